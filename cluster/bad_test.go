@@ -61,11 +61,11 @@ func TestBadSchedulers(t *testing.T) {
 	}{
 		"one that starts nothing": {
 			func(*toy, *Pool) int64 { return Never }, "second 3: 4 jobs are waiting, no jobs are running and no " +
-				"more will arrive", nil,
+				"more jobs will arrive", nil,
 		},
 		"one that starts nothing and asks again every second": {
 			func(_ *toy, p *Pool) int64 { return p.Now() + 1 }, "4 jobs are waiting, no jobs are running and no more " +
-				"will arrive", nil,
+				"jobs will arrive", nil,
 		},
 		"one that starts one job only, and asks again": {
 			func(s *toy, p *Pool) int64 {
@@ -73,7 +73,7 @@ func TestBadSchedulers(t *testing.T) {
 					p.Start(s.waiting[0])
 				}
 				return p.Now() + 1
-			}, "3 jobs are waiting, no jobs are running and no more will arrive", nil,
+			}, "3 jobs are waiting, no jobs are running and no more jobs will arrive", nil,
 		},
 		"one that wants to be asked in the past": {
 			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 },
@@ -225,16 +225,16 @@ func TestBadStudies(t *testing.T) {
 		want   string
 	}{
 		"no cluster":            {func(s *Study) { s.VCs = nil }, "there are no virtual clusters"},
-		"a cluster named twice": {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "duplicate name"},
+		"a cluster named twice": {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "duplicate virtual cluster"},
 		"fewer nodes than none": {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
 		"nodes without a bound": {func(s *Study) { s.VCs[0].Nodes = 1_000_000_000 },
-			"the cluster has too many nodes"},
+			"the cluster has more than the maximum of 1000000 nodes"},
 		"devices without a bound": {func(s *Study) { s.VCs[0].Nodes, s.PerNode = 1_000_000, 64 },
 			"virtual cluster \"a\" has 1000000 nodes with 64 devices each; expected at most 2097152 devices"},
 		"less memory than none": {func(s *Study) { s.Memory = -1 }, "expected at least 0"},
 		"a resource of nobody": {func(s *Study) { s.Others = []Resource{{Name: "licences"}} },
 			`resource "licences"`},
-		"large nodes": {func(s *Study) { s.PerNode = 65 }, "65 devices per node"},
+		"large nodes": {func(s *Study) { s.PerNode = 65 }, "a node has 65 devices"},
 		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 },
 			"job j2 is submitted at second 0, after a job at second 1"},
 		"negative time": {func(s *Study) { s.Begin = -100 }, "the simulation begins at second -100"},

@@ -27,10 +27,12 @@ func (p *Pool) Check() error {
 
 func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 	if !j.Running() || p.agenda.Event(j.ending) != j || j.end < p.Now() {
-		return fmt.Errorf("job %s is in the list of running jobs, but should have ended at %d", j.Trace.ID, j.end)
+		return fmt.Errorf("job %s is in the list of running jobs, but should have ended at second %d", j.Trace.ID,
+			j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
-		return fmt.Errorf("job %s has a partner that is not running or has another partner", j.Trace.ID)
+		return fmt.Errorf("the partner of job %s, job %s, is not running or has another partner", j.Trace.ID,
+			j.partner.Trace.ID)
 	}
 	gpus := 0
 	for _, s := range j.Nodes {
@@ -45,7 +47,7 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 		}
 	}
 	if gpus != j.GPUs {
-		return fmt.Errorf("job %s has %d devices, expected %d", j.Trace.ID, gpus, j.GPUs)
+		return fmt.Errorf("job %s has %d devices; expected %d", j.Trace.ID, gpus, j.GPUs)
 	}
 	return p.checkPartner(j)
 }
@@ -57,7 +59,8 @@ func (p *Pool) checkPartner(j *Job) error {
 	}
 	for k, s := range j.Nodes {
 		if k >= len(j.partner.Nodes) || j.partner.Nodes[k] != s {
-			return fmt.Errorf("jobs %s and %s share devices, but not all of them", j.Trace.ID, j.partner.Trace.ID)
+			return fmt.Errorf("jobs %s and %s are packed, but do not share all their devices", j.Trace.ID,
+				j.partner.Trace.ID)
 		}
 	}
 	return nil
@@ -72,8 +75,9 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		for g, jobs := range users[nd.name] {
 			parted := nd.parts != nil && nd.parts[g] > 0
 			if jobs > 2 && !parted || (jobs == 0) != (nd.free>>g&1 == 1) {
-				return fmt.Errorf("device %d of node %d has %d jobs, but is counted as free: %t", g, nd.name, jobs,
-					nd.free>>g&1 == 1)
+				return fmt.Errorf("device %d of node %d runs %d jobs, but the free flag of the device is %t", g,
+					nd.name,
+					jobs, nd.free>>g&1 == 1)
 			}
 			if jobs == 0 {
 				free++
@@ -90,8 +94,8 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		}
 	}
 	if free != p.nodes.free || shared != 2*pairs {
-		return fmt.Errorf("%d devices are free, counted %d; %d devices have two jobs, expected %d", free, p.nodes.free,
-			pairs, shared/2)
+		return fmt.Errorf("%d devices are free, but the counter is %d; %d devices run two jobs; expected %d", free,
+			p.nodes.free, pairs, shared/2)
 	}
 	return nil
 }
@@ -114,8 +118,9 @@ func (p *Pool) checkNode(nd *node) error {
 	}
 	for k := range used {
 		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
-			return fmt.Errorf("node %d has %d of resource %d; counted as used %d, used by jobs %d", nd.name,
-				p.nodes.limits[k], k, nd.used[k], used[k])
+			return fmt.Errorf("jobs use %[5]d of resource %[3]d of node %[1]d, but the counter is %[4]d; the node "+
+				"has %[2]d",
+				nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
 		}
 	}
 	for g, taken := range parts {
@@ -124,8 +129,8 @@ func (p *Pool) checkNode(nd *node) error {
 			counted = int(nd.parts[g])
 		}
 		if taken != counted || taken > Whole {
-			return fmt.Errorf("device %d of node %d has %d thousandths in use, counted %d", g, nd.name,
-				taken, counted)
+			return fmt.Errorf("jobs use %[3]d thousandths of device %[1]d of node %[2]d, but the counter is %[4]d", g,
+				nd.name, taken, counted)
 		}
 	}
 	return nil

@@ -47,7 +47,8 @@ func FindData(fsys files.FS, dir string) (Data, error) {
 			continue
 		}
 		if *field != "" {
-			return d, fmt.Errorf("read cluster data: ambiguous files %s and %s in %s; remove one",
+			return d, fmt.Errorf("read cluster data: %[3]s has two files for the same data, %[1]s and %[2]s; remove "+
+				"one",
 				filepath.Base(*field), name, dir)
 		}
 		*field = filepath.Join(dir, name)

@@ -137,6 +137,6 @@ func (e *engine) inVain() bool {
 
 // stuck returns the error for jobs that wait although no events are pending.
 func (e *engine) stuck() error {
-	return fmt.Errorf("second %d: %d jobs are waiting, no jobs are running and no more will arrive; the scheduler "+
-		"must start a job, "+"or return the time of its next call", e.pool.Now(), len(e.jobs)-e.ended)
+	return fmt.Errorf("second %d: %d jobs are waiting, no jobs are running and no more jobs will arrive; the "+
+		"scheduler must start a job, or return the time of its next call", e.pool.Now(), len(e.jobs)-e.ended)
 }

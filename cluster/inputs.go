@@ -34,7 +34,8 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 	return found, ReadRows(fsys, path, func(r *Row) error {
 		a, b := r.Number("speed1"), r.Number("speed2")
 		if r.fault == nil && (a <= 0 || b <= 0) {
-			return fmt.Errorf("read %s:%d: rates are %v and %v; expected positive numbers", r.path, r.line, a, b)
+			return fmt.Errorf("read %s:%d: the rates of the two jobs are %v and %v; expected positive numbers", r.path,
+				r.line, a, b)
 		}
 		found[[2]Config{r.config("1"), r.config("2")}] = [2]float64{a, b}
 		return nil
@@ -98,7 +99,7 @@ func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, err
 		list[k] = x
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, for example job %s; add estimates, "+
+		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, such as job %s; add estimates, "+
 			"or name another file", path, missing, len(jobs), example)
 	}
 	return list, nil

@@ -22,7 +22,7 @@ func PlacerNamed(name string) (Placer, error) {
 	name = cmp.Or(name, "consolidate")
 	p, ok := Placers()[name]
 	if !ok {
-		return nil, fmt.Errorf("unknown placement %q; expected one of consolidate, consolidate-first or random", name)
+		return nil, fmt.Errorf("unknown placement %q; expected consolidate, consolidate-first or random", name)
 	}
 	return p, nil
 }

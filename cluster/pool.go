@@ -110,7 +110,7 @@ func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 // StartOn gives a waiting job another number of devices than it requests. It returns false if there is no placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
 	if j.Running() || gpus <= 0 {
-		p.fail("cannot start job %s on %d devices: expected a waiting job and at least one device", j.Trace.ID, gpus)
+		p.fail("cannot start job %s on %d devices; expected a waiting job and at least one device", j.Trace.ID, gpus)
 		return false
 	}
 	shares, ok := p.find(j, gpus)
@@ -138,7 +138,7 @@ func (p *Pool) kept(shares []Share) []Share {
 // begin adds a job with devices to the running jobs. It returns the rate of its partner.
 func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
-		p.fail("cannot start job %s at second %d: expected a job that has arrived, is not running and has not ended",
+		p.fail("cannot start job %s at second %d; expected a job that has arrived, is not running and has not ended",
 			j.Trace.ID, p.Now())
 		return j.rate
 	}
@@ -169,7 +169,7 @@ func (p *Pool) foresee(j *Job) int64 {
 	}
 	_, steps := used(j.work, j.rate, Never)
 	if steps == Never {
-		p.fail("job %s would never end: a rate of %v does not reduce its work of %v seconds", j.Trace.ID,
+		p.fail("job %s would never end: at a rate of %v, its work of %v seconds does not decrease", j.Trace.ID,
 			j.rate, j.work)
 	}
 	return j.since + steps + p.extra
@@ -240,7 +240,7 @@ func (p *Pool) repeat(j *Job, lost float64) {
 // Preempt takes a job off its devices. The job loses work and waits again.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
-		p.fail("cannot preempt job %s: expected a running job without a partner", j.Trace.ID)
+		p.fail("cannot preempt job %s; expected a running job without a partner", j.Trace.ID)
 		return
 	}
 	lost := p.speed.Lost(j)
@@ -298,7 +298,8 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
 		guest.Share()+host.Share() > 0:
-		p.fail("cannot pack job %s with job %s: expected an equal number of whole devices and a host without a partner",
+		p.fail("cannot pack job %s with job %s; expected jobs with equal numbers of whole devices, and a host "+
+			"without a partner",
 			guest.Trace.ID, host.Trace.ID)
 		return false
 	case !p.nodes.at(guest).canJoin(host.Nodes):
@@ -317,7 +318,7 @@ func (p *Pool) Pack(guest, host *Job) bool {
 // returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
 	if !j.Running() || j.partner != nil || gpus <= 0 {
-		p.fail("cannot resize job %s to %d devices: expected a running job without a partner and at least one device",
+		p.fail("cannot resize job %s to %d devices; expected a running job without a partner, and at least one device",
 			j.Trace.ID, gpus)
 		return false
 	}

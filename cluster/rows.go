@@ -38,7 +38,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	for {
 		r.cells, err = c.Read()
 		if limited.N <= 0 {
-			return fmt.Errorf("read %s: it is larger than the limit of %d bytes; split it", path, maxTableBytes)
+			return fmt.Errorf("read %s: the file is larger than the limit of %d bytes; split it", path, maxTableBytes)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

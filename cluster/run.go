@@ -79,7 +79,7 @@ func (r *Run) check() (err error) {
 	}
 	if r.policy.Profiles && r.Profiles == nil {
 		return errors.New("profiles of single models and of pairs are missing; " +
-			"name a folder with profiles with option data")
+			"name their folder with option data")
 	}
 	r.place, err = PlacerNamed(r.Placement)
 	return err
@@ -120,8 +120,8 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 			continue
 		}
 		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
-			return nil, fmt.Errorf("job %s has no estimate; scheduler %s needs an estimate for every job", j.Trace.ID,
-				r.policy.Name)
+			return nil, fmt.Errorf("job %s has no estimate, but scheduler %s needs one for every job; add it, or use "+
+				"another scheduler", j.Trace.ID, r.policy.Name)
 		}
 		j.Number = len(jobs)
 		jobs = append(jobs, j)

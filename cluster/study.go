@@ -77,22 +77,23 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 	faults.When(len(s.VCs) == 0, "there are no virtual clusters; name at least one and its nodes")
 	seen, nodes := map[string]bool{}, 0
 	for _, vc := range s.VCs {
-		faults.When(vc.Nodes < 0 || seen[vc.Name], "virtual cluster %q has %d nodes or a duplicate name; expected at "+
-			"least 0 nodes and a unique name", vc.Name, vc.Nodes)
+		faults.When(vc.Nodes < 0, "virtual cluster %q has %d nodes; expected at least 0", vc.Name, vc.Nodes)
+		faults.When(seen[vc.Name], "duplicate virtual cluster %q; rename or remove one", vc.Name)
 		seen[vc.Name] = true
 		nodes += min(max(0, vc.Nodes), trace.MaxNodes+1)
 		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.perNode(), 64) > maxGPUs,
 			"virtual cluster %q has %d nodes with %d devices each; expected at most %d devices", vc.Name, vc.Nodes,
 			s.perNode(), maxGPUs)
 	}
-	faults.When(nodes > trace.MaxNodes, "the cluster has too many nodes; expected at most %d",
+	faults.When(nodes > trace.MaxNodes, "the cluster has more than the maximum of %d nodes; remove nodes",
 		trace.MaxNodes)
-	faults.When(s.PerNode < 0 || s.PerNode > 64, "%d devices per node; expected 1 to 64", s.PerNode)
-	faults.When(s.CPUs < 0 || s.Memory < 0, "%d processors and %d MiB of memory per node; expected at least 0", s.CPUs,
+	faults.When(s.PerNode < 0 || s.PerNode > 64, "a node has %d devices; expected 1 to 64", s.PerNode)
+	faults.When(s.CPUs < 0 || s.Memory < 0, "a node has %d processors and %d MiB of memory; expected at least 0",
+		s.CPUs,
 		s.Memory)
 	for _, resource := range s.Others {
-		faults.When(resource.Node < 0 || resource.Of == nil, "resource %q: %d per node; expected at least 0, "+
-			"and a function Of that returns the demand of a job", resource.Name, resource.Node)
+		faults.When(resource.Node < 0 || resource.Of == nil, "a node has %d of resource %q; expected at least 0, "+
+			"and a function Of that returns the demand of a job", resource.Node, resource.Name)
 	}
 	return faults
 }

@@ -23,7 +23,7 @@ func (o *Outcome) WriteUsage(w io.Writer, every int64) error {
 		}
 	}
 	if rows > mostRows {
-		return fmt.Errorf("usage rows every %d s exceed the limit of %d rows; choose a longer interval",
+		return fmt.Errorf("one row of usage every %d s would exceed the limit of %d rows; choose a longer interval",
 			every, mostRows)
 	}
 	return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {

@@ -36,7 +36,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	require.Positive(t, s.Speed.Epochs(elastic.Deployment{Model: &s.Types[1], Workers: []int{1}}, 1000))
 
 	_, err = read(`elastic.types="types.json"`)
-	require.ErrorContains(t, err, "leave types out")
+	require.ErrorContains(t, err, "remove types")
 	_, err = read("elastic.max_workers=30")
 	require.ErrorContains(t, err, "step times support at most 20")
 	path := filepath.Join(dir, "traces", "vision", "placements.csv")

@@ -19,11 +19,12 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		set  []string
 		want string
 	}{
-		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "gpus: local workers do not support it"},
-		{[]string{local, "fleet.time_limit=1h"}, "time: local workers do not support time limits"},
+		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "gpus: local workers do not support gpus"},
+		{[]string{local, "fleet.time_limit=1h"}, "time_limit: local workers do not support time limits"},
 		{[]string{local, "fleet.memory_mb=100"}, "memory_mb: local workers do not support memory limits"},
-		{[]string{local, "fleet.partition=main"}, "partition is for Slurm only; remove it for local workers"},
-		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is for Slurm"},
+		{[]string{local, "fleet.partition=main"}, "partition is set, but only Slurm supports it; remove it for local " +
+			"workers"},
+		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is set, but only Slurm"},
 		{[]string{local, "fleet.workers=-1"}, "workers is -1"},
 		{[]string{local, "fleet.workers=1000000"}, "workers is 1000000; must be from 1 to 100000"},
 		{[]string{local, "fleet.fit=true"}, "fit is only valid with engine local and without workers"},
@@ -34,14 +35,15 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{local, "fleet.mount=here"}, `mount is "here"; must be an absolute path`},
 		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices is for local workers only"},
 		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus is for workers that train on GPUs, but run.device is cpu"},
-		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres is set together with gpus"},
+		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres and gpus are mutually " +
+			"exclusive"},
 		{[]string{slurm, "fleet.lead=2m", "fleet.time_limit=1m"}, "time_limit is 1m0s and lead is 2m0s"},
 		{[]string{slurm, `fleet.partition="a b"`}, `partition is "a b"; expected a name`},
 		{[]string{slurm, `fleet.extra=["--wrap=x"]`}, "extra: --wrap is set by graft"},
 		{[]string{cubes, "fleet.claim=c"}, "image is missing"},
 		{[]string{cubes, "fleet.image=i"}, "claim is missing"},
-		{append(both, "fleet.account=a"), "account is for Slurm only; remove it for Kubernetes"},
-		{append(both, "fleet.namespace=A"), `namespace "A"`},
+		{append(both, "fleet.account=a"), "account is set, but only Slurm supports it; remove it for Kubernetes"},
+		{append(both, "fleet.namespace=A"), `namespace is "A"`},
 	} {
 		_, err := readScenario(t, aScenario, row.set...)
 		if !assert.ErrorContains(t, err, row.want, row.set) {

@@ -152,7 +152,7 @@ func TestAssignments(t *testing.T) {
 		"time.timeline=none.csv":     "no such file",
 		"network.file=none.toml":     "no such file",
 		"train.batch=0":              "0 means the default here, 64",
-		"data.synthetic={size=3}":    "images of 3 pixels",
+		"data.synthetic={size=3}":    "size is 3 pixels",
 		"run.folder=\"a\nb=":         "",
 	} {
 		_, err := parseJob("a.toml", "", set)

@@ -85,7 +85,7 @@ after = ["train-2", "task2"]
 	summary, err := n.Summary()
 	require.NoError(t, err)
 	require.Contains(t, summary, "5 tasks on 4 GPUs under all schedulers")
-	require.ErrorContains(t, n.CheckLearning(), "the file has tables [[task]], which are a single workload")
+	require.ErrorContains(t, n.CheckLearning(), "the tables [[task]] of the file are a single workload")
 }
 
 // GPUs are equal ones, or those of a list.
@@ -213,7 +213,7 @@ func TestFaultsOfTasks(t *testing.T) {
 		"[machine]\n[schedule]\nworkers = -1\n":                            "workers is -1; expected 0 or more",
 		"[machine]\n[tasks]\nmax_tasks = 100001\n": "max_tasks is 100001; must be at most " +
 			"100000",
-		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n": "expected at least 0",
+		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n": "arrival_interval is -1s; expected 0s",
 		"[machine]\nstop = \"kill\"\n":                     "signal",
 		"[machine]\nspeeds = [1.0]\n": "speeds has 1 values, but memories_mb " +
 			"has 0",

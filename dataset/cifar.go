@@ -181,7 +181,7 @@ func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat) (*source, 
 		return nil, err
 	}
 	if len(absent) == len(f.files) {
-		return nil, fmt.Errorf("read %s: %w: it contains no files of %s", path, errOtherFormat, f.archive)
+		return nil, fmt.Errorf("read %s: %w: the archive contains no files of %s", path, errOtherFormat, f.archive)
 	}
 	if err := lacks(path, absent); err != nil {
 		return nil, err

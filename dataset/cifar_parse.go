@@ -11,7 +11,7 @@ import (
 func parseBinary(c *cifar, r io.Reader, size int64, into block) error {
 	rows := len(into.labels)
 	if want := int64(rows) * int64(c.labels+cifarImage); size != want {
-		return fmt.Errorf("it has %d bytes, but %d images of %s take %d; %s", size, rows, c.name, want, again)
+		return fmt.Errorf("the file has %d bytes, but %d images of %s take %d; %s", size, rows, c.name, want, again)
 	}
 	head := make([]byte, c.labels)
 	for k := range rows {
@@ -31,13 +31,13 @@ func parseBinary(c *cifar, r io.Reader, size int64, into block) error {
 }
 
 func cutShort(k, rows int, err error) error {
-	return fmt.Errorf("it is truncated in image %d of %d: %w; %s", k+1, rows, err, again)
+	return fmt.Errorf("the file is truncated in image %d of %d: %w; %s", k+1, rows, err, again)
 }
 
 func (c *cifar) check(label int64, k int) error {
 	if label < 0 || label >= int64(len(c.classes)) {
-		return fmt.Errorf("image %d has label %d, but %s has %d classes; the file is a different one, or corrupt: %s",
-			k+1, label, c.name, len(c.classes), again)
+		return fmt.Errorf("image %d has label %d, but %s has labels 0 to %d; the file is corrupt, or not part of this "+
+			"dataset; %s", k+1, label, c.name, len(c.classes)-1, again)
 	}
 	return nil
 }
@@ -51,11 +51,11 @@ func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 	bytes := int64(rows)*(cifarImage+perRow) + perRow*perRow
 	value, err := pickle.Read(r, pickle.Options{Constructors: pickle.NumPy(), MaxBytes: 2 * bytes, MaxString: bytes})
 	if err != nil {
-		return fmt.Errorf("not a Python batch of %s: %w; %s", c.name, err, again)
+		return fmt.Errorf("the file is not a Python batch of %s: %w; %s", c.name, err, again)
 	}
 	batch, err := pickle.As[*pickle.Dict](value)
 	if err != nil {
-		return fmt.Errorf("not a Python batch of %s: %w", c.name, err)
+		return fmt.Errorf("the file is not a Python batch of %s: %w", c.name, err)
 	}
 	if err := c.takeLabels(batch, into.labels); err != nil {
 		return err
@@ -66,10 +66,10 @@ func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 func (c *cifar) takeLabels(batch *pickle.Dict, into []int64) error {
 	list, err := pickle.Field[*pickle.List](batch, c.key)
 	if err != nil {
-		return fmt.Errorf("not a Python batch of %s: %w", c.name, err)
+		return fmt.Errorf("the file is not a Python batch of %s: %w", c.name, err)
 	}
 	if len(list.Items) != len(into) {
-		return fmt.Errorf("it has %d labels for %d images; %s", len(list.Items), len(into), again)
+		return fmt.Errorf("the file has %d labels for %d images; %s", len(list.Items), len(into), again)
 	}
 	for k, item := range list.Items {
 		label, err := pickle.As[int64](item)
@@ -91,7 +91,7 @@ func takeImages(batch *pickle.Dict, into block) error {
 	}
 	rows := len(into.labels)
 	if data.DType != "|u1" || len(data.Shape) != 2 || data.Shape[0] != int64(rows) || data.Shape[1] != cifarImage {
-		return fmt.Errorf("its images are %s of shape %v, expected |u1 of shape [%d %d]; %s", data.DType,
+		return fmt.Errorf("the images have type %s and shape %v; expected |u1 and [%d %d]; %s", data.DType,
 			data.Shape, rows, cifarImage, again)
 	}
 	if !data.FortranOrder {

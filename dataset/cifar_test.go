@@ -106,7 +106,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 			all["test_batch.bin"] = append(all["test_batch.bin"], 1)
 		}, []string{"12293 bytes"}},
 		"a label is large": {binary, func(all map[string][]byte) { all["data_batch_2.bin"][3073] = 10 },
-			[]string{"data_batch_2.bin", "image 2 has label 10", "10 classes"}},
+			[]string{"data_batch_2.bin", "image 2 has label 10", "labels 0 to 9"}},
 		"a pickle is short": {python, func(all map[string][]byte) { all["data_batch_1"] = all["data_batch_1"][:900] },
 			[]string{"data_batch_1", "not a Python batch"}},
 		"a pickle is a list": {python, func(all map[string][]byte) { all["data_batch_1"] = []byte("\x80\x02].") },

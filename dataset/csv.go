@@ -129,11 +129,11 @@ func parseTable(data []byte, o Options) ([]row, error) {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		if rows = append(rows, made); len(rows) > mostRows {
-			return nil, fmt.Errorf("more than %d rows", mostRows)
+			return nil, fmt.Errorf("the table has more than %d rows; remove rows", mostRows)
 		}
 	}
 	if len(rows) == 0 {
-		return nil, errors.New("there are no rows after the header")
+		return nil, errors.New("the table has no rows after the header")
 	}
 	return rows, nil
 }
@@ -148,7 +148,8 @@ func (o Options) row(text, label string) (row, error) {
 	case strings.TrimSpace(text) == "":
 		return row{}, errors.New("the text is empty; remove the row")
 	case len(made.pieces) != len(made.labels):
-		return row{}, fmt.Errorf("%d words, but %d labels; expected a label for each word, or %s", len(made.pieces),
+		return row{}, fmt.Errorf("the row has %d words, but %d labels; expected a label for each word, or %s",
+			len(made.pieces),
 			len(made.labels), ignoredLabel)
 	case o.labelEach() == EachText && strings.TrimSpace(label) == "":
 		return row{}, errors.New("the label is empty; set it, or remove the row")
@@ -176,10 +177,10 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 		delete(seen, ignoredLabel)
 	}
 	if len(seen) < 2 || len(seen) > mostLabels {
-		return nil, fmt.Errorf("%d different labels; expected 2 to %d", len(seen), mostLabels)
+		return nil, fmt.Errorf("the table has %d different labels; expected 2 to %d", len(seen), mostLabels)
 	}
 	if len(seen) > fewLabels && 2*len(seen) > count {
-		return nil, fmt.Errorf("%d different labels among %d, so most labels occur once and cannot be learned; "+
+		return nil, fmt.Errorf("%d of %d labels are different, so most labels occur once and cannot be learned; "+
 			"check that %s is the column of labels, or set label_column", len(seen), count, o.labelColumn())
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
@@ -229,7 +230,7 @@ func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, er
 		return nil, err
 	}
 	if bytes := 12 * int64(o.context()) * int64(len(train)+len(test)); bytes > maxBytes {
-		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; the maximum is %d: use fewer texts, "+
+		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; the maximum is %d GiB; use fewer texts, "+
 			"or a shorter context", len(train)+len(test), o.context(), bytes>>30, maxBytes>>30)
 	}
 	parts, err := (&source{train: pool{labels: l.strata(train)}, test: pool{labels: l.strata(test)}}).divide(o)

@@ -88,7 +88,7 @@ func TestTablesAreRefused(t *testing.T) {
 		fault string
 	}{
 		"nothing": {[]string{""}, Options{}, "read the header line"},
-		"no rows": {[]string{"text,label"}, Options{}, "there are no rows after the header"},
+		"no rows": {[]string{"text,label"}, Options{}, "the table has no rows after the header"},
 		"another column": {[]string{"review,label", "a,b"}, Options{},
 			`the columns are ["review" "label"]`},
 		"a short row": {[]string{"text,label", "a,b", "c"}, Options{}, "line 3"},
@@ -97,8 +97,9 @@ func TestTablesAreRefused(t *testing.T) {
 		"no label":    {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
 		"one label":   {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 different labels"},
 		"too few": {[]string{"text,label", "a,b", "c,d"}, Options{},
-			"1 training and 1 test images"},
-		"words": {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: 2 words, but 1 labels"},
+			"1 training images and 1 test images"},
+		"words": {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: the row has 2 words, but 1 " +
+			"labels"},
 		"another unit": {[]string{"text,label", "a,b"}, Options{LabelEach: "line"},
 			`label_each is "line"; must be text or word`},
 		"one column": {[]string{"text,label", "a,b"}, Options{LabelColumn: "text"},
@@ -160,7 +161,7 @@ func TestTablesOfTooManyLabels(t *testing.T) {
 	}
 	require.NoError(t, table(4000, 2))
 	require.NoError(t, table(900, 1))
-	require.ErrorContains(t, table(4000, 1), "4000 different labels among 4000, so most labels occur once and cannot "+
+	require.ErrorContains(t, table(4000, 1), "4000 of 4000 labels are different, so most labels occur once and cannot "+
 		"be learned")
 	require.ErrorContains(t, table(140_000, 2), "70000 different labels; expected 2 to 65536")
 }

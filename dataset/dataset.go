@@ -194,8 +194,8 @@ func (set *Set) normalise(o Options, d digest) error {
 			continue
 		}
 		if len(m.given) != 1 && len(m.given) != len(m.into) {
-			return fmt.Errorf("%d values of the %s for images with %d channels; expected one for each channel, or "+
-				"one for all", len(m.given), m.name, len(m.into))
+			return fmt.Errorf("%s has %d values, but the images have %d channels; expected one value for each "+
+				"channel, or one for all", m.name, len(m.given), len(m.into))
 		}
 		for k := range m.into {
 			m.into[k] = m.given[k%len(m.given)]

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -35,9 +34,9 @@ func findDigits(fsys files.FS, o Options) (reader, error) {
 			return func() (*source, error) { return readDigits(fsys, path, o) }, nil
 		}
 	}
-	return nil, fmt.Errorf("read %s: %w; put %s into it, or install Debian's python3-sklearn and set the path to "+
-		"its folder %s",
-		o.Path, ErrMissing, strings.Join(digitsFiles, " or "), "/usr/lib/python3/dist-packages/sklearn/datasets/data")
+	return nil, fmt.Errorf("read %s: %w; put %s into this folder, or install Debian's python3-sklearn and set path to "+
+		"its folder %s", o.Path, ErrMissing, strings.Join(digitsFiles, " or "),
+		"/usr/lib/python3/dist-packages/sklearn/datasets/data")
 }
 
 // readDigits reads the file of digits, and holds out a part of its images for the test.
@@ -80,7 +79,7 @@ func (p pool) pick(rows []int) pool {
 func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 	plain, err := unzipped(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("not a gzip file: %w; %s", err, again)
+		return nil, nil, fmt.Errorf("the file is not a gzip file: %w; %s", err, again)
 	}
 	lines := bufio.NewScanner(io.LimitReader(plain, maxDigitsBytes))
 	for lines.Scan() {
@@ -89,7 +88,7 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 			return nil, nil, fmt.Errorf("line %d: %w; %s", len(labels)+1, err, again)
 		}
 		if len(labels) == maxDigits {
-			return nil, nil, fmt.Errorf("it has more than %d lines; expected the published file", maxDigits)
+			return nil, nil, fmt.Errorf("the file has more than %d lines; expected the published file", maxDigits)
 		}
 		for _, ink := range row[:digitsSide*digitsSide] {
 			images = append(images, byte(ink*255/digitsInk))
@@ -97,10 +96,11 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 		labels = append(labels, int64(row[digitsSide*digitsSide]))
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, fmt.Errorf("it is corrupt: %w; %s", err, again)
+		return nil, nil, fmt.Errorf("the file is corrupt: %w; %s", err, again)
 	}
 	if len(labels) < len(digits) {
-		return nil, nil, fmt.Errorf("it has %d lines; the published file has 1797; %s", len(labels), again)
+		return nil, nil, fmt.Errorf("the file has %d lines; expected 1797, as in the published file; %s", len(labels),
+			again)
 	}
 	return images, labels, nil
 }
@@ -109,7 +109,7 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 func digitsRow(text string) ([]int, error) {
 	cells := strings.Split(strings.TrimSpace(text), ",")
 	if want := digitsSide*digitsSide + 1; len(cells) != want {
-		return nil, fmt.Errorf("it has %d numbers, expected %d", len(cells), want)
+		return nil, fmt.Errorf("the line has %d numbers; expected %d", len(cells), want)
 	}
 	row := make([]int, len(cells))
 	for k, cell := range cells {
@@ -120,7 +120,7 @@ func digitsRow(text string) ([]int, error) {
 		row[k] = int(v)
 	}
 	if row[len(row)-1] >= len(digits) {
-		return nil, errors.New("the label is not a digit")
+		return nil, fmt.Errorf("the label is %d; expected 0 to 9", row[len(row)-1])
 	}
 	return row, nil
 }

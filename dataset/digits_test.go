@@ -40,11 +40,11 @@ func TestDigitsSayWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, loadError(Options{Kind: KindDigits, Path: t.TempDir()}), "python3-sklearn")
 	for name, c := range map[string]struct{ text, want string }{
 		"cut short":      {digitsText()[:200], "line 2"},
-		"few lines":      {digitsText()[:len(digitsText())/20], "it has 1 lines"},
+		"few lines":      {digitsText()[:len(digitsText())/20], "the file has 1 lines"},
 		"a dark pixel":   {strings.Replace(digitsText(), "1,", "17,", 1), `line 2: invalid pixel "17"`},
 		"a part":         {strings.Replace(digitsText(), "1,", "1.5,", 1), `invalid pixel "1.5"`},
 		"not a number":   {strings.Replace(digitsText(), "1,", "NaN,", 1), `invalid pixel "NaN"`},
-		"no such digit":  {strings.Replace(digitsText(), "1\n", "12\n", 1), "the label is not a digit"},
+		"no such digit":  {strings.Replace(digitsText(), "1\n", "12\n", 1), "the label is 12; expected 0 to 9"},
 		"a long line":    {strings.Repeat("1,", 1<<17), "corrupt"},
 		"packed, broken": {string(zipped(t, []byte(digitsText()))[:40]), "again"},
 	} {

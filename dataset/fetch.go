@@ -132,7 +132,7 @@ func (d download) run(ctx context.Context) error {
 		}
 	}
 	if !d.right(sum) {
-		err := fmt.Errorf("its MD5 is %s, but the published one is %s; the download was deleted, "+
+		err := fmt.Errorf("the MD5 of the download is %s, but the published MD5 is %s; the download was deleted; "+
 			"try again later or from another network", hex.EncodeToString(sum.Sum(nil)), d.md5)
 		return errors.Join(err, d.fsys.Remove(d.part()))
 	}

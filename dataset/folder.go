@@ -116,7 +116,8 @@ func (o *Options) fits(train, test int) error {
 // gather lists the images of some of the classes below a folder.
 func (src *source) gather(fsys files.FS, folder string, classes []string) ([]picture, error) {
 	if len(src.classes) < 2 {
-		return nil, fmt.Errorf("read %s: %w: it has %d folders; expected one for each class, and at least two",
+		return nil, fmt.Errorf("read %s: %w: the folder has %d subfolders; expected one for each class, and at least "+
+			"two",
 			folder, ErrMissing, len(src.classes))
 	}
 	var all []picture
@@ -131,7 +132,8 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 			return nil, err
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("read %s: %w: it has no files with the extensions %s", filepath.Join(folder, class),
+			return nil, fmt.Errorf("read %s: %w: the folder has no files with extension %s", filepath.Join(folder,
+				class),
 				ErrMissing, strings.Join(endings, ", "))
 		}
 		for _, name := range names {
@@ -139,7 +141,7 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 		}
 	}
 	if len(all) > maxImages {
-		return nil, fmt.Errorf("read %s: it has %d images; the maximum is %d", folder, len(all), maxImages)
+		return nil, fmt.Errorf("read %s: the folder has %d images; the maximum is %d", folder, len(all), maxImages)
 	}
 	return all, nil
 }

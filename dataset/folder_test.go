@@ -133,7 +133,7 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 		"no class": {func(dir string) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, "train")))
 			write(t, filepath.Join(dir, "train", "x.png"), nil)
-		}, []string{"0 folders"}},
+		}, []string{"0 subfolders"}},
 		"a class without image": {func(dir string) { write(t, filepath.Join(dir, "train", "d", "x.bmp"), nil) },
 			[]string{filepath.Join("train", "d"), ".png, .jpg"}},
 		"an unknown class": {func(dir string) { write(t, filepath.Join(dir, "test", "d", "x.png"), nil) },

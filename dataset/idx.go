@@ -100,14 +100,15 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 		return pool{}, err
 	}
 	if count := len(images) / (idxSide * idxSide); count != len(labels) {
-		return pool{}, damaged(fmt.Errorf("read %s: it has %d labels for the %d images of %s; download both again",
+		return pool{}, damaged(fmt.Errorf("read %s: the file has %d labels for the %d images of %s; download both "+
+			"again",
 			paths[pair.labels], len(labels), count, paths[pair.images]))
 	}
 	wide := make([]int64, len(labels))
 	for k, label := range labels {
 		if int(label) >= len(i.classes) {
-			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, but %s has %d classes; %s",
-				paths[pair.labels], k+1, label, i.name, len(i.classes), again))
+			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, but %s has labels 0 to %d; %s",
+				paths[pair.labels], k+1, label, i.name, len(i.classes)-1, again))
 		}
 		wide[k] = int64(label)
 	}
@@ -126,23 +127,23 @@ func readIDX(fsys files.FS, path string, magic uint32, sizes ...int) (items []by
 func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 	r, err := unzipped(r)
 	if err != nil {
-		return nil, fmt.Errorf("its compression is corrupt: %w; %s", err, again)
+		return nil, fmt.Errorf("the gzip data is corrupt: %w; %s", err, again)
 	}
 	head := make([]uint32, 2+len(sizes))
 	if err := binary.Read(r, binary.BigEndian, head); err != nil {
-		return nil, fmt.Errorf("it is truncated in its first %d bytes: %w; %s", 4*len(head), err, again)
+		return nil, fmt.Errorf("the file is truncated in its header of %d bytes: %w; %s", 4*len(head), err, again)
 	}
 	if head[0] != magic {
-		return nil, fmt.Errorf("it begins with %08x, expected %08x; it is a different file",
+		return nil, fmt.Errorf("the file begins with magic number %08x; expected %08x; use the published file",
 			head[0], magic)
 	}
 	if head[1] == 0 || head[1] > maxIDX {
-		return nil, fmt.Errorf("its header has an invalid number of items, %d; it is corrupt: %s", head[1], again)
+		return nil, fmt.Errorf("the header states %d items; expected 1 to %d; %s", head[1], maxIDX, again)
 	}
 	bytes := int64(head[1])
 	for k, size := range sizes {
 		if int(head[2+k]) != size {
-			return nil, fmt.Errorf("its images have a side of %d pixels, expected %d; it is a different file",
+			return nil, fmt.Errorf("the images have a side of %d pixels; expected %d; use the published file",
 				head[2+k], size)
 		}
 		bytes *= int64(size)
@@ -154,7 +155,7 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 func readItems(r io.Reader, count int64) ([]byte, error) {
 	var items bytes.Buffer
 	if _, err := io.CopyN(&items, r, count); err != nil {
-		return nil, fmt.Errorf("it is truncated after %d of %d bytes: %w; %s", items.Len(), count, err, again)
+		return nil, fmt.Errorf("the file is truncated after %d of %d bytes: %w; %s", items.Len(), count, err, again)
 	}
 	return items.Bytes(), ended(r)
 }

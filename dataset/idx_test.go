@@ -38,26 +38,26 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 	}{
 		"a file is missing": {func(all map[string][]byte) { delete(all, labels) }, []string{"missing files " + labels}},
 		"empty": {func(all map[string][]byte) { all[labels] = nil },
-			[]string{labels, "truncated in its first 8 bytes"}},
+			[]string{labels, "truncated in its header of 8 bytes"}},
 		"labels in place of images": {func(all map[string][]byte) {
 			all[images] = idxFile(idxLabels, make([]byte, 60), 60)
-		}, []string{images, "begins with 00000801", "00000803"}},
+		}, []string{images, "begins with magic number 00000801", "00000803"}},
 		"cut short": {func(all map[string][]byte) { all[images] = all[images][:1000] },
 			[]string{images, "truncated after 984 of 23520 bytes", "again"}},
 		"goes on": {func(all map[string][]byte) { all[labels] = append(all[labels], 0) }, []string{labels,
 			"after the last image"}},
 		"other size": {func(all map[string][]byte) {
 			all[images] = idxFile(idxImages, make([]byte, 30*32*32), 30, 32, 32)
-		}, []string{"a side of 32 pixels, expected 28"}},
+		}, []string{"a side of 32 pixels; expected 28"}},
 		"no images": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 0, 28, 28) },
-			[]string{"number of items, 0"}},
+			[]string{"the header states 0 items"}},
 		"more than can be": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 1<<31, 28, 28) },
-			[]string{"number of items, 2147483648"}},
+			[]string{"the header states 2147483648 items"}},
 		"other number of labels": {func(all map[string][]byte) {
 			all[labels] = idxFile(idxLabels, make([]byte, 29), 29)
 		}, []string{"29 labels for the 30 images", "download both again"}},
 		"a label is large": {func(all map[string][]byte) { all[labels][8+4] = 10 },
-			[]string{"label 5 is 10", "10 classes"}},
+			[]string{"label 5 is 10", "labels 0 to 9"}},
 		"packed and cut short": {func(all map[string][]byte) { all[images] = zipped(t, all[images])[:80] },
 			[]string{images, "truncated"}},
 	}

@@ -83,7 +83,7 @@ func (all readers) readArchive(fsys files.FS, path string) (absent []string, err
 func (all readers) readTar(r io.Reader) (absent []string, err error) {
 	unzipped, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, fmt.Errorf("not a .tar.gz file: %w; %s", err, again)
+		return nil, fmt.Errorf("the file is not a .tar.gz archive: %w; %s", err, again)
 	}
 	bounded := &io.LimitedReader{R: unzipped, N: maxArchive}
 	left := maps.Clone(all)
@@ -103,7 +103,7 @@ func (all readers) readTar(r io.Reader) (absent []string, err error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("it has more than %d entries; expected the published archive", maxEntries)
+	return nil, fmt.Errorf("the archive has more than %d entries; expected the published archive", maxEntries)
 }
 
 // again is the remedy for a truncated or damaged file.
@@ -111,9 +111,9 @@ const again = "download or copy the file again"
 
 func archiveFault(bounded *io.LimitedReader, err error) error {
 	if bounded.N == 0 {
-		return fmt.Errorf("it unpacks to more than %d bytes; expected the published archive", maxArchive)
+		return fmt.Errorf("the archive unpacks to more than %d bytes; expected the published archive", maxArchive)
 	}
-	return fmt.Errorf("it is corrupt: %w; %s", err, again)
+	return fmt.Errorf("the archive is corrupt: %w; %s", err, again)
 }
 
 func (all readers) readEntry(archive io.Reader, header *tar.Header) error {

@@ -49,7 +49,8 @@ func (f form) decode(data, into []byte) error {
 		return err
 	}
 	if config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
-		return fmt.Errorf("it has %d x %d pixels; the maximum is %d", config.Width, config.Height, maxPixels)
+		return fmt.Errorf("the image has %d x %d pixels; the maximum is %d pixels", config.Width, config.Height,
+			maxPixels)
 	}
 	if f.turbo && kind == "jpeg" && config.ColorModel != color.CMYKModel {
 		return f.decodeTurbo(data, into, config.Width, config.Height)

@@ -64,7 +64,7 @@ func shards(fsys files.FS, folder string) (all []sample, err error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("read %s: %w: it has no .tar files", folder, ErrMissing)
+		return nil, fmt.Errorf("read %s: %w: the folder has no .tar files", folder, ErrMissing)
 	}
 	for _, name := range names {
 		path := filepath.Join(folder, name)
@@ -73,11 +73,11 @@ func shards(fsys files.FS, folder string) (all []sample, err error) {
 			return nil, fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
 		}
 		if all = append(all, some...); len(all) > maxImages {
-			return nil, fmt.Errorf("read %s: it has more than %d images, the maximum", folder, maxImages)
+			return nil, fmt.Errorf("read %s: the folder has more than %d images, the maximum", folder, maxImages)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("read %s: %w: its shards contain no images", folder, ErrMissing)
+		return nil, fmt.Errorf("read %s: %w: the shards contain no images", folder, ErrMissing)
 	}
 	return all, nil
 }
@@ -124,7 +124,7 @@ func indexed(shard string, r *io.SectionReader) (all []sample, err error) {
 	}
 	for _, s := range all {
 		if s.offset < 0 || s.label < 0 {
-			return nil, fmt.Errorf("sample %s has no image or no .cls file with its class", s.name)
+			return nil, fmt.Errorf("sample %s has no image or no class; expected an image and a .cls file", s.name)
 		}
 	}
 	return all, nil
@@ -137,7 +137,7 @@ func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries
 			return errors.New("the sample has two images")
 		}
 		if h.Size > maxPictureFile {
-			return fmt.Errorf("it has %d bytes; the maximum is %d", h.Size, maxPictureFile)
+			return fmt.Errorf("the image has %d bytes; the maximum is %d", h.Size, maxPictureFile)
 		}
 		var err error
 		s.offset, err = r.Seek(0, io.SeekCurrent)
@@ -149,7 +149,7 @@ func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries
 		return err
 	}
 	if s.label, err = strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 32); err != nil || s.label < 0 {
-		return fmt.Errorf("invalid class %q; expected a number of at least 0", text)
+		return fmt.Errorf("invalid class %q; expected a whole number of at least 0", text)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 		count = max(count, s.label+1)
 	}
 	if count > mostClasses {
-		return nil, fmt.Errorf("read %s: class %d; the maximum number of classes is %d", folder, count-1, mostClasses)
+		return nil, fmt.Errorf("read %s: a sample has class %d; the maximum is %d", folder, count-1, mostClasses-1)
 	}
 	if all := len(slices.Concat(lists...)); count > fewLabels && count > int64(all) {
 		return nil, fmt.Errorf("read %s: the largest class number is %d, but there are only %d images; "+
@@ -182,7 +182,9 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 		classes = append(classes, strings.TrimSpace(line))
 	}
 	if int64(len(classes)) < count || len(classes) > mostClasses {
-		return nil, fmt.Errorf("read %s: %d classes, but samples need %d", name, len(classes), count)
+		return nil, fmt.Errorf("read %s: the file has %d classes; the samples need %d, and the maximum is %d", name,
+			len(classes),
+			count, mostClasses)
 	}
 	return classes, nil
 }

@@ -136,7 +136,7 @@ func TestMomentsMayBeGiven(t *testing.T) {
 	o.Deviation = nil
 	require.Equal(t, own.Deviation, loadFor(t, o).Deviation)
 	o.Mean, o.Deviation = own.Mean, []float64{1, 2}
-	require.ErrorContains(t, loadError(o), "2 values of the deviation for images with 3 channels")
+	require.ErrorContains(t, loadError(o), "deviation has 2 values, but the images have 3 channels")
 	o.Mean, o.Deviation = []float64{math.NaN()}, []float64{0}
 	require.ErrorContains(t, loadError(o), "mean is [NaN]")
 	require.ErrorContains(t, loadError(o), "deviation is [0]; expected numbers above 0")
@@ -150,8 +150,8 @@ func TestOptionsListEveryFault(t *testing.T) {
 		Synthetic: SyntheticOptions{Classes: 10, Channels: 3, Size: 32, Train: 10_000, Test: 2_000, Noise: 40}}, o)
 	wrong := Options{Kind: KindSynthetic, ValidationShare: 1, Size: -1, Limit: -1,
 		Synthetic: SyntheticOptions{Classes: 1, Channels: 2, Size: 8, Train: 1, Test: -1, Noise: 256}}
-	for _, text := range []string{"validation_share is 1", "size is -1", "limit is -1", "1 classes", "2 channels",
-		"images of 8 pixels", "1 training", "-1 test", "noise of 256"} {
+	for _, text := range []string{"validation_share is 1", "size is -1", "limit is -1", "classes is 1",
+		"channels is 2", "size is 8 pixels", "train is 1 images", "test is -1 images", "noise is 256"} {
 		require.ErrorContains(t, wrong.Validate(), text)
 	}
 	err := Options{Kind: "cifar", ValidationShare: math.NaN(), Size: 1}.Validate()

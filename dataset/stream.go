@@ -48,7 +48,7 @@ func (t *Stream) read(r Rows) ([]byte, error) {
 	var rows, at []int
 	for k, place := range r.Places {
 		if place < 0 || place >= int64(len(t.of.rows)) {
-			return nil, fmt.Errorf("read image %d of %d", place, len(t.of.rows))
+			return nil, fmt.Errorf("unknown image %d; expected 0 to %d", place, len(t.of.rows)-1)
 		}
 		if r.Needed == nil || r.Needed[k] {
 			rows, at = append(rows, t.of.rows[place]), append(at, k)

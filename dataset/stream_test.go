@@ -153,7 +153,7 @@ func TestStreamsNameDamagedImages(t *testing.T) {
 		}
 		require.ErrorContains(t, err, "003.png")
 		_, err = set.Train.Stream.Read(Rows{Places: []int64{int64(set.Train.Count)}})
-		require.ErrorContains(t, err, "read image")
+		require.ErrorContains(t, err, "unknown image")
 		return nil
 	}))
 }
@@ -167,10 +167,10 @@ func TestFaultsOfShards(t *testing.T) {
 	image := string(encodePNG(t, plainImage(color.Black, 4, 4)))
 	good := []string{"1.png", image, "1.cls", "0", "2.png", image, "2.cls", "1"}
 	for want, entries := range map[string][]string{
-		"no image or no .cls file":                 {"1.png", image},
-		"invalid class \"cat\"":                    {"1.png", image, "1.cls", "cat"},
-		"two images":                               {"1.png", image, "1.jpg", image, "1.cls", "0"},
-		"the maximum number of classes is 1000000": {"1.png", image, "1.cls", "2000000000"},
+		"no image or no class":  {"1.png", image},
+		"invalid class \"cat\"": {"1.png", image, "1.cls", "cat"},
+		"two images":            {"1.png", image, "1.jpg", image, "1.cls", "0"},
+		"a sample has class 2000000000; the maximum is 999999": {"1.png", image, "1.cls", "2000000000"},
 	} {
 		dir := t.TempDir()
 		shard(t, filepath.Join(dir, "0.tar"), good...)

@@ -36,16 +36,17 @@ func (o *SyntheticOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o SyntheticOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Classes < 2 || o.Classes > maxClasses, "%d classes; must be from 2 to %d", o.Classes, maxClasses)
-	faults.When(o.Channels != 1 && o.Channels != 3, "%d channels; must be 1 or 3", o.Channels)
-	faults.When(o.Size < minSynthetic || o.Size > maxSide, "images of %d pixels; must be from %d to %d", o.Size,
+	faults.When(o.Classes < 2 || o.Classes > maxClasses, "classes is %d; must be from 2 to %d", o.Classes, maxClasses)
+	faults.When(o.Channels != 1 && o.Channels != 3, "channels is %d; must be 1 or 3", o.Channels)
+	faults.When(o.Size < minSynthetic || o.Size > maxSide, "size is %d pixels; must be from %d to %d", o.Size,
 		minSynthetic, maxSide)
-	faults.When(o.Train < 2, "%d training images; must be at least 2", o.Train)
-	faults.When(o.Test < 1, "%d test images; must be at least 1", o.Test)
-	faults.When(o.Noise < 0 || o.Noise > 255, "noise of %d; must be between 0 and 255", o.Noise)
+	faults.When(o.Train < 2, "train is %d images; must be at least 2", o.Train)
+	faults.When(o.Test < 1, "test is %d images; must be at least 1", o.Test)
+	faults.When(o.Noise < 0 || o.Noise > 255, "noise is %d; must be from 0 to 255", o.Noise)
 	if len(faults) == 0 {
 		faults.When(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size),
-			"%d images of that size take more than %d GiB", max(o.Train, o.Test), maxBytes>>30)
+			"%d images of %d pixels take more than %d GiB; use fewer or smaller images", max(o.Train, o.Test), o.Size,
+			maxBytes>>30)
 	}
 	return errors.Join(faults.Prefixed("synthetic: ")...)
 }

@@ -37,15 +37,15 @@ func (o Options) textFaults() (faults validate.Faults) {
 	faults.When(o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs,
 		"tokens is %q; must be %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs)
 	if (o.tokens() == BytePairs) != (o.Vocabulary != "") {
-		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens is %s; only %s tokens "+
-			"need a vocabulary", o.Vocabulary, o.tokens(), BytePairs))
+		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens is %s; tokens %s needs a vocabulary, and "+
+			"other tokens exclude it", o.Vocabulary, o.tokens(), BytePairs))
 	}
 	faults.When(o.context() < 2 || o.context() > mostContext,
 		"context is %d tokens; must be from 2 to %d", o.Context, mostContext)
 	if o.Kind == KindCSV {
 		faults = append(faults, o.csvFaults()...)
 	}
-	faults.When(len(o.Mean)+len(o.Deviation) > 0, "mean or deviation is set for text, which has neither; remove it")
+	faults.When(len(o.Mean)+len(o.Deviation) > 0, "mean or deviation is set, but kind %s is text; remove both", o.Kind)
 	return faults
 }
 
@@ -76,8 +76,8 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	tokens, classes := how.encode(text), how.names
 	count := (len(tokens) - 1) / o.context()
 	if count < leastWindows {
-		return nil, fmt.Errorf("%d tokens yield %d windows of %d tokens; expected at least %d: use more text, "+
-			"or a shorter context", len(tokens), count, o.context(), leastWindows)
+		return nil, fmt.Errorf("the text has %d tokens, which yield %d windows of %d tokens; expected at least %d "+
+			"windows; use more text, or a shorter context", len(tokens), count, o.context(), leastWindows)
 	}
 	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Task: NextToken,
 		Vocabulary: len(classes)}
@@ -223,7 +223,7 @@ func readText(fsys files.FS, path string) (string, error) {
 		text.Write(data)
 	}
 	if text.Len() == 0 {
-		return "", fmt.Errorf("%s has no text", path)
+		return "", fmt.Errorf("%s has no text; expected a file or a folder of text files", path)
 	}
 	return text.String(), nil
 }
@@ -247,7 +247,7 @@ func textFiles(fsys files.FS, folder string, found []string) ([]string, error) {
 			found = append(found, path)
 		}
 		if len(found) > mostTextFiles {
-			return nil, fmt.Errorf("%s has more than %d files, the maximum", folder, mostTextFiles)
+			return nil, fmt.Errorf("folder %s has more than %d files, the maximum", folder, mostTextFiles)
 		}
 	}
 	return found, nil

@@ -36,12 +36,12 @@ func (t *RegressionTree) validate(inputs int) error {
 		next, cut := int32(k+1), float64(t.Cut[k])
 		switch {
 		case math.IsNaN(cut) || math.IsInf(cut, 0):
-			return fmt.Errorf("threshold of node %d is %v", k, cut)
+			return fmt.Errorf("the threshold of node %d is %v; expected a finite number", k, cut)
 		case int(feature) >= inputs:
-			return fmt.Errorf("node %d reads input %d, but there are %d inputs", k, feature, inputs)
+			return fmt.Errorf("node %d reads input %d; expected 0 to %d", k, feature, inputs-1)
 		case feature >= 0 && (t.Right[k] <= next || int(t.Right[k]) >= len(t.Feature) ||
 			len(ahead) > 0 && t.Right[k] >= ahead[len(ahead)-1]):
-			return fmt.Errorf("node %d has an invalid child, node %d", k, t.Right[k])
+			return fmt.Errorf("node %d has invalid child %d", k, t.Right[k])
 		case feature >= 0:
 			ahead = append(ahead, t.Right[k])
 		case len(ahead) == 0 && k+1 == len(t.Feature):

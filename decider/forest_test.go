@@ -86,18 +86,19 @@ func TestDamagedForests(t *testing.T) {
 		"no nodes":        {"has 0 nodes", number("forest.sizes", 0, 0)},
 		"fewer nodes":     {"tensor forest.feature", number("forest.sizes", 0, 6)},
 		"another input":   {"reads input 999", number("forest.feature", 0, 999)},
-		"a cycle":         {"node 1 has an invalid child, node 1", number("forest.right", 1, 1)},
-		"over the end":    {"node 0 has an invalid child, node 7", number("forest.right", 0, 7)},
+		"a cycle":         {"node 1 has invalid child 1", number("forest.right", 1, 1)},
+		"over the end":    {"node 0 has invalid child 7", number("forest.right", 0, 7)},
 		"a node too many": {"is unreachable", number("forest.feature", 1, -1)},
-		"a leaf too few":  {"node 6 has an invalid child, node 0", number("forest.feature", 6, 1)},
+		"a leaf too few":  {"node 6 has invalid child 0", number("forest.feature", 6, 1)},
 		"not a number":    {"threshold of node 3 is NaN", number("forest.cut", 3, 0x7fc00000)},
 		"no tensor": {"tensor forest.right is missing", func(set *weights.Set) {
 			set.Tensors = set.Tensors[:3]
 		}},
-		"members besides":  {"and no members", func(set *weights.Set) { change(t, set, "members", 1) }},
-		"too many trees":   {"got 2000000 trees", func(set *weights.Set) { change(t, set, "trees", 2000000) }},
+		"members besides": {"and no members", func(set *weights.Set) { change(t, set, "members", 1) }},
+		"too many trees": {"the forest has 2000000 trees",
+			func(set *weights.Set) { change(t, set, "trees", 2000000) }},
 		"trees of version": {"and no trees", func(set *weights.Set) { change(t, set, "version", 1) }},
-		"other inputs": {"the inputs of its rows are",
+		"other inputs": {"the policy's rows have inputs",
 			func(set *weights.Set) { change(t, set, "rows.names", []string{"deepen"}) }},
 	} {
 		t.Run(name, func(t *testing.T) {

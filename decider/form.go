@@ -59,7 +59,9 @@ func ReadForeign(fsys files.FS, policy, vocabulary string, o FormOptions) (Forei
 		faults = append(faults, err)
 	}
 	if len(faults) == 0 {
-		return nil, fmt.Errorf("%s is not a graft policy, and this program reads no other kind", policy)
+		return nil, fmt.Errorf("%s is not a graft policy; expected a policy that 'graft learn' or 'graft pipeline' "+
+			"wrote",
+			policy)
 	}
 	return nil, errors.Join(faults...)
 }

@@ -85,15 +85,15 @@ func (p *Structural) tokenNames() []string { return vocab.Names(p.graphs()) }
 // except the members comes from the first policy.
 func JoinStructural(policies ...*Structural) (*Structural, error) {
 	if len(policies) == 0 {
-		return nil, fmt.Errorf("join policies: no policies given")
+		return nil, fmt.Errorf("join policies: got no policies; expected at least one")
 	}
 	joined := *policies[0]
 	joined.Members, joined.Forest = nil, nil
 	for k, p := range policies {
 		if p.StructuralShape != joined.StructuralShape || (len(p.Forest) > 0) != (len(policies[0].Forest) > 0) ||
 			!p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
-			return nil, fmt.Errorf("join policies: policy %d has another shape or was trained on other tables "+
-				"than the first", k)
+			return nil, fmt.Errorf("join policies: policy %d differs from the first policy in its shape or its "+
+				"training tables; join policies of one study", k)
 		}
 		joined.Members = append(joined.Members, p.Members...)
 		joined.Forest = append(joined.Forest, p.Forest...)
@@ -212,13 +212,13 @@ func (p *Structural) Fits(n *model.Network) error {
 	}
 	seen, err := p.observe(n)
 	if err != nil {
-		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
+		return fmt.Errorf("the policy cannot read network %s: %w", n.Name(), err)
 	}
 	if len(seen.Choices) > 1 { // more than the action none
 		return nil
 	}
-	return fmt.Errorf("the policy chooses from %s, but no such action fits %s; list actions or kinds that fit, "+
-		"or use another policy or network", p.weighs(), n.Name())
+	return fmt.Errorf("the policy chooses from %s, but none of these actions fits network %s; list actions or kinds "+
+		"that fit, or use another policy or network", p.weighs(), n.Name())
 }
 
 // Unlearned returns the given kinds of actions that are missing in the policy's training data. For an untrained policy
@@ -238,8 +238,8 @@ func (p *Structural) judges() error {
 		asked = append(asked, a.Kind)
 	}
 	if strange := p.Unlearned(asked); len(strange) > 0 {
-		return fmt.Errorf("the policy was trained on the kinds %v, but is asked to score %s; remove %s, "+
-			"or use a policy that was trained on tables with it", p.Learned, strange[0], strange[0])
+		return fmt.Errorf("the policy was trained on the kinds %v, but the configuration offers %s; remove %s, "+
+			"or use a policy that was trained on tables with this kind", p.Learned, strange[0], strange[0])
 	}
 	return nil
 }

@@ -31,13 +31,13 @@ const (
 // Batch converts situations to the policy's inputs.
 func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 	if len(situations) == 0 {
-		return nil, errors.New("decide: no situations given")
+		return nil, errors.New("decide: got no situations; expected at least one")
 	}
 	c := &Batch{Starts: []int{0}}
 	known := map[*Observation]int{}
 	for _, s := range situations {
 		if s.Observation == nil || len(s.Choices) == 0 {
-			return nil, errors.New("decide: a situation has no choices")
+			return nil, errors.New("decide: a situation has no choices; expected at least one")
 		}
 		at, ok := known[s.Observation]
 		if !ok {
@@ -91,7 +91,7 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 		}
 	}
 	if len(allTokens) == 0 || len(allRows) == 0 {
-		return Scale{}, Scale{}, errors.New("measure scales: no training data")
+		return Scale{}, Scale{}, errors.New("measure scales: got no training data; expected at least one situation")
 	}
 	return newScale(allTokens), newScale(allRows), nil
 }

@@ -200,23 +200,26 @@ func (h *structuralHeader) validate() error {
 		h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
 	switch forest := h.Version == forestVersion; {
 	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
-		faults = append(faults, fmt.Errorf("got %d trees and %d members; "+
-			"a forest must have between 1 and %d trees and no members", h.Trees, h.Members, mostTrees))
+		faults = append(faults, fmt.Errorf("the forest has %d trees and %d members; expected 1 to %d trees and no "+
+			"members",
+			h.Trees, h.Members, mostTrees))
 	case forest:
 		faults = append(faults, h.Rows.validate("rows", namesOf(forestFeatures), false))
 	case h.Members < 1 || h.Members > mostMembers || h.Trees != 0:
-		faults = append(faults, fmt.Errorf("got %d members and %d trees; "+
-			"a policy must have between 1 and %d members and no trees", h.Members, h.Trees, mostMembers))
+		faults = append(faults, fmt.Errorf("the policy has %d members and %d trees; expected 1 to %d members and no "+
+			"trees",
+			h.Members, h.Trees, mostMembers))
 	default:
 		faults = append(faults, h.Rows.validate("rows", featureNames(), true))
 	}
 	for _, kind := range h.Learned {
-		faults.Unless(slices.Contains(net2net.Kinds(), kind), "it was trained on %.40q, which is not an operation",
-			kind)
+		faults.Unless(slices.Contains(net2net.Kinds(), kind), "the policy was trained on unknown operation %.40q; "+
+			"expected one of %v", kind, net2net.Kinds())
 	}
 	for _, target := range h.Targets {
 		if kind, _, _ := strings.Cut(target, " "); !slices.Contains(net2net.Kinds(), net2net.Kind(kind)) {
-			faults = append(faults, fmt.Errorf("it was trained on %.40q, which is not an operation on a layer", target))
+			faults = append(faults, fmt.Errorf("the policy was trained on invalid action %.40q; expected an "+
+				"operation and its target", target))
 		}
 	}
 	return errors.Join(faults...)
@@ -229,21 +232,22 @@ func (i structuralInputs) validate(what string, names []string, fewer bool) erro
 			func(name string) bool { return !slices.Contains(i.Names, name) })
 	}
 	if !slices.Equal(i.Names, names) {
-		return fmt.Errorf("the inputs of its %s are %.200s; this program expects %s; train the policy again", what,
+		return fmt.Errorf("the policy's %s have inputs %.200s; expected %s; train the policy again", what,
 			strings.Join(i.Names, ", "), strings.Join(names, ", "))
 	}
 	if i.Mean == nil && i.Deviation == nil {
 		return nil
 	}
 	if len(i.Mean) != len(names) || len(i.Deviation) != len(names) {
-		return fmt.Errorf("its %s have %d inputs, but %d means and %d deviations", what, len(names), len(i.Mean),
-			len(i.Deviation))
+		return fmt.Errorf("the policy's %s have %d inputs, but %d means and %d deviations; expected one of each per "+
+			"input",
+			what, len(names), len(i.Mean), len(i.Deviation))
 	}
 	for k := range names {
 		if math.IsNaN(i.Mean[k]) || math.IsInf(i.Mean[k], 0) || !(i.Deviation[k] >= 0) ||
 			math.IsInf(i.Deviation[k], 0) {
-			return fmt.Errorf("its %s have an invalid scale for %s: mean %v, deviation %v", what, names[k], i.Mean[k],
-				i.Deviation[k])
+			return fmt.Errorf("the policy's %s have an invalid scale of input %s: mean %v and deviation %v; expected "+
+				"finite numbers and a deviation of at least 0", what, names[k], i.Mean[k], i.Deviation[k])
 		}
 	}
 	return nil

@@ -142,12 +142,12 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 		`policy format "other"`:       func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
 		`unknown field "more"`:        func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
 		"hidden is 100000000":         func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
-		"got 0 members":               func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
-		"the inputs of its rows are melt": func(t *testing.T, set *weights.Set) {
+		"the policy has 0 members":    func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
+		"the policy's rows have inputs melt": func(t *testing.T, set *weights.Set) {
 			change(t, set, "rows.names", []string{"melt"})
 		},
 		"but 1 means": func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
-		"which is not an operation": func(t *testing.T, set *weights.Set) {
+		"was trained on unknown operation": func(t *testing.T, set *weights.Set) {
 			change(t, set, "learned", []string{"melt"})
 		},
 		"tensor member2":                  func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
@@ -162,7 +162,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 				}
 			}
 		},
-		"invalid scale for": func(t *testing.T, set *weights.Set) {
+		"invalid scale of input": func(t *testing.T, set *weights.Set) {
 			change(t, set, "rows.deviation", append(make([]float64, 23), -1))
 		},
 	} {

@@ -151,10 +151,10 @@ func TestTargetsThatWereLearned(t *testing.T) {
 
 	p.Kinds, p.Actions = []net2net.Kind{"kernel"}, nil
 	require.ErrorContains(t, p.Fits(n),
-		"the policy was trained on the kinds [deepen widen], but is asked to score kernel")
+		"the policy was trained on the kinds [deepen widen], but the configuration offers kernel")
 	p.Actions, p.Kinds, p.Targets = nil, nil, []string{"kernel matrix"}
 	require.ErrorContains(t, p.Fits(n),
-		"the actions that it was trained on: kernel matrix, but no such action fits")
+		"the actions that it was trained on: kernel matrix, but none of these actions fits")
 	set, err := p.Set()
 	require.NoError(t, err)
 	read, err := decider.StructuralOf(set)
@@ -175,9 +175,9 @@ func TestMembersAgree(t *testing.T) {
 	small, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)
 	_, err = decider.JoinStructural(a, small)
-	require.ErrorContains(t, err, "policy 1 has another shape")
+	require.ErrorContains(t, err, "policy 1 differs from the first policy in its shape")
 	_, err = decider.JoinStructural()
-	require.ErrorContains(t, err, "no policies given")
+	require.ErrorContains(t, err, "got no policies")
 }
 
 func TestPoliciesThatCannotBe(t *testing.T) {

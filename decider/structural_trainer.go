@@ -53,12 +53,13 @@ func (p *MemberTrainer) Logits() ([]float64, error) {
 func (p *MemberTrainer) Step(gradient []float64) error {
 	defer p.end()
 	if p.step == nil || len(gradient) != p.inputs.count {
-		return errors.New("learn: expected one gradient per logit, after a call of Logits")
+		return errors.New("train a policy: the gradient does not match the logits; call Logits first, and pass one " +
+			"gradient per logit")
 	}
 	s := p.step
 	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
 	if s.Err() != nil {
-		return fmt.Errorf("learn: %w", s.Err())
+		return fmt.Errorf("train a policy: %w", s.Err())
 	}
 	return cmp.Or(p.optimizer.Step(), p.optimizer.ZeroGrad())
 }

@@ -67,8 +67,8 @@ func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
 	for g, one := range all {
 		for k, row := range one.Values {
 			if len(row) != values {
-				return nil, fmt.Errorf("encode networks: token %d of network %d has %d values where others have %d", k,
-					g, len(row), values)
+				return nil, fmt.Errorf("encode networks: token %d of network %d has %d values; expected %d, as in "+
+					"the first token", k, g, len(row), values)
 			}
 			copy(tokens[(g*size+k)*values:], row)
 		}

@@ -197,7 +197,7 @@ func TestUnevenTokensAreRefused(t *testing.T) {
 	d.Values[1] = d.Values[1][:2]
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		_, err := encoder.NewDrawings(s, []encoder.Drawing{d})
-		require.ErrorContains(t, err, "token 1 of network 0 has 2 values where others have 3")
+		require.ErrorContains(t, err, "token 1 of network 0 has 2 values; expected 3, as in the first token")
 		return nil
 	}))
 }

@@ -87,17 +87,19 @@ func (b Batch) Validate() error {
 	faults.When(len(b.Argv) == 0 || b.Argv[0] == "", "argv is empty; expected a program")
 	for _, text := range slices.Concat(b.Argv, b.Env, []string{b.Folder, b.Dir}) {
 		faults.When(strings.ContainsRune(text, 0) || !utf8.ValidString(text),
-			"%q: arguments, variables and folders must be UTF-8 without zero bytes", text)
+			"text %q is not valid UTF-8 or contains a zero byte; expected UTF-8 text in argv, env, folder and dir",
+			text)
 	}
-	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder is %q and dir is %q; must not contain line breaks",
+	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder is %q and dir is %q; expected paths without "+
+		"line breaks",
 		b.Folder, b.Dir)
 	for _, env := range b.Env {
 		name, _, found := strings.Cut(env, "=")
-		faults.When(!found || !namePattern.MatchString(name), "env: %q; expected NAME=VALUE", env)
+		faults.When(!found || !namePattern.MatchString(name), "env: invalid variable %q; expected NAME=VALUE", env)
 	}
 	for _, worker := range b.Only {
-		faults.When(worker < 0 || worker >= b.Workers, "only: unknown worker %d; there are %d workers", worker,
-			b.Workers)
+		faults.When(worker < 0 || worker >= b.Workers, "only: unknown worker %d; expected 0 to %d", worker,
+			b.Workers-1)
 	}
 	return errors.Join(append(faults, b.Resources.validate())...)
 }
@@ -108,11 +110,12 @@ func (r Resources) validate() error {
 		faults.When(n < 0, "%s is %d; must be at least 0", name, n)
 	}
 	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time,
-		"time_limit is %v and lead is %v; expected at least 0, and lead shorter than time_limit", r.Time, r.Lead)
+		"time_limit is %v and lead is %v; both must be at least 0, and lead shorter than time_limit", r.Time, r.Lead)
 	for name, word := range r.words() {
-		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q; expected a name", name, word)
+		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q; expected a name without spaces",
+			name, word)
 	}
-	faults.When(r.Gres != "" && r.GPUs > 0, "gres is set together with gpus; remove one of them")
+	faults.When(r.Gres != "" && r.GPUs > 0, "gres and gpus are mutually exclusive; remove one of them")
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }
@@ -127,10 +130,10 @@ func (r Resources) words() map[string]string {
 func (r Resources) foreign(engine string) error {
 	var faults validate.Faults
 	for name, word := range r.words() {
-		faults.When(word != "", "%s is for Slurm only; remove it for %s", name, engine)
+		faults.When(word != "", "%s is set, but only Slurm supports it; remove it for %s", name, engine)
 	}
-	faults.When(len(r.Extra) > 0, "extra is for Slurm only; remove it for %s", engine)
-	faults.When(r.Lead > 0, "lead is for Slurm only; remove it for %s", engine)
+	faults.When(len(r.Extra) > 0, "extra is set, but only Slurm supports it; remove it for %s", engine)
+	faults.When(r.Lead > 0, "lead is set, but only Slurm supports it; remove it for %s", engine)
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }

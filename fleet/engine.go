@@ -127,7 +127,7 @@ func NewEngine(name string, t Tools) (Engine, error) {
 		return nil, noEngine(name)
 	}
 	if t.Files == nil || t.Clock == nil {
-		return nil, errors.New("make an engine: files or clock is missing")
+		return nil, errors.New("make an engine: the file system or the clock is missing; set both")
 	}
 	t.ensureDefaults()
 	return e.make(t), nil

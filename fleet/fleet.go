@@ -87,7 +87,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	case err != nil:
 		return err
 	case old.Batch.Key != f.journal.Batch.Key:
-		return fmt.Errorf("%s has batch %s of engine %s; name another folder", folder, old.Batch.Key, old.Engine)
+		return fmt.Errorf("folder %s belongs to batch %s of engine %s; name another folder", folder, old.Batch.Key,
+			old.Engine)
 	case old.Engine != f.journal.Engine:
 		if err := f.mayTakeOver(ctx, old); err != nil {
 			return err
@@ -201,8 +202,8 @@ func readJournal(fsys files.FS, folder string) (j journal, err error) {
 	case err != nil:
 		return j, err
 	case j.Version != journalVersion:
-		return j, fmt.Errorf("%s has version %d; expected %d; use the program version that wrote it", path,
-			j.Version, journalVersion)
+		return j, fmt.Errorf("%s has journal version %d; expected %d; use the version of graft that wrote the journal",
+			path, j.Version, journalVersion)
 	}
 	return j, nil
 }

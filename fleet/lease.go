@@ -20,7 +20,7 @@ import (
 // Errors of leases.
 var (
 	// ErrTaken reports that another process holds the task, or held it a moment ago.
-	ErrTaken = errors.New("taken")
+	ErrTaken = errors.New("the task is leased")
 	// ErrLost reports that a lease is no longer certain: another process has taken the task over, or may have done so
 	// because this process missed its heartbeats for too long.
 	ErrLost = errors.New("the lease is lost")
@@ -67,12 +67,13 @@ func (o *LeaseOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Clock == nil, "the clock is missing")
-	faults.When(o.Random == nil, "the source of random names is missing")
+	faults.When(o.Clock == nil, "the clock is missing; set it")
+	faults.When(o.Random == nil, "the source of random names is missing; set it")
 	faults.When(o.Beat < 0, "beat is %v; must be more than 0", o.Beat)
 	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat is %v; lost must be at least three beats", o.Lost, o.Beat)
-	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner or host is too long; expected at most %d "+
-		"bytes", maxText/4)
+	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner has %d bytes and host has %d; expected "+
+		"at most %d",
+		len(o.Owner), len(o.Host), maxText/4)
 	return errors.Join(faults...)
 }
 
@@ -344,7 +345,7 @@ func (l *Lease) remove() error {
 	inTime := l.inTime()
 	l.mu.Unlock()
 	if !inTime {
-		return fmt.Errorf("%w: it has expired", ErrLost)
+		return fmt.Errorf("%w: no heartbeat succeeded for %v", ErrLost, l.leases.o.Lost)
 	}
 	return l.leases.fsys.Remove(l.path(0))
 }

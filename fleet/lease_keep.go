@@ -14,7 +14,7 @@ func (l *Lease) Keep(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stop != nil || l.over != nil {
-		cancel(fmt.Errorf("keep task %s: Keep was already called, or the lease has ended", l.task))
+		cancel(fmt.Errorf("keep the lease of task %s: Keep was already called, or the lease has ended", l.task))
 		return work
 	}
 	l.stop = func() { cancel(errReleased) }

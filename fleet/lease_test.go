@@ -295,7 +295,7 @@ func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
 		Owner: strings.Repeat("a", 5000)})
 	require.ErrorContains(t, err, "the clock is missing")
 	require.ErrorContains(t, err, "lost must be at least three beats")
-	require.ErrorContains(t, err, "owner or host")
+	require.ErrorContains(t, err, "owner has 5000 bytes")
 }
 
 // linkless is a file system without hard links.

@@ -76,9 +76,9 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 // local returns an error for each resource that local workers do not support.
 func (r Resources) local() error {
 	faults := validate.Faults{r.foreign("local workers")}
-	faults.When(r.MemoryMB > 0, "memory_mb: local workers do not support memory limits; remove it")
-	faults.When(r.Time > 0, "time: local workers do not support time limits; remove it")
-	faults.When(r.GPUs > 0, "gpus: local workers do not support it; set devices, such as cuda:0")
+	faults.When(r.MemoryMB > 0, "memory_mb: local workers do not support memory limits; remove memory_mb")
+	faults.When(r.Time > 0, "time_limit: local workers do not support time limits; remove time_limit")
+	faults.When(r.GPUs > 0, "gpus: local workers do not support gpus; set devices, such as cuda:0")
 	return errors.Join(faults...)
 }
 

@@ -50,16 +50,16 @@ func (o ManifestOptions) Validate(b Batch) error {
 	faults := validate.Faults{b.Validate(), b.Resources.foreign("Kubernetes")}
 	const longest = 63 // limit for a pod's host name: the job's name with the worker's number
 	faults.When(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
-		"key %q: Kubernetes allows lower-case letters, digits and '-', at most %d characters with the worker's number",
-		b.Key, longest)
+		"key is %q; Kubernetes allows lower-case letters, digits and '-', and at most %d characters together with a "+
+			"worker's number", b.Key, longest)
 	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest),
-		"namespace %q: expected lower-case letters, digits and '-'", o.Namespace)
-	faults.When(o.Image == "", "image is missing")
+		"namespace is %q; expected at most %d lower-case letters, digits and '-'", o.Namespace, longest)
+	faults.When(o.Image == "", "image is missing; name a container image with graft")
 	faults.When(o.Claim == "", "claim is missing; name the volume claim of the shared folder")
 	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"),
 		"mount is %s, but folder %s is outside of it", o.Mount, b.Folder)
 	faults.When(o.Failures < 0, "failures is %d; must be at least 0", o.Failures)
-	faults.When(b.Only != nil, "a manifest must contain all workers; remove only")
+	faults.When(b.Only != nil, "only is set, but a manifest must contain all workers; remove only")
 	faults.When(len(b.Resources.Devices) > 0, "devices is for local workers only; use gpus")
 	return errors.Join(faults...)
 }

@@ -128,8 +128,8 @@ func TestManifestsThatKubernetesWouldRefuse(t *testing.T) {
 	b := Batch{Key: "Grid_1", Folder: "/f", Workers: 2, Argv: []string{"x"}, Only: []int{1},
 		Resources: Resources{Partition: "p", Devices: []string{"cuda:0"}}}
 	_, err := Manifest(b, ManifestOptions{Mount: "/ff", Namespace: "A", Failures: -1})
-	for _, part := range []string{"key \"Grid_1\"", "namespace", "image is missing", "claim is missing",
-		"is outside of it", "failures is -1", "partition is for Slurm",
+	for _, part := range []string{"key is \"Grid_1\"", "namespace", "image is missing", "claim is missing",
+		"is outside of it", "failures is -1", "partition is set, but only Slurm",
 		"devices is for local workers only", "all workers"} {
 		require.ErrorContains(t, err, part)
 	}

@@ -90,8 +90,9 @@ func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, err
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the name of a cluster follows
 	if _, err := strconv.Atoi(job); err != nil {
-		return "", fmt.Errorf("unexpected output of sbatch: got %q, expected a job ID; the job will be found by its "+
-			"name", out)
+		return "", fmt.Errorf("unexpected output of sbatch: got %q, expected a job ID; graft will find the job by "+
+			"its name",
+			out)
 	}
 	return job, nil
 }
@@ -110,8 +111,8 @@ func remedyFor(said, otherwise string) string {
 		{"node configuration is not available",
 			"no node has these resources: request less; 'sinfo -N -l' lists the resources of nodes"},
 		{"Invalid account", "'sacctmgr show associations user=$USER' lists the accounts"},
-		{"Invalid qos", "'sacctmgr show qos' lists them"},
-		{"job array specification", "start fewer workers: 'scontrol show config' has MaxArraySize"},
+		{"Invalid qos", "'sacctmgr show qos' lists the QOS names"},
+		{"job array specification", "start fewer workers: 'scontrol show config' shows the limit, MaxArraySize"},
 		{"generic resource", "'sinfo -o %G' lists the generic resources"},
 		{"Unable to contact", "check that the controller is running: 'scontrol ping'"},
 		{"executable file not found", "run this on a machine with Slurm's programs, such as a login node, " +
@@ -274,8 +275,8 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 		case len(live) == 0:
 			return nil // scancel may fail for a task that is just ending
 		case s.Clock.Now() >= end:
-			return errors.Join(fmt.Errorf("jobs %s do not end; check 'squeue -n %s'", strings.Join(live, ", "),
-				h.Key), refused)
+			return errors.Join(fmt.Errorf("jobs %s did not end within %v of scancel; check 'squeue -n %s'",
+				strings.Join(live, ", "), 10*s.CommandTimeout, h.Key), refused)
 		case look%asking == 0:
 			// By number and name, because the number may now belong to another job.
 			args := append([]string{"--user=" + user(), "--name=" + h.Key}, live...)

@@ -59,7 +59,7 @@ func parseTask(line string) (t slurmTask, name string, err error) {
 	fields := strings.Split(line, "|")
 	const columns = 7
 	if len(fields) < columns {
-		return t, "", fmt.Errorf("unexpected output of squeue: got %q, expected %s", line, taskColumns)
+		return t, "", fmt.Errorf("unexpected output of squeue: got %q, expected columns %s", line, taskColumns)
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])

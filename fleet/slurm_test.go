@@ -67,7 +67,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	err := b.Validate()
 	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "expected NAME=VALUE",
 		"unknown worker 3", "cpus is -1", "time_limit is 1s and lead is 1m0s", "partition is",
-		"gres is set together with gpus"} {
+		"gres and gpus are mutually exclusive"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
@@ -82,7 +82,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 		"--time-min=1"}}.slurm())
 	require.ErrorContains(t, Resources{Devices: []string{"cuda:0"}}.slurm(), "for local workers")
 	require.ErrorContains(t, Resources{Partition: "p", Extra: []string{"--x"}, Time: time.Hour}.local(),
-		"partition is for Slurm")
+		"partition is set, but only Slurm")
 	_, err = NewEngine("pbs", Tools{})
 	require.ErrorContains(t, err, "expected one of local, slurm")
 }
@@ -341,7 +341,7 @@ func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
 	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0),
 		SuperviseOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
 	require.Equal(t, 1, s.cancels)
-	require.Contains(t, notes, "workers did not end within 1m0s after cancellation; continuing without them")
+	require.Contains(t, notes, "workers did not exit within 1m0s of cancellation; continuing without them")
 }
 
 // Missing programs are an error at once, without Patience.

@@ -54,7 +54,9 @@ func (o *SuperviseOptions) ensureDefaults(engine string) {
 // Validate returns an error for negative options.
 func (o SuperviseOptions) Validate() error {
 	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.ErrorTimeout < 0 {
-		return errors.New("every, failures, grace and error timeout must not be negative")
+		return fmt.Errorf("every is %v, failures is %d, grace is %v and error timeout is %v; all must be at least 0",
+			o.Every,
+			o.Failures, o.Grace, o.ErrorTimeout)
 	}
 	return nil
 }
@@ -233,13 +235,13 @@ func (t *supervision) end(ctx context.Context, states []WorkerState) (bool, erro
 	if now-t.through < t.o.Grace {
 		return false, t.remember(states)
 	}
-	t.o.Note(fmt.Sprintf("no tasks have been left for %v; cancelling workers that have not ended", t.o.Grace))
+	t.o.Note(fmt.Sprintf("workers still run %v after the last task; cancelling them", t.o.Grace))
 	limited, giveBack := t.within(ctx, t.o.Grace)
 	defer giveBack()
 	err := t.engine.Cancel(limited, t.journal.Handle)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		// For example workers on a node that does not respond. They will find no task.
-		t.o.Note(fmt.Sprintf("workers did not end within %v after cancellation; continuing without them", t.o.Grace))
+		t.o.Note(fmt.Sprintf("workers did not exit within %v of cancellation; continuing without them", t.o.Grace))
 		return true, nil
 	}
 	return true, err

@@ -121,7 +121,7 @@ func imitateBatch(m Model, examples []Example, places []int, o ImitationOptions)
 			right += math.Exp(log[action])
 		}
 		if right = math.Log(max(right, leastRight)); math.IsInf(log[examples[place].Actions[0]], -1) {
-			return 0, fmt.Errorf("example %d takes action %d, which its mask forbids", place,
+			return 0, fmt.Errorf("example %d takes action %d, but its mask forbids this action", place,
 				examples[place].Actions[0])
 		}
 		loss -= right

@@ -49,5 +49,5 @@ func TestImitation(t *testing.T) {
 	}
 	_, err = Imitate(m, []Example{{Observation: Observation{make([]float64, 8), []bool{false, true, true}},
 		Actions: []int{0}}}, ImitationOptions{}, random)
-	require.ErrorContains(t, err, "example 0 takes action 0, which its mask forbids")
+	require.ErrorContains(t, err, "example 0 takes action 0, but its mask forbids")
 }

@@ -43,7 +43,7 @@ func (o *GraphOptions) ensureDefaults() {
 
 func (o *GraphOptions) validate() error {
 	if len(o.Graphs) == 0 {
-		return errors.New("no graphs given")
+		return errors.New("got no graphs; expected at least one")
 	}
 	if o.Message%2 != 0 {
 		return fmt.Errorf("message size is %d; must be even", o.Message)
@@ -51,14 +51,14 @@ func (o *GraphOptions) validate() error {
 	node, tie := 0, 0
 	for k, g := range o.Graphs {
 		if len(g.Nodes) == 0 || len(g.Ties) == 0 || len(g.Edges) != len(g.Ties) {
-			return fmt.Errorf("graph %d has %d nodes, %d edges and features of %d edges; expected at least one node, "+
-				"one edge, and features of every edge", k, len(g.Nodes), len(g.Edges), len(g.Ties))
+			return fmt.Errorf("graph %d has %d nodes, %d edges and features for %d edges; expected at least one node, "+
+				"at least one edge, and features for every edge", k, len(g.Nodes), len(g.Edges), len(g.Ties))
 		}
 		node, tie = cmp.Or(node, len(g.Nodes[0])), cmp.Or(tie, len(g.Ties[0]))
 		for at, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(g.Nodes) || e[1] >= len(g.Nodes) || len(g.Ties[at]) != tie {
-				return fmt.Errorf("graph %d, edge %d: expected two node indices below %d, and %d features", k, at,
-					len(g.Nodes), tie)
+				return fmt.Errorf("graph %d, edge %d: got nodes %d and %d and %d features; expected nodes from 0 to "+
+					"%d and %d features", k, at, e[0], e[1], len(g.Ties[at]), len(g.Nodes)-1, tie)
 			}
 		}
 		for at, n := range g.Nodes {

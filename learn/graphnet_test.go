@@ -124,12 +124,12 @@ func TestGraphsAreTold(t *testing.T) {
 func TestGraphsThatAreRefused(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for says, spoil := range map[string]func(o *GraphOptions){
-		"no graphs":                func(o *GraphOptions) { o.Graphs = nil },
-		"must be even":             func(o *GraphOptions) { o.Message = 3 },
-		"at least one":             func(o *GraphOptions) { o.Graphs[0].Ties = nil },
-		"two node indices below 4": func(o *GraphOptions) { o.Graphs[1].Edges[0][1] = 4 },
-		"features, expec":          func(o *GraphOptions) { o.Graphs[1].Nodes[2] = nil },
-		"0 inputs":                 func(o *GraphOptions) { o.Globals = 0 },
+		"no graphs":                  func(o *GraphOptions) { o.Graphs = nil },
+		"must be even":               func(o *GraphOptions) { o.Message = 3 },
+		"at least one":               func(o *GraphOptions) { o.Graphs[0].Ties = nil },
+		"expected nodes from 0 to 3": func(o *GraphOptions) { o.Graphs[1].Edges[0][1] = 4 },
+		"features, expec":            func(o *GraphOptions) { o.Graphs[1].Nodes[2] = nil },
+		"0 inputs":                   func(o *GraphOptions) { o.Globals = 0 },
 	} {
 		o := GraphOptions{Graphs: drawnGraphs(random), Globals: 3, Actions: 4}
 		spoil(&o)

@@ -121,7 +121,7 @@ func TestRolloutsGoOn(t *testing.T) {
 	}
 	require.True(t, states[5].Running)
 	require.ErrorContains(t, NewRollout(&walk{length: 8, fails: 1}, m, 1, 1).Restore(states[5]),
-		"action 0 of its episode fails or ends the episode; the environment has changed")
+		"recorded action 0 fails or ends the episode, because the environment has changed")
 	require.ErrorContains(t, whole.Restore(RolloutState{}), "restore a rollout")
 }
 

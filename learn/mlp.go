@@ -118,7 +118,8 @@ func (m *MLP) Descend(logits [][]float64, values []float64, clip float64) error 
 	policy, value := m.gradients[:len(m.policy.Params)], m.gradients[len(m.policy.Params):]
 	m.both(len(logits), func() { m.valuePass.Backward(values, value) }, func() { m.policyPass.Backward(flat, policy) })
 	if norm := dense.ClipNorm(m.gradients, clip); math.IsNaN(norm) {
-		return fmt.Errorf("optimizer step %d: the gradient norm is not a number", m.optimizer.Steps+1)
+		return fmt.Errorf("optimizer step %d: the gradient norm is not a number; lower the learning rate",
+			m.optimizer.Steps+1)
 	}
 	return m.optimizer.Step(params(m.networks()), m.gradients)
 }

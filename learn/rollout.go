@@ -93,8 +93,8 @@ func (r *Rollout) Restore(s RolloutState) error {
 	for k, action := range s.Actions {
 		r.env.Observe()
 		if o, err := r.env.Act(action); err != nil || o.Done {
-			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode fails or ends the episode; "+
-				"the environment has changed", k), err)
+			return errors.Join(fmt.Errorf("restore a rollout: recorded action %d fails or ends the episode, because "+
+				"the environment has changed; start over", k), err)
 		}
 	}
 	r.actions, r.reward = slices.Clone(s.Actions), s.Reward

@@ -91,17 +91,18 @@ func restore(set *weights.Set, prefix, part string, into [][]float64) error {
 func restoreOne(set *weights.Set, name string, into []float64) error {
 	t, ok := set.Find(name)
 	if !ok {
-		return fmt.Errorf("restore an agent: tensor %s is missing; the file holds another kind of agent", name)
+		return fmt.Errorf("restore an agent: tensor %s is missing; the file contains another kind of agent", name)
 	}
 	values, err := t.Float64s()
 	if err != nil {
-		return fmt.Errorf("restore an agent: %s: %w", name, err)
+		return fmt.Errorf("restore an agent: tensor %s: %w", name, err)
 	}
 	if len(values) != len(into) {
-		return fmt.Errorf("restore an agent: %s has %d values, expected %d; the agent has other sizes", name,
+		return fmt.Errorf("restore an agent: tensor %s has %d values; expected %d; use an agent of the same sizes",
+			name,
 			len(values), len(into))
 	}
-	if err := dense.Finite("restore an agent: "+name, [][]float64{values}); err != nil {
+	if err := dense.Finite("restore an agent: tensor "+name, [][]float64{values}); err != nil {
 		return err
 	}
 	copy(into, values)

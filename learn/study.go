@@ -202,7 +202,7 @@ func (p *seedLearner) save() error {
 	}
 	set.Tensors = append(set.Tensors, rowsTensor(p.rows))
 	if err := p.study.Recorder.Save(p.seed, set); err != nil {
-		return fmt.Errorf("save what seed %d learned: %w", p.seed, err)
+		return fmt.Errorf("save the state of seed %d: %w", p.seed, err)
 	}
 	p.saved, p.savedAt = p.study.now(), p.Steps()
 	return nil

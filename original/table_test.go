@@ -85,12 +85,13 @@ func TestFaultyLegacyTables(t *testing.T) {
 		change func(pickle.Tuple, *pickle.Dict)
 		says   string
 	}{
-		"none":              {set("acc", 0.25), ""},
-		"unknown action":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = int64(4) }, "action is 4; must be below 4"},
-		"action is text":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = "one" }, "one"},
-		"other budget":      {set("totaltime", int64(50)), "budget is 50 s, expected 40 s"},
-		"time is missing":   {set("timeleft", &pickle.List{Items: []any{30.0}}), "got 1 times left, expected 2"},
-		"time over budget":  {set("timeleft", &pickle.List{Items: []any{41.0, 2.0}}), "time left is 41 s; must be"},
+		"none":            {set("acc", 0.25), ""},
+		"unknown action":  {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = int64(4) }, "action is 4; must be below 4"},
+		"action is text":  {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = "one" }, "one"},
+		"other budget":    {set("totaltime", int64(50)), "budget is 50 s, expected 40 s"},
+		"time is missing": {set("timeleft", &pickle.List{Items: []any{30.0}}), "got 1 remaining times, expected 2"},
+		"time over budget": {set("timeleft", &pickle.List{Items: []any{41.0, 2.0}}), "remaining time is 41 s; must " +
+			"be"},
 		"accuracy is text":  {set("acc", "high"), "acc"},
 		"accuracy over one": {set("acc", 1.5), "accuracy is 1.5"},
 		"accuracy is NaN":   {set("acc", math.NaN()), "accuracy is NaN"},

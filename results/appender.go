@@ -82,7 +82,7 @@ func openAppender(fsys files.FS, path string, heads int, head string) (*appender
 }
 
 // ErrColumns reports that the columns of an existing table differ.
-var ErrColumns = errors.New("continue with the version of graft that wrote it, or start another run")
+var ErrColumns = errors.New("continue with the version of graft that wrote the run, or start another run")
 
 // checkHead compares the line before the rows.
 func (a *appender) checkHead(head string) error {
@@ -91,7 +91,7 @@ func (a *appender) checkHead(head string) error {
 	if a.at.head == head {
 		return nil
 	}
-	return fmt.Errorf("%s:1: its columns are %q, expected %q: %w", a.path, a.at.head, head, ErrColumns)
+	return fmt.Errorf("%s:1: the columns are %q, expected %q: %w", a.path, a.at.head, head, ErrColumns)
 }
 
 // begin makes the file without rows.
@@ -245,11 +245,11 @@ func (a *appender) truncate(rows int, sum string) error {
 	case err != nil:
 		return fmt.Errorf("truncate %s: %w", a.path, err)
 	case rows < 0 || at.rows < rows:
-		return fmt.Errorf("truncate %s to %d rows: it has only %d; earlier rows are lost; "+
-			"use a copy of the run or start another", a.path, rows, at.rows)
+		return fmt.Errorf("truncate %s to %d rows: the file has only %d; earlier rows are lost; "+
+			"use a copy of the run, or start another run", a.path, rows, at.rows)
 	case sum != "" && at.digest() != sum:
 		return fmt.Errorf("truncate %s to %d rows: the rows have changed since they were written; "+
-			"use a copy of the run or start another", a.path, rows)
+			"use a copy of the run, or start another run", a.path, rows)
 	case !more:
 		return nil
 	}

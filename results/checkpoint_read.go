@@ -60,7 +60,7 @@ func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 // read verifies a whole checkpoint and finds its sections.
 func (c *Checkpoint) read(r io.ReaderAt, size int64) error {
 	if size < int64(checkpointHead+checkpointTail) {
-		return fmt.Errorf("%w: it has only %d bytes", ErrDamaged, size)
+		return fmt.Errorf("%w: the file has only %d bytes", ErrDamaged, size)
 	}
 	if err := checkHead(r); err != nil {
 		return err
@@ -84,11 +84,12 @@ func checkHead(r io.ReaderAt) error {
 		return err
 	}
 	if !bytes.HasPrefix(head, []byte(checkpointMagic)) {
-		return fmt.Errorf("%w: the header of a checkpoint is missing", ErrDamaged)
+		return fmt.Errorf("%w: the checkpoint header is missing", ErrDamaged)
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	if version != checkpointVersion {
-		return fmt.Errorf("unsupported format %d; expected %d: use the version of graft that wrote it", version,
+		return fmt.Errorf("unsupported format %d; expected %d; use the version of graft that wrote the checkpoint",
+			version,
 			checkpointVersion)
 	}
 	return nil
@@ -143,7 +144,8 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 	at := int64(checkpointHead)
 	for _, s := range index.Sections {
 		if c.sections[s.Name] != nil || s.Length < 0 || s.Length > end-at {
-			return fmt.Errorf("%w: section %q of %d bytes is a duplicate or too large", ErrDamaged, s.Name, s.Length)
+			return fmt.Errorf("%w: section %q with %d bytes is a duplicate or has an invalid size", ErrDamaged, s.Name,
+				s.Length)
 		}
 		c.sections[s.Name] = io.NewSectionReader(r, at, s.Length)
 		at += s.Length
@@ -152,7 +154,7 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 		}
 	}
 	if at != end {
-		return fmt.Errorf("%w: %d bytes are not in any section", ErrDamaged, end-at)
+		return fmt.Errorf("%w: %d bytes do not belong to any section", ErrDamaged, end-at)
 	}
 	return nil
 }
@@ -164,7 +166,9 @@ func (c *Checkpoint) readMarks() error {
 	for name, mark := range c.Streams {
 		base, _ := splitStream(name)
 		if err := checkName(base); err != nil || mark.Rows < 0 {
-			return fmt.Errorf("%w: invalid number of rows %d or table name %q", ErrDamaged, mark.Rows, name)
+			return fmt.Errorf("%w: table %q with %d rows is invalid; expected a valid name and at least 0 rows",
+				ErrDamaged,
+				name, mark.Rows)
 		}
 	}
 	return nil
@@ -177,7 +181,7 @@ func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
 func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	s := c.sections[name]
 	if s == nil {
-		return nil, fmt.Errorf("checkpoint %s has no section %q, only %q", c.Name, name, c.names)
+		return nil, fmt.Errorf("checkpoint %s has no section %q; expected one of %q", c.Name, name, c.names)
 	}
 	return io.NewSectionReader(s, 0, s.Size()), nil
 }

@@ -108,7 +108,7 @@ func TestTheLastGoodCheckpointsAreKept(t *testing.T) {
 	_, err := run.LoadCheckpoint()
 	require.NotErrorIs(t, err, results.ErrNoCheckpoint, "nobody should begin anew unasked")
 	require.ErrorIs(t, err, results.ErrDamaged)
-	require.ErrorContains(t, err, "no checkpoint of 2 is readable")
+	require.ErrorContains(t, err, "all 2 checkpoints are unreadable")
 	require.ErrorContains(t, err, "000006-next.ckpt")
 }
 
@@ -143,17 +143,22 @@ func TestEveryDamageIsFound(t *testing.T) {
 func TestCheckpointWriterRefuses(t *testing.T) {
 	run := newRun(t)
 	cases := map[string]func(*results.CheckpointWriter) error{
-		"section \"\"": func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
+		"section name \"\" has 0 bytes": func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
 		"duplicate section \"a\"": func(w *results.CheckpointWriter) error {
 			return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil))
 		},
-		"the name is reserved":        func(w *results.CheckpointWriter) error { return w.JSON("streams.json", 1) },
-		"name is reserved":            func(w *results.CheckpointWriter) error { return w.Bytes("streams.json", nil) },
+		"is reserved; choose another name": func(w *results.CheckpointWriter) error {
+			return w.JSON("streams.json", 1)
+		},
+		"section name \"streams.json\" is reserved": func(w *results.CheckpointWriter) error {
+			return w.Bytes("streams.json",
+				nil)
+		},
 		"another section has started": late,
 		"a reason of its own": func(*results.CheckpointWriter) error {
 			return errors.New("a reason of its own")
 		},
-		"too many sections": many,
+		"write fewer sections": many,
 	}
 	for says, parts := range cases {
 		err := run.SaveCheckpoint("x", parts)
@@ -226,11 +231,11 @@ func TestRewindFindsLostRows(t *testing.T) {
 		says string
 	}{
 		"a row less": {func(t *testing.T, path string) { write(t, head, path) },
-			"it has only 0; earlier rows are lost"},
+			"the file has only 0; earlier rows are lost"},
 		"another row": {func(t *testing.T, path string) { write(t, head+"2,1.0,\"\",true\n", path) },
 			"the rows have changed since they were written"},
 		"the table is gone": {func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) },
-			"epochs.csv is missing (1 rows)"},
+			"epochs.csv with 1 rows is missing"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

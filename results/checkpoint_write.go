@@ -76,7 +76,8 @@ func (w *CheckpointWriter) finish() error {
 		return err
 	}
 	if len(index) > maxIndex {
-		return fmt.Errorf("too many sections: %d", len(w.index.Sections))
+		return fmt.Errorf("the index of %d sections has %d bytes; expected at most %d; write fewer sections",
+			len(w.index.Sections), len(index), maxIndex)
 	}
 	if err := w.write(binary.LittleEndian.AppendUint64(index, uint64(len(index)))); err != nil {
 		return err
@@ -94,17 +95,17 @@ func (w *CheckpointWriter) write(data []byte) error {
 // Section starts a section. Writes belong to it until the next section starts. Names must be unique and not empty.
 func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 	if name == marksSection {
-		return nil, fmt.Errorf("section %q: the name is reserved", name)
+		return nil, fmt.Errorf("section name %q is reserved; choose another name", name)
 	}
 	return w.section(name)
 }
 
 func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 	if name == "" || len(name) > maxSectionName {
-		return nil, fmt.Errorf("section %q: expected a name of 1 to %d bytes", name, maxSectionName)
+		return nil, fmt.Errorf("section name %q has %d bytes; expected 1 to %d", name, len(name), maxSectionName)
 	}
 	if slices.ContainsFunc(w.index.Sections, func(s sectionEntry) bool { return s.Name == name }) {
-		return nil, fmt.Errorf("duplicate section %q", name)
+		return nil, fmt.Errorf("duplicate section %q; choose another name", name)
 	}
 	w.index.Sections = append(w.index.Sections, sectionEntry{Name: name})
 	return &sectionWriter{w, len(w.index.Sections) - 1}, nil

@@ -24,7 +24,7 @@ const (
 // Errors about the checkpoints of a run.
 var (
 	// ErrNoCheckpoint reports that a run has no checkpoint yet, not even a damaged one.
-	ErrNoCheckpoint = errors.New("there is no checkpoint")
+	ErrNoCheckpoint = errors.New("the run has no checkpoint")
 	// ErrNotPruned reports that a checkpoint was saved, but older checkpoints could not be deleted. The next
 	// SaveCheckpoint tries again.
 	ErrNotPruned = errors.New("the checkpoint is saved, but older ones could not be deleted")
@@ -179,7 +179,7 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		}
 		damaged = append(damaged, err)
 	}
-	return nil, fmt.Errorf("load checkpoint of %s: no checkpoint of %d is readable: try again, or delete them to "+
+	return nil, fmt.Errorf("load checkpoint of %s: all %d checkpoints are unreadable: try again, or delete them to "+
 		"restart: %w", r.path, len(list), errors.Join(damaged...))
 }
 
@@ -197,7 +197,7 @@ func (r *Run) Rewind(c *Checkpoint) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(marks)) {
 		if all[file] == nil && marks[file].Rows > 0 && !isEvents(file) { // users may delete event files
-			return fmt.Errorf("rewind %s: %s is missing (%d rows); use a copy of the run or start another",
+			return fmt.Errorf("rewind %s: %s with %d rows is missing; use a copy of the run, or start another run",
 				r.path, file, marks[file].Rows)
 		}
 	}

@@ -26,7 +26,7 @@ const (
 // Errors about a folder as a whole.
 var (
 	// ErrExists reports that the path of a new run is taken.
-	ErrExists = errors.New("it exists")
+	ErrExists = errors.New("the folder exists")
 	// ErrNoRun reports that a folder is not a run folder.
 	ErrNoRun = errors.New("not a run folder")
 )
@@ -101,7 +101,7 @@ func (r *Run) Discard() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return fmt.Errorf("discard run %s: it is closed", r.path)
+		return fmt.Errorf("discard run %s: the run is closed", r.path)
 	}
 	r.closed = true
 	for _, file := range r.open {
@@ -145,7 +145,8 @@ func takeable(fsys files.FS, path string) error {
 		return err
 	}
 	if files.HasName(entries, ManifestFile) {
-		return fmt.Errorf("%w: resume that run, name another folder, or move it aside with option force", ErrExists)
+		return fmt.Errorf("%w: resume the run in it, name another folder, or move it aside with option force",
+			ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
 		return fmt.Errorf("%w and is not a run folder: name another folder, or move it aside with option force",

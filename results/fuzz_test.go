@@ -105,7 +105,7 @@ func FuzzRow(f *testing.F) {
 			{Name: "m"}}
 		line, err := formatRow(columns, []any{i, x, text, b, nil})
 		if err != nil {
-			require.ErrorContains(t, err, "has a line break")
+			require.ErrorContains(t, err, "contains a line break")
 			return
 		}
 		require.Equal(t, 1, bytes.Count(line, []byte("\n")))

@@ -76,7 +76,7 @@ var (
 const (
 	goesOn       = "the job continues without it"
 	hardlyLearns = "weights hardly change from here on; choose the schedule cosine or linear, " +
-		"a decay nearer 1 or a higher min_lr"
+		"a decay closer to 1 or a higher min_lr"
 )
 
 // jobEvents lists all events, in the order of their registration.

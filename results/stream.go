@@ -54,7 +54,7 @@ func headOf(columns []Column) string {
 // checkColumns returns an error for columns that a first line cannot represent.
 func checkColumns(columns []Column) error {
 	if len(columns) == 0 {
-		return fmt.Errorf("there are no columns")
+		return fmt.Errorf("the table has no columns; expected at least one")
 	}
 	seen := map[string]bool{}
 	for _, c := range columns {
@@ -86,7 +86,7 @@ func (s *Stream) checkKinds() error {
 	}
 	for k, c := range cells {
 		if k < len(s.columns) && !c.missing && c.kind != s.columns[k].Kind {
-			return fmt.Errorf("the values of %s have kind %s, expected %s", s.columns[k].Name, c.kind,
+			return fmt.Errorf("column %s has values of kind %s, expected %s", s.columns[k].Name, c.kind,
 				s.columns[k].Kind)
 		}
 	}

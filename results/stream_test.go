@@ -107,10 +107,10 @@ func TestAppendRefusesWhatDoesNotFit(t *testing.T) {
 		says string
 	}{
 		"too few":          {[]any{1}, "expected 4 values, got 1"},
-		"a float as int":   {[]any{1.0, 1.0, "", true}, "column epoch: 1 has type float64, expected kind int"},
-		"an int as float":  {[]any{1, 1, "", true}, "column loss: 1 has type int, expected kind float"},
+		"a float as int":   {[]any{1.0, 1.0, "", true}, "column epoch: value 1 has type float64, expected kind int"},
+		"an int as float":  {[]any{1, 1, "", true}, "column loss: value 1 has type int, expected kind float"},
 		"too large an int": {[]any{uint64(1 << 63), 1.0, "", true}, "column epoch"},
-		"a line break":     {[]any{1, 1.0, "a\nb", true}, "has a line break"},
+		"a line break":     {[]any{1, 1.0, "a\nb", true}, "contains a line break"},
 		"a number as text": {[]any{1, 1.0, 2, true}, "column action"},
 		"text as bool":     {[]any{1, 1.0, "", "true"}, "column grown"},
 		"far too long":     {[]any{1, 1.0, strings.Repeat("x", 16<<20), true}, "the maximum is"},
@@ -176,10 +176,10 @@ func TestAnExistingTableMustFit(t *testing.T) {
 	require.NoError(t, s.Append(1, nil, "a", true))
 	for range 2 { // open, and then newly opened
 		_, err = run.Stream("epochs", columns[:2])
-		require.ErrorContains(t, err, "epochs.csv:1: its columns are")
+		require.ErrorContains(t, err, "epochs.csv:1: the columns are")
 		other := append([]results.Column{{Name: "epoch"}}, columns[1:]...)
 		_, err = run.Stream("epochs", other)
-		require.ErrorContains(t, err, "epochs.csv:2: the values of epoch have kind int, expected float")
+		require.ErrorContains(t, err, "epochs.csv:2: column epoch has values of kind int, expected float")
 		run = reopen(t, run)
 	}
 }
@@ -224,7 +224,7 @@ func TestTruncateKeepsTheFirstRows(t *testing.T) {
 			run = again(t, run)
 			s, err = run.Stream("epochs", columns)
 			require.NoError(t, err)
-			require.ErrorContains(t, s.Truncate(6), "it has only 5")
+			require.ErrorContains(t, s.Truncate(6), "the file has only 5")
 			require.Error(t, s.Truncate(-1))
 			for _, rows := range []int{5, 3, 3, 0} {
 				require.NoError(t, s.Truncate(rows))

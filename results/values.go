@@ -69,7 +69,7 @@ func appendCell(line []byte, kind Kind, value any) ([]byte, error) {
 	case kind == String && v.Kind() == reflect.String:
 		return appendText(line, v.String())
 	}
-	return nil, fmt.Errorf("%v has type %T, expected kind %s", value, value, kind)
+	return nil, fmt.Errorf("value %v has type %T, expected kind %s", value, value, kind)
 }
 
 // appendFloat appends the shortest text that reads back as the same bits and does not look like an int.
@@ -84,7 +84,7 @@ func appendFloat(line []byte, f float64) []byte {
 
 func appendText(line []byte, text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
-		return nil, fmt.Errorf("%.100q has a line break: write such texts to a log", text)
+		return nil, fmt.Errorf("text %.100q contains a line break; write such texts to a log", text)
 	}
 	line = append(line, '"')
 	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)

@@ -141,15 +141,17 @@ func TestAdaptiveFaults(t *testing.T) {
 	const head = "name,time,application,num_replicas,batch_size\n"
 	for name, c := range map[string]struct{ rows, says string }{
 		"unknown application": {head + "a,1,painting,1,64\n",
-			`column "application" is "painting"; expected the name of an application: language, speech, vision`},
-		"batch too large":   {head + "a,1,vision,1,2048\n", "job a: batch is 2048; vision supports 64 to 1024"},
-		"batch too small":   {head + "a,1,vision,1,8\n", "job a: batch is 8; vision supports 64 to 1024"},
-		"request too large": {head + "a,1,vision,8,512\n", "job a requests 8 devices; the cluster has 4"},
-		"name twice":        {head + "a,1,vision,1,64\na,2,vision,1,64\n", "job a: the name is not unique"},
+			`column "application" is "painting"; expected one of the applications: language, speech, vision`},
+		"batch too large": {head + "a,1,vision,1,2048\n", "job a: batch is 2048; vision supports 64 to 1024"},
+		"batch too small": {head + "a,1,vision,1,8\n", "job a: batch is 8; vision supports 64 to 1024"},
+		"request too large": {head + "a,1,vision,8,512\n",
+			"job a requests 8 devices; expected 1 to 4, the devices of the cluster"},
+		"name twice": {head + "a,1,vision,1,64\na,2,vision,1,64\n",
+			"job a: duplicate name; rename one of the jobs"},
 		"missing column": {"name,time,application,batch_size\na,1,vision,64\n",
 			`column "num_replicas" is missing; add it to the header`},
-		"time before zero": {head + "a,-1,vision,1,64\n", "job a: time -1"},
-		"no job":           {head, "0 jobs: expected 1 to"},
+		"time before zero": {head + "a,-1,vision,1,64\n", "job a: time is -1"},
+		"no job":           {head, "the workload has 0 jobs; expected 1 to"},
 	} {
 		trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"), c.rows)
 		fails(t, failure.Configuration, c.says, "cluster", "run", file, "--trace", trace, "--out", out)

@@ -300,8 +300,8 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"forecast --trace jobs.csv --out o.csv --start 2020-09-01": "omit the option",
 		"forecast --ticks jobs.csv --out o.csv --window 5..":       "omit them with --ticks",
 		"forecast --trace jobs.csv --out jobs.csv":                 "already exists",
-		"forecast --trace jobs.csv --out o.csv --window 1..0": "expected an end that is " +
-			"not before the start",
+		"forecast --trace jobs.csv --out o.csv --window 1..0": "expected an end at or " +
+			"after its start",
 		"estimate --trace seconds.csv --out o.csv --start 2020-04-01 --workers -1":    "workers is -1",
 		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "already exists",
 	} {

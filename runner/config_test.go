@@ -118,7 +118,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		`cluster.nodes="none.csv"`:     "nodes is \"none.csv\", which is neither a number of nodes nor a file",
 		`cluster.nodes="jobs.csv"`: "unknown header; expected a list of virtual " +
 			"clusters",
-		`cluster.nodes="0"`:                                        "nodes; expected 1 to",
+		`cluster.nodes="0"`:                                        "nodes is 0; expected 1 to",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
 		"cluster.from_seconds=7000":                                "jobs.csv has no jobs between",
 		`schedule.schedulers=["qssf"]`:                             "needs estimated durations of jobs",

@@ -85,7 +85,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 			append([]string{"learn", path, "--folder", filepath.Join(t.TempDir(), "run")}, args...)...)
 	}
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
-	refused("nothing is learned", "--set", `learn.teacher="none"`)
+	refused("nothing would be learned", "--set", `learn.teacher="none"`)
 	refused("workloads.arrivals is trace; add a trace to workload.traces", "--set", `workloads.arrivals="trace"`)
 	refused("can never run", "--set", "elastic.gpus_per_node=2")
 	refused("pattern has 0 slots; arrivals =", "--set", `workloads.arrivals="pattern"`)
@@ -104,7 +104,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 
 	fails(t, failure.Usage, "--table: valid only for policies on tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
-	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
+	fails(t, failure.Damaged, "expected the run folder of a completed 'graft learn'", "evaluate", path,
 		"--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")

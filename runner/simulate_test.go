@@ -222,7 +222,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
 		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers do not support it"},
-		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
+		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is set, but only Slurm"},
 	} {
 		fails(t, says.code, says.text, "simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force",
 			"--set", args)

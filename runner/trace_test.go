@@ -113,16 +113,16 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 	for args, want := range map[string]string{
 		"info few.csv --window 5":              "--window 5: expected whole seconds as A..B",
 		"info few.csv --window 5..x":           "--window 5..x",
-		"info few.csv --window 5..4":           "expected an end that is not before the start",
+		"info few.csv --window 5..4":           "expected an end at or after its start",
 		"info few.csv --processors x":          "--processors x: expected gpus or cpus",
 		"info few.csv --from x":                `unknown trace format "x"`,
-		"info few.csv --gpus-per-node 0":       "0 GPUs per node: expected",
+		"info few.csv --gpus-per-node 0":       "the number of GPUs per node is 0; expected",
 		"convert few.csv out.csv":              `"to"`,
 		"convert few.csv out.csv --to philly":  "--to philly: expected one of graft, helios, swf",
 		"generate out.csv --arrivals x":        "--arrivals x: expected diurnal or poisson",
-		"generate out.csv --jobs -1 --load -2": "-1 jobs: expected 1",
+		"generate out.csv --jobs -1 --load -2": "the number of jobs is -1; expected 1",
 		"generate out.csv --to philly":         "--to philly",
-		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters for 2 nodes",
+		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters, but only 2 nodes",
 	} {
 		fails(t, failure.Usage, want, append([]string{"trace"}, strings.Fields(args)...)...)
 	}

@@ -1,7 +1,7 @@
 package adaptive
 
 import (
-	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -19,7 +19,8 @@ import (
 // first submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
-		return nil, errors.New("make adaptive jobs from a trace: there are no jobs or no applications")
+		return nil, fmt.Errorf("make adaptive jobs from a trace: got %d jobs and %d applications; expected at least "+
+			"one of each", len(jobs), len(apps))
 	}
 	o.EnsureDefaults()
 	var classes [len(sizes)][]*Application

@@ -58,7 +58,7 @@ func (o PolluxOptions) Validate() error {
 		"fairness is %v; its absolute value must be from 0.01 to 100", o.Fairness)
 	faults.Unless(o.Delay >= 0 && o.Delay <= 1e6, "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
 	faults.When(o.Population < 1 || o.Population > mostStates || o.Generations < 1 || o.Generations > mostStates,
-		"population is %d and generations %d; must be from 1 to %d", o.Population, o.Generations, mostStates)
+		"population is %d and generations is %d; both must be from 1 to %d", o.Population, o.Generations, mostStates)
 	return errors.Join(faults...)
 }
 

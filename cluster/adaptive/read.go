@@ -73,7 +73,8 @@ func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[st
 	}
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		if found[name] == nil {
-			return nil, fmt.Errorf("read %s: application %s has no folder in %s", factsFile, name, root)
+			return nil, fmt.Errorf("read %s: application %s has no folder in %s; add the folder or remove the row",
+				factsFile, name, root)
 		}
 	}
 	return found, readTimes(fsys, dir, found)
@@ -85,11 +86,12 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	return read, cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		name := r.Text("application")
 		_, twice := read[name]
-		r.Expect(!twice, "application", "a name that is not used above")
+		r.Expect(!twice, "application", "a name that no earlier row has")
 		f := Fixed{Epochs: r.Whole("epochs"), DeviceMost: r.Whole("device_most"), Alone: r.Whole("alone")}
-		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 for the epochs of the shortest run")
-		r.Expect(f.DeviceMost >= 0, "device_most", "a number of examples, or 0 for the largest measured number")
-		r.Expect(f.Alone >= 0, "alone", "a batch, or 0 for none")
+		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 to use the length of the shortest run")
+		r.Expect(f.DeviceMost >= 0, "device_most",
+			"a number of examples per device, or 0 for the largest measured number")
+		r.Expect(f.Alone >= 0, "alone", "a batch size, or 0 for none")
 		if r.Has("size") {
 			f.Size = r.Text("size")
 			r.Expect(f.Size == "" || slices.Contains(sizes[:], f.Size), "size",
@@ -187,8 +189,8 @@ func (a *Application) readRuns(fsys files.FS, dir string) error {
 		a.runs = append(a.runs, r)
 	}
 	if len(a.runs) == 0 || len(a.runs) > mostRuns {
-		return fmt.Errorf("read application %s: %s has %d files %sBATCH.csv; expected 1 to %d", a.Name, dir,
-			len(a.runs), runPrefix, mostRuns)
+		return fmt.Errorf("read application %s: folder %s has %d files named %sBATCH.csv; expected 1 to %d", a.Name,
+			dir, len(a.runs), runPrefix, mostRuns)
 	}
 	slices.SortFunc(a.runs, func(x, y trained) int { return x.batch - y.batch })
 	return nil
@@ -201,8 +203,8 @@ func readRun(fsys files.FS, path string, batch int) (trained, error) {
 		before, steps := progress, iteration
 		progress, iteration = row.Number("progress"), row.Number("iteration")
 		square, variance := row.Number("grad_sqr"), row.Number("grad_var")
-		row.Expect(progress >= before, "progress", "at least the value of the previous row")
-		row.Expect(iteration >= steps, "iteration", "at least the value of the previous row")
+		row.Expect(progress >= before, "progress", fmt.Sprintf("at least %v, the value in the previous row", before))
+		row.Expect(iteration >= steps, "iteration", fmt.Sprintf("at least %v, the value in the previous row", steps))
 		row.Expect(square >= 0, "grad_sqr", "a number of at least 0")
 		row.Expect(variance >= 0, "grad_var", "a number of at least 0")
 		r.progress, r.iteration = append(r.progress, progress), append(r.iteration, iteration)
@@ -210,14 +212,14 @@ func readRun(fsys files.FS, path string, batch int) (trained, error) {
 		return tooMany(path, len(r.progress))
 	})
 	if err == nil && len(r.progress) == 0 {
-		err = fmt.Errorf("read %s: it has no epochs", path)
+		err = fmt.Errorf("read %s: the file has no rows; expected one row per epoch", path)
 	}
 	return r, err
 }
 
 func tooMany(path string, rows int) error {
 	if rows > mostRows {
-		return fmt.Errorf("read %s: it has more than %d rows", path, mostRows)
+		return fmt.Errorf("read %s: the file has more than %d rows; remove rows", path, mostRows)
 	}
 	return nil
 }

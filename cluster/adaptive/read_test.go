@@ -83,18 +83,18 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 	}{
 		"no application": {map[string]any{"app/placements.csv": nil}, "0 folders with placements.csv"},
 		"no runs": {map[string]any{"app/validation-8.csv": nil, "app/validation-64.csv": nil},
-			"0 files validation-BATCH.csv"},
+			"0 files named validation-BATCH.csv"},
 		"no number of a batch": {map[string]any{"app/validation-x.csv": "progress\n"}, "expected validation-BATCH.csv"},
 		"an empty run": {map[string]any{"app/validation-8.csv": "progress,iteration,metric,grad_sqr,grad_var\n"},
-			"no epochs"},
+			"the file has no rows"},
 		"a missing column": {map[string]any{"app/validation-8.csv": "progress,iteration\n1,1\n"},
 			`column "grad_sqr" is missing`},
 		"progress that falls": {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\n" +
-			"9,9,1,1\n8,10,1,1\n"}, "at least the value of the previous row"},
+			"9,9,1,1\n8,10,1,1\n"}, "at least 9, the value in the previous row"},
 		"no number": {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\nNaN,9,1,1\n"},
 			"expected a number"},
 		"a placement of nothing": {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n" +
-			"0,8,0.1,0\n"}, "a digit from 1 to 9"},
+			"0,8,0.1,0\n"}, "one to eight digits from 1 to 9"},
 		"sync above step": {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n" +
 			"1,8,0.1,0.2\n"}, "expected at least 0 and less than step_time, in seconds"},
 		"facts of no folder": {map[string]any{"applications.csv": "application,epochs,device_most,alone\n" +
@@ -111,7 +111,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		"a mesh without points": {map[string]any{"triangulations.json.gz": zipped(`{"app": {"points": [], "step": ` +
 			`[], "sync": [], "simplices": [[0,1,2,3]]}}`)}, "a tetrahedron refers to point 0"},
 		"an unknown application": {map[string]any{"jobs.csv": "name,time,application,num_replicas,batch_size\n" +
-			"a,1,x,1,8\n"}, "the name of an application: app"},
+			"a,1,x,1,8\n"}, "one of the applications: app"},
 		"a workload's column": {map[string]any{"jobs.csv": "name,time\na,1\n"}, "is missing"},
 	}
 	for name, c := range cases {
@@ -130,8 +130,8 @@ func TestFaultyStudiesAreRefused(t *testing.T) {
 		want   string
 	}{
 		"no jobs":          {func(s *Study) { s.Jobs = nil }, "0 jobs"},
-		"a name twice":     {func(s *Study) { s.Jobs[1].Name = "a" }, "not unique"},
-		"too many devices": {func(s *Study) { s.Jobs[0].Devices = 99 }, "the cluster has 64"},
+		"a name twice":     {func(s *Study) { s.Jobs[1].Name = "a" }, "duplicate name"},
+		"too many devices": {func(s *Study) { s.Jobs[0].Devices = 99 }, "expected 1 to 64"},
 		"a large batch":    {func(s *Study) { s.Jobs[0].Batch = 65 }, "app supports 8 to 64"},
 		"an interval":      {func(s *Study) { s.Options.Interval = -1 }, "interval is -1"},
 		"interference":     {func(s *Study) { s.Options.Interference = 1 }, "interference is 1"},

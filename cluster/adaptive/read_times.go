@@ -28,7 +28,7 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 	path := filepath.Join(dir, placementsFile)
 	err = cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		placement := r.Text("placement")
-		r.Expect(isPlacement(placement), "placement", "a digit from 1 to 9 for each node, at most eight nodes")
+		r.Expect(isPlacement(placement), "placement", "one to eight digits from 1 to 9, one digit per node")
 		s := read[placement]
 		if s == nil {
 			s = &series{}
@@ -43,7 +43,7 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 		return tooMany(path, len(t.measured))
 	})
 	if err == nil && len(t.measured) == 0 {
-		err = fmt.Errorf("read %s: it has no placements", path)
+		err = fmt.Errorf("read %s: the file has no rows; expected measured step times of at least one placement", path)
 	}
 	if err != nil {
 		return nil, 0, 0, err
@@ -62,8 +62,8 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 func (t *Times) readScales(fsys files.FS, path string) error {
 	err := cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		nodes, devices := r.Whole("num_nodes"), r.Whole("num_replicas")
-		r.Expect(nodes >= 1, "num_nodes", "a number of nodes")
-		r.Expect(devices >= nodes, "num_replicas", "at least one device on each node")
+		r.Expect(nodes >= 1, "num_nodes", "at least 1 node")
+		r.Expect(devices >= nodes, "num_replicas", fmt.Sprintf("at least %d, one device on each node", nodes))
 		device, step, wait := measured(r)
 		t.measured = append(t.measured, goodput.Measured{Nodes: nodes, Devices: devices, Device: device,
 			Compute: step - wait, Step: step})
@@ -78,7 +78,7 @@ func (t *Times) readScales(fsys files.FS, path string) error {
 // measured reads the columns of a measurement.
 func measured(r *cluster.Row) (device int, step, sync float64) {
 	device, step, sync = r.Whole("local_bsz"), r.Number("step_time"), r.Number("sync_time")
-	r.Expect(device >= 1, "local_bsz", "a number of examples")
+	r.Expect(device >= 1, "local_bsz", "at least 1 example")
 	r.Expect(step > 0, "step_time", "more than 0 seconds")
 	r.Expect(sync >= 0 && sync < step, "sync_time", "at least 0 and less than step_time, in seconds")
 	return device, step, sync
@@ -142,8 +142,8 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 	d, err2 := strconv.Atoi(devices)
 	if err1 != nil || err2 != nil || n < 1 || d < n || len(step) != len(b) || len(sync) != len(b) ||
 		!slices.IsSorted(b) {
-		return place, nil, fmt.Errorf("the times of %q are malformed; expected a key \"NODES,DEVICES\", ascending b, "+
-			"and one step and one sync for each b", key)
+		return place, nil, fmt.Errorf("the entry %q is malformed; expected a key \"NODES,DEVICES\", ascending values "+
+			"b, and one value of step and of sync for each value of b", key)
 	}
 	s = &series{exact: true}
 	for k, device := range b {
@@ -152,7 +152,7 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 			continue
 		}
 		if !(*step[k] > 0 && *sync[k] <= *step[k]) {
-			return place, nil, fmt.Errorf("the times of %q with %d examples are %v and %v; "+
+			return place, nil, fmt.Errorf("the entry %q has step time %[3]v and sync time %[4]v for %[2]d examples; "+
 				"expected a step time above 0 and a sync time of at most the step time", key, device, *step[k],
 				*sync[k])
 		}
@@ -186,12 +186,13 @@ func readMeshes(fsys files.FS, dir string, apps map[string]*Application) error {
 
 func (m *mesh) check() error {
 	if len(m.step) != len(m.points) || len(m.sync) != len(m.points) {
-		return fmt.Errorf("%d points have %d step and %d sync times", len(m.points), len(m.step), len(m.sync))
+		return fmt.Errorf("the mesh has %d points, %d step times and %d sync times; expected equal numbers",
+			len(m.points), len(m.step), len(m.sync))
 	}
 	for _, cell := range m.cells {
 		for _, corner := range cell {
 			if corner < 0 || corner >= len(m.points) {
-				return fmt.Errorf("a tetrahedron refers to point %d; there are %d points", corner, len(m.points))
+				return fmt.Errorf("a tetrahedron refers to point %d; expected 0 to %d", corner, len(m.points)-1)
 			}
 		}
 	}
@@ -228,7 +229,7 @@ func unzip(file io.Reader) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(z, maxJSONBytes+1))
 	if err == nil && len(text) > maxJSONBytes {
-		err = fmt.Errorf("it is larger than the limit of %d bytes", maxJSONBytes)
+		err = fmt.Errorf("the decompressed file is larger than the limit of %d bytes", maxJSONBytes)
 	}
 	return text, err
 }

@@ -60,7 +60,7 @@ func (s *series) at(device int) (step, sync float64, err error) {
 	i := sort.SearchInts(s.device, device)
 	if s.exact {
 		if i == len(s.device) || s.device[i] != device || s.step[i] < 0 {
-			return 0, 0, fmt.Errorf("there is no measured time for %d examples", device)
+			return 0, 0, fmt.Errorf("no time was measured for %d examples per device; measure it", device)
 		}
 		return s.step[i], s.sync[i], nil
 	}
@@ -108,7 +108,7 @@ func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error
 		}
 		return step, sync, nil
 	}
-	return 0, 0, fmt.Errorf("there is no measured time for %.0f devices on %.0f nodes with %.0f examples per device",
+	return 0, 0, fmt.Errorf("no time was measured for %.0f devices on %.0f nodes with %.0f examples per device",
 		devices, nodes, device)
 }
 

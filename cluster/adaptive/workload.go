@@ -17,10 +17,10 @@ func ReadWorkload(fsys files.FS, path string, apps map[string]*Application) (job
 	err = cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		j := Spec{Name: r.Text("name"), Submitted: r.Number("time"), App: apps[r.Text("application")],
 			Devices: r.Whole("num_replicas"), Batch: r.Whole("batch_size")}
-		r.Expect(j.App != nil, "application", "the name of an application: "+names(apps))
+		r.Expect(j.App != nil, "application", "one of the applications: "+names(apps))
 		jobs = append(jobs, j)
 		if len(jobs) > mostJobs {
-			return fmt.Errorf("read %s: it has more than %d jobs", path, mostJobs)
+			return fmt.Errorf("read %s: the file has more than %d jobs; remove jobs", path, mostJobs)
 		}
 		return nil
 	})

@@ -301,12 +301,13 @@ const mostJobs = 1 << 20
 // Validate returns the faults of a study, up to a maximum number.
 func (s *Study) Validate() error {
 	faults := validate.Faults{s.Options.Validate()}
-	faults.When(len(s.Jobs) == 0 || len(s.Jobs) > mostJobs, "%d jobs: expected 1 to %d", len(s.Jobs), mostJobs)
+	faults.When(len(s.Jobs) == 0 || len(s.Jobs) > mostJobs, "the workload has %d jobs; expected 1 to %d", len(s.Jobs),
+		mostJobs)
 	seen := map[string]bool{}
 	for k := range s.Jobs {
 		if err := s.fault(k, seen); err != nil {
 			if faults = append(faults, err); len(faults) > 20 {
-				faults = append(faults, errors.New("more jobs are invalid"))
+				faults = append(faults, errors.New("further jobs were not checked"))
 				break
 			}
 		}
@@ -321,15 +322,15 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	case j.Name == "":
 		return fmt.Errorf("job %d has no name", k+1)
 	case seen[j.Name]:
-		return fmt.Errorf("job %s: the name is not unique", j.Name)
+		return fmt.Errorf("job %s: duplicate name; rename one of the jobs", j.Name)
 	case a == nil:
 		return fmt.Errorf("job %s has no application", j.Name)
 	case !(j.Submitted >= 0 && j.Submitted <= 1e9):
-		return fmt.Errorf("job %s: time %v; expected a second from 0 to 1e9", j.Name, j.Submitted)
+		return fmt.Errorf("job %s: time is %v; expected a second from 0 to 1e9", j.Name, j.Submitted)
 	case k > 0 && j.Submitted < s.Jobs[k-1].Submitted:
-		return fmt.Errorf("job %s: it is submitted before the previous job; sort the jobs by time", j.Name)
+		return fmt.Errorf("job %s is submitted before the previous job; sort the jobs by time", j.Name)
 	case j.Devices < 1 || j.Devices > s.Options.Nodes*s.Options.Devices:
-		return fmt.Errorf("job %s requests %d devices; the cluster has %d", j.Name, j.Devices,
+		return fmt.Errorf("job %s requests %d devices; expected 1 to %d, the devices of the cluster", j.Name, j.Devices,
 			s.Options.Nodes*s.Options.Devices)
 	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
 		return fmt.Errorf("job %s: batch is %d; %s supports %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least,

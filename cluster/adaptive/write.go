@@ -115,8 +115,8 @@ func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixe
 	case !plainName(name):
 		return fmt.Errorf("write application %s: invalid name; expected letters, digits, '-' and '_'", name)
 	case slices.Contains(others, name) && !replace:
-		return fmt.Errorf("write application %s: it exists in %s; choose another name, or set option force",
-			name, root)
+		return fmt.Errorf("write application %s: an application of this name exists in %s; "+
+			"choose another name, or set option force", name, root)
 	case facts[name] != Fixed{}:
 		return fmt.Errorf("write application %s: this name has preset facts (from Pollux or in %s), "+
 			"which would override the measurements; choose another name, or delete its row", name, factsFile)

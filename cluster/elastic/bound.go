@@ -79,7 +79,7 @@ func (s *Study) alone() (times []float64, err error) {
 			best[j.Type] = epochs * (1 + s.Options.SpeedError)
 		}
 		if best[j.Type] <= 0 {
-			return nil, fmt.Errorf("job %d of type %s never ends: its speed is zero with any tasks; "+
+			return nil, fmt.Errorf("job %d of type %s never ends: its speed is zero for every number of tasks; "+
 				"correct the speed model", j.ID, t.Name)
 		}
 		times = append(times, j.RealEpochs/best[j.Type])

@@ -51,7 +51,7 @@ func TestBoundOfEndlessJobs(t *testing.T) {
 	s.Speed = flat(0)
 	_, err := elastic.LowerBound(s)
 	require.EqualError(t, err, "compute a lower bound of completion times: job 1 of type m never ends: "+
-		"its speed is zero with any tasks; correct the speed model")
+		"its speed is zero for every number of tasks; correct the speed model")
 }
 
 // No schedule found by chance is below the bound, on clusters so small that jobs wait.

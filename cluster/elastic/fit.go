@@ -45,8 +45,8 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 		at := [2]int{p.Servers, p.Workers}
 		switch {
 		case p.Servers < 1 || p.Workers < 1 || !(p.Speed >= 0):
-			return nil, fmt.Errorf("a measurement has %d servers and %d workers; expected at least 1 of each "+
-				"and a speed of at least 0", p.Servers, p.Workers)
+			return nil, fmt.Errorf("a measurement has %d servers, %d workers and speed %g; expected at least 1 server "+
+				"and 1 worker, and a speed of at least 0", p.Servers, p.Workers, p.Speed)
 		case p.Speed == 0 && !keepFailed:
 			continue
 		case seen[at]:
@@ -56,7 +56,7 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 		s.points = append(s.points, p)
 	}
 	if n := len(s.points); n == 0 || n > maxMeasurements {
-		return nil, fmt.Errorf("%d measurements succeeded; expected 1 to %d", n, maxMeasurements)
+		return nil, fmt.Errorf("%d measurements are usable; expected 1 to %d", n, maxMeasurements)
 	}
 	return s, s.solve()
 }
@@ -64,7 +64,7 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 func (s *surface) solve() (err error) {
 	n := len(s.points)
 	if n == 1 {
-		return errors.New("one measurement does not determine a slope; add another")
+		return errors.New("interpolation needs at least two measurements, but only one is usable; add another")
 	}
 	a, b := make([][]float64, n), make([]float64, n)
 	for i, p := range s.points {
@@ -111,7 +111,7 @@ func solveLU(a [][]float64, b []float64) ([]float64, error) {
 			}
 		}
 		if a[pivot][k] == 0 {
-			return nil, errors.New("the system of equations is singular; remove measurements that repeat others")
+			return nil, errors.New("the system of linear equations is singular; remove duplicate measurements")
 		}
 		a[k], a[pivot] = a[pivot], a[k]
 		b[k], b[pivot] = b[pivot], b[k]

@@ -55,7 +55,7 @@ func (m *maker) check(jobs []trace.Job) error {
 	case len(jobs) == 0:
 		return errors.New("the trace has no jobs; name another trace, or keep a longer part of it")
 	case len(m.study.Types) == 0 || m.study.Speed == nil:
-		return errors.New("job types or speeds are missing; set both")
+		return errors.New("job types or a speed model is missing; set both")
 	}
 	return traceFault(jobs)
 }
@@ -88,8 +88,8 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 		}
 		slot := (float64(j.Submit) - float64(first)) / m.study.Options.Slot
 		if slot > maxArrival {
-			return nil, fmt.Errorf("job %s arrives %g slots after the first; expected at most %d; use longer slots, "+
-				"or a window of the trace", j.ID, slot, maxArrival)
+			return nil, fmt.Errorf("job %s arrives %g slots after the first job; expected at most %d; use longer "+
+				"slots, or a shorter part of the trace", j.ID, slot, maxArrival)
 		}
 		spec, err := m.job(j)
 		spec.ID, spec.Arrival = len(made)+1, int(slot)
@@ -99,7 +99,7 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 		made = append(made, spec)
 	}
 	if len(made) == 0 {
-		return nil, errors.New("no job of the trace has devices and a duration; name another trace")
+		return nil, errors.New("no job of the trace has both devices and a duration; name another trace")
 	}
 	return made, nil
 }

@@ -129,7 +129,7 @@ func TestFromTraceRefuses(t *testing.T) {
 		change func(s *elastic.Study, o *elastic.TraceOptions)
 	}{
 		"the trace has no jobs": {jobs: nil},
-		"no job of the trace has devices and a duration": {jobs: []trace.Job{traced("a", 0, 10, 0, "m"),
+		"no job of the trace has both devices and a duration": {jobs: []trace.Job{traced("a", 0, 10, 0, "m"),
 			traced("b", 0, 0, 1, "m")}},
 		"job b: it is submitted before the previous job": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
 			traced("b", 4, 1, 1, "m")}},
@@ -140,19 +140,34 @@ func TestFromTraceRefuses(t *testing.T) {
 			traced("b", 1e9, 1, 1, "m")}},
 		"job b: job 2 of type n can never run: its first tasks need": {[]trace.Job{one[0], traced("b", 0, 10, 1, "n")},
 			func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types[1].Worker = elastic.Resources{99, 0} }},
-		"job a: job 1: num_epochs 1e+15": {jobs: []trace.Job{traced("a", 0, 1e16, 1, "m")}},
+		"job a: job 1: num_epochs is 1e+15": {jobs: []trace.Job{traced("a", 0, 1e16, 1, "m")}},
 		"make elastic jobs from a trace": {one, func(s *elastic.Study,
 			_ *elastic.TraceOptions) {
 			s.Types = nil
 		}},
-		"job types or speeds are missing": {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = nil }},
-		"has no model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
+		"job types or a speed model is missing": {one, func(s *elastic.Study,
+			_ *elastic.TraceOptions) {
+			s.Speed = nil
+		}},
+		"has no speeds of model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
 			s.Speed = elastic.Table{}
 		}},
-		"type m has no positive speed": {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = flat(0) }},
-		"relative epoch error of 1":    {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
-		"maximum of -1 epochs":         {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.MaxEpochs = -1 }},
-		"slot of -1 s":                 {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Options.Slot = -1 }},
+		"type m has no positive speed": {one, func(s *elastic.Study,
+			_ *elastic.TraceOptions) {
+			s.Speed = flat(0)
+		}},
+		"the relative error of the estimated epochs is 1": {one, func(_ *elastic.Study,
+			o *elastic.TraceOptions) {
+			o.EpochError = 1
+		}},
+		"the maximum number of epochs is -1": {one, func(_ *elastic.Study,
+			o *elastic.TraceOptions) {
+			o.MaxEpochs = -1
+		}},
+		"the slot length is -1 s": {one, func(s *elastic.Study,
+			_ *elastic.TraceOptions) {
+			s.Options.Slot = -1
+		}},
 	} {
 		s, o := template(), elastic.TraceOptions{}
 		if c.change != nil {

@@ -48,12 +48,13 @@ func (o *GenerateOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "%d jobs: expected 1 to %d", o.Jobs, maxJobs)
-	faults.When(o.Rate < 1 || o.Rate > maxJobs, "%d arrivals per slot: expected 1 to %d", o.Rate, maxJobs)
+	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "the number of jobs is %d; expected 1 to %d", o.Jobs, maxJobs)
+	faults.When(o.Rate < 1 || o.Rate > maxJobs, "the maximum number of arrivals per slot is %d; expected 1 to %d",
+		o.Rate, maxJobs)
 	faults.Unless(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs,
-		"maximum of %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "relative epoch error of %g: expected at least 0 and less "+
-		"than 1", o.EpochError)
+		"the maximum number of epochs is %g; expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1),
+		"the relative error of the estimated epochs is %g; expected at least 0 and less than 1", o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }
 
@@ -67,9 +68,10 @@ func (o *GenerateOptions) patternFault() error {
 				return nil
 			}
 		}
-		return errors.New("the arrival pattern has no jobs; set the number of jobs of each slot")
+		return errors.New("the arrival pattern has no jobs; set the number of arrivals in each slot")
 	}
-	return fmt.Errorf("arrivals %d: expected UniformArrivals, PoissonArrivals or PatternArrivals", o.Arrivals)
+	return fmt.Errorf("unknown arrival process %d; expected UniformArrivals, PoissonArrivals or PatternArrivals",
+		o.Arrivals)
 }
 
 // Draws is a source of random numbers.

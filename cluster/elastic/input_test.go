@@ -15,13 +15,13 @@ func TestOptionsListAllFaults(t *testing.T) {
 	o := elastic.Options{Nodes: -1, PerNode: elastic.Resources{-1, 8}, Most: 1 << 20, Slot: math.NaN(), SpeedError: 1,
 		Limit: -1, Reward: 7, Scaling: "magic", Quirks: []string{"none", elastic.NoCost.Name}}
 	require.EqualError(t, o.Validate(), strings.Join([]string{
-		"-1 nodes: expected 1 to 1048576",
-		"-1 CPU slots per node: expected 0 to 1048576",
-		"1048576 workers per job at most: expected 1 to 1024",
-		"slot of NaN s: expected more than 0 and at most 1e+09",
-		"relative speed error of 1: expected at least 0 and less than 1",
-		"limit of -1 slots: expected at least 0, which means no limit",
-		"reward 7: expected Progress or Unfinished",
+		"the number of nodes is -1; expected 1 to 1048576",
+		"the number of CPU slots per node is -1; expected 0 to 1048576",
+		"the maximum number of workers per job is 1048576; expected 1 to 1024",
+		"the slot length is NaN s; expected more than 0 and at most 1e+09",
+		"the relative speed error is 1; expected at least 0 and less than 1",
+		"the limit is -1 slots; expected at least 0; 0 means no limit",
+		"unknown reward 7; expected Progress or Unfinished",
 		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
 		"unknown quirks none; expected some of first-node, stale-share, backward, remaining-fraction, " +
 			"longest-first, no-cost",
@@ -45,22 +45,23 @@ func TestStudiesThatCannotRun(t *testing.T) {
 	}{
 		"a job that never fits": {func(s *elastic.Study) { s.Types[0].Worker = elastic.Resources{7, 0} },
 			"simulate elastic jobs: job 7 of type m can never run: its first tasks need 9 CPU and 0 GPU slots on one " +
-				"node, which has 8 and 8; use larger nodes, or remove the job"},
-		"no jobs": {func(s *elastic.Study) { s.Jobs = nil }, "0 jobs: expected 1 to"},
+				"node, but a node has 8 and 8; use larger nodes, or remove the job"},
+		"no jobs": {func(s *elastic.Study) { s.Jobs = nil }, "the workload has 0 jobs; expected 1 to"},
 		"an ID twice": {func(s *elastic.Study) { s.Jobs = append(s.Jobs, s.Jobs[0]) },
 			"job 7: duplicate ID; renumber the jobs"},
-		"an unknown type": {func(s *elastic.Study) { s.Jobs[0].Type = 2 }, "job 7: type 2; expected 1 to 1"},
+		"an unknown type": {func(s *elastic.Study) { s.Jobs[0].Type = 2 }, "job 7: type is 2; expected 1 to 1"},
 		"a negative arrival": {func(s *elastic.Study) { s.Jobs[0].Arrival = -1 },
-			"job 7: arrv_time -1; expected a slot from 0 to 1048576"},
-		"no estimate": {func(s *elastic.Study) { s.Jobs[0].Epochs = 0 }, "job 7: num_epochs 0; expected more than 0 " +
+			"job 7: arrv_time is -1; expected a slot from 0 to 1048576"},
+		"no estimate": {func(s *elastic.Study) { s.Jobs[0].Epochs = 0 }, "job 7: num_epochs is 0; expected more than " +
+			"0 " +
 			"and at most 1e+12"},
 		"endless work": {func(s *elastic.Study) { s.Jobs[0].RealEpochs = math.Inf(1) },
-			"job 7: real_num_epochs +Inf"},
+			"job 7: real_num_epochs is +Inf"},
 		"no speeds": {func(s *elastic.Study) { s.Speed = nil }, "the study has no speed model"},
 		"a model without data": {func(s *elastic.Study) { s.Speed = elastic.Table{} },
-			"the speed table has no model m; add it"},
+			"the speed table has no speeds of model m; add them"},
 		"a table too small": {func(s *elastic.Study) { s.Options.Most = 21 },
-			"the speed table of m ends before 21 servers and workers"},
+			"the speed table of m does not cover 21 servers and workers"},
 		"no constants": {func(s *elastic.Study) { s.Speed = elastic.Analytic{} },
 			"type m: the analytic speed model needs a compute time, a model size and bandwidths"},
 		"negative demand": {func(s *elastic.Study) { s.Types[0].Server = elastic.Resources{-1, 0} },
@@ -87,7 +88,7 @@ func TestFewFaultyJobsAreListed(t *testing.T) {
 	}
 	_, err := elastic.NewWorld(s)
 	require.Equal(t, 20, strings.Count(err.Error(), "expected 1 to 1"))
-	require.ErrorContains(t, err, "more jobs are invalid")
+	require.ErrorContains(t, err, "further jobs were not checked")
 }
 
 func TestOverrides(t *testing.T) {
@@ -136,10 +137,10 @@ func TestReadTrace(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "read a trace of elastic jobs: unexpected end of JSON input",
 		"[]":                            "cannot unmarshal array",
-		`{"jobs": []}`:                  `0 jobs; expected 1 to 1048576 in the member "jobs"`,
+		`{"jobs": []}`:                  `member "jobs" has 0 jobs; expected 1 to 1048576`,
 		`{"jobs": [{"id": 1.5}]}`:       "cannot unmarshal number 1.5",
 		`{"overrides": {"SEED": 1}}`:    "overrides: unknown parameter SEED",
-		`{"jobs": [{"id":9,"type":3}]}`: "jobs[0]: job 9: type 3; expected 1 to 2",
+		`{"jobs": [{"id":9,"type":3}]}`: "jobs[0]: job 9: type is 3; expected 1 to 2",
 	} {
 		_, err := elastic.ReadTrace(strings.NewReader(text), 2)
 		require.ErrorContains(t, err, want)
@@ -187,7 +188,7 @@ func TestReadTable(t *testing.T) {
 	require.InDelta(t, 4*1200/10, table.Epochs(d, 1200), tolerance, "without servers, as many as workers")
 	for text, want := range map[string]string{
 		"":                              "read a speed table: unexpected end",
-		`{}`:                            `it has no models; expected a member "table"`,
+		`{}`:                            `the file has no models; expected a member "table"`,
 		`{"table":{"m":[[1,2],[3]]}}`:   "speed table of m: row 2 has 1 speeds; expected 2, as in the first row",
 		`{"table":{"m":[[1,"2"],[3]]}}`: "cannot unmarshal string",
 	} {
@@ -247,12 +248,14 @@ func TestGenerateOptionsListAllFaults(t *testing.T) {
 	_, err := elastic.Generate(nil, elastic.GenerateOptions{Jobs: -1, Rate: -1, MaxEpochs: -1, EpochError: 1,
 		Arrivals: elastic.PatternArrivals}, elastic.NewDraws(1))
 	require.EqualError(t, err, "generate a workload: "+strings.Join([]string{
-		"-1 jobs: expected 1 to 1048576", "-1 arrivals per slot: expected 1 to 1048576",
-		"maximum of -1 epochs: expected 1 to 1e+12", "relative epoch error of 1: expected at least 0 and less than 1",
-		"the arrival pattern has no jobs; set the number of jobs of each slot",
+		"the number of jobs is -1; expected 1 to 1048576", "the maximum number of arrivals per slot is -1; expected " +
+			"1 to 1048576",
+		"the maximum number of epochs is -1; expected 1 to 1e+12",
+		"the relative error of the estimated epochs is 1; expected at least 0 and less than 1",
+		"the arrival pattern has no jobs; set the number of arrivals in each slot",
 	}, "\n"))
 	_, err = elastic.Generate(nil, elastic.GenerateOptions{Arrivals: 9}, elastic.NewDraws(1))
-	require.ErrorContains(t, err, "arrivals 9: expected UniformArrivals")
+	require.ErrorContains(t, err, "unknown arrival process 9; expected UniformArrivals")
 	_, err = elastic.Generate(nil, elastic.GenerateOptions{}, elastic.NewDraws(1))
 	require.ErrorContains(t, err, "there are no job types; expected at least one")
 }
@@ -264,12 +267,12 @@ func TestReadTypes(t *testing.T) {
 	require.Equal(t, []elastic.JobType{model}, types)
 	for text, want := range map[string]string{
 		"{":                          "read job types: unexpected end of JSON input",
-		"{}":                         `read job types: 0 types; expected 1 to 65536 in the member "types"`,
+		"{}":                         `read job types: member "types" has 0 types; expected 1 to 65536`,
 		`{"types": [{"name": "m"}]}`: "read job types: types[0]: type m: epoch_size is 0; expected a positive number",
 		`{"types": [{"name": "m", "epoch_size": 1}]}`: "read job types: types[0]: type m: worker is missing; " +
 			"set its demand, such as [2, 4] slots of CPU and GPU",
 		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; ` +
-			`expected a unique name`,
+			`expected a unique name that is not empty`,
 	} {
 		_, err := elastic.ReadTypes(strings.NewReader(text))
 		require.EqualError(t, err, want)

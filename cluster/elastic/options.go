@@ -63,24 +63,27 @@ func (o *Options) Validate() error {
 		value         int
 		least, atMost int
 	}{
-		{"nodes", o.Nodes, 1, maxNodes}, {"CPU slots per node", o.PerNode[CPU], 0, maxCapacity},
-		{"GPU slots per node", o.PerNode[GPU], 0, maxCapacity}, {"workers per job at most", o.Most, 1, maxTasks},
+		{"number of nodes", o.Nodes, 1, maxNodes},
+		{"number of CPU slots per node", o.PerNode[CPU], 0, maxCapacity},
+		{"number of GPU slots per node", o.PerNode[GPU], 0, maxCapacity},
+		{"maximum number of workers per job", o.Most, 1, maxTasks},
 	} {
-		faults.When(r.value < r.least || r.value > r.atMost, "%d %s: expected %d to %d", r.value, r.what, r.least,
-			r.atMost)
+		faults.When(r.value < r.least || r.value > r.atMost, "the %s is %d; expected %d to %d", r.what, r.value,
+			r.least, r.atMost)
 	}
-	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds, "slot of %g s: expected more than 0 and at most %g", o.Slot,
-		float64(maxSlotSeconds))
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "relative speed error of %g: expected at least 0 and less "+
-		"than 1", o.SpeedError)
+	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds,
+		"the slot length is %g s; expected more than 0 and at most %g", o.Slot, float64(maxSlotSeconds))
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1),
+		"the relative speed error is %g; expected at least 0 and less than 1", o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }
 
 const maxSlotSeconds = 1e9
 
 func (o *Options) validateNames() (faults validate.Faults) {
-	faults.When(o.Limit < 0, "limit of %d slots: expected at least 0, which means no limit", o.Limit)
-	faults.When(o.Reward != Progress && o.Reward != Unfinished, "reward %d: expected Progress or Unfinished", o.Reward)
+	faults.When(o.Limit < 0, "the limit is %d slots; expected at least 0; 0 means no limit", o.Limit)
+	faults.When(o.Reward != Progress && o.Reward != Unfinished, "unknown reward %d; expected Progress or Unfinished",
+		o.Reward)
 	if _, err := ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, err)
 	}

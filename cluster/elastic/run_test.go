@@ -161,10 +161,13 @@ func TestRunEndsWithAnError(t *testing.T) {
 		want   string
 	}{
 		"the scheduler does nothing": {func(*elastic.Study) {}, idle, "simulate scheduler test: slot 1000: " +
-			"no job made progress for 1000 slots and no more will arrive; 1 jobs are unfinished, such as job 7 of " +
-			"type m with 0 workers and 0 servers; check its speeds at these counts, or use another scheduler"},
+			"no job made progress for 1000 slots and no more jobs will arrive; 1 jobs are unfinished, such as job 7 " +
+			"of " +
+			"type m with 0 workers and 0 servers; check the speed of this type with these numbers of workers and " +
+			"servers, or " +
+			"use another scheduler"},
 		"speeds are noise": {func(s *elastic.Study) { s.Speed = flat(1e-14) }, onePair,
-			"no job made progress for 1000 slots and no more will arrive"},
+			"no job made progress for 1000 slots and no more jobs will arrive"},
 		"all speeds are zero": {func(s *elastic.Study) { s.Speed = flat(0) }, onePair, "with 1 workers and 1 servers"},
 		"the limit is reached": {func(s *elastic.Study) { s.Options.Limit = 5 }, idle, "simulate scheduler test: " +
 			"slot 5: reached the limit of 5 slots with 1 unfinished jobs; raise the limit, or enlarge the cluster"},

@@ -67,12 +67,13 @@ func TestMeasuredSpeeds(t *testing.T) {
 	require.InDelta(t, 20, table["m"][0][1], fitTolerance)
 	for text, want := range map[string]string{
 		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "most is 5000",
-		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "one measurement " +
-			"does not determine a slope",
+		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "interpolation needs at least two " +
+			"measurements, but only one is usable",
 		`{"measured": {"m": [{"servers": 0, "workers": 1, "speed": 10}, {"servers": 2, "workers": 1, ` +
-			`"speed": 10}]}}`: "0 servers and 1 workers; expected at least 1 of each and a speed of at least 0",
+			`"speed": 10}]}}`: "0 servers, 1 workers and speed 10; expected at least 1 server and 1 worker, and a " +
+			"speed",
 		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": -1}, {"servers": 2, "workers": 1, ` +
-			`"speed": 10}]}}`: "expected at least 1 of each and a speed of at least 0",
+			`"speed": 10}]}}`: "expected at least 1 server and 1 worker, and a speed of at least 0",
 	} {
 		_, err := elastic.ReadTable(strings.NewReader(text))
 		require.ErrorContains(t, err, want)
@@ -81,9 +82,9 @@ func TestMeasuredSpeeds(t *testing.T) {
 
 func TestFitsThatFail(t *testing.T) {
 	for want, points := range map[string][]elastic.Measurement{
-		"interpolate speeds of m: 0 measurements succeeded; expected 1 to 1024": {{1, 1, 0}},
-		"duplicate measurement of 1 servers and 2 workers; keep one":            {{1, 2, 3}, {1, 2, 4}},
-		"one measurement does not determine a slope; add another":               {{1, 2, 3}},
+		"interpolate speeds of m: 0 measurements are usable; expected 1 to 1024":             {{1, 1, 0}},
+		"duplicate measurement of 1 servers and 2 workers; keep one":                         {{1, 2, 3}, {1, 2, 4}},
+		"interpolation needs at least two measurements, but only one is usable; add another": {{1, 2, 3}},
 	} {
 		_, err := elastic.FitTable(map[string][]elastic.Measurement{"m": points}, 3, false)
 		require.ErrorContains(t, err, want)

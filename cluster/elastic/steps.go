@@ -73,15 +73,15 @@ func (m Steps) Check(t *JobType, most int) error {
 	trained, known := m[t.Name]
 	switch {
 	case !known || trained.Times == nil:
-		return fmt.Errorf("type %s has no step times; add them", t.Name)
+		return fmt.Errorf("type %s has no step times; add its measurements", t.Name)
 	case most > mostPlacements:
-		return fmt.Errorf("up to %d workers: step times support at most %d; lower the maximum number of workers",
-			most, mostPlacements)
+		return fmt.Errorf("the maximum number of workers is %d, but step times support at most %d; lower it", most,
+			mostPlacements)
 	}
 	for workers := 1; workers <= most; workers++ {
 		if m.Limit(t, workers, 0, 1) <= 0 {
-			return fmt.Errorf("type %s has no step time for %d workers with %d examples each", t.Name, workers,
-				trained.Device)
+			return fmt.Errorf("type %s has no step time for %d workers with %d examples each; measure it, or lower "+
+				"the maximum number of workers", t.Name, workers, trained.Device)
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (s *Study) typeFaults() (faults validate.Faults) {
 func (t *JobType) fault() error {
 	for _, r := range []Resources{t.Worker, t.Server} {
 		if !r.Within(Resources{maxCapacity, maxCapacity}) || !(Resources{}).Within(r) {
-			return fmt.Errorf("type %s demands %v slots; expected 0 to %d", t.Name, r, maxCapacity)
+			return fmt.Errorf("type %s demands %v slots; expected 0 to %d of each kind", t.Name, r, maxCapacity)
 		}
 	}
 	if !(t.EpochSize > 0 && t.EpochSize <= maxEpochs) {
@@ -64,7 +64,7 @@ const mostFaults = 20
 
 func (s *Study) jobFaults() (faults validate.Faults) {
 	if len(s.Jobs) == 0 || len(s.Jobs) > maxJobs {
-		return []error{fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), maxJobs)}
+		return []error{fmt.Errorf("the workload has %d jobs; expected 1 to %d", len(s.Jobs), maxJobs)}
 	}
 	seen := make(map[int]bool, len(s.Jobs))
 	for _, j := range s.Jobs {
@@ -80,7 +80,7 @@ func (s *Study) jobFaults() (faults validate.Faults) {
 			continue
 		}
 		if len(faults) == mostFaults {
-			return append(faults, errors.New("more jobs are invalid"))
+			return append(faults, errors.New("further jobs were not checked"))
 		}
 		faults = append(faults, err)
 	}
@@ -90,14 +90,14 @@ func (s *Study) jobFaults() (faults validate.Faults) {
 func (j *Spec) fault(types int) error {
 	switch {
 	case j.Type < 1 || j.Type > types:
-		return fmt.Errorf("job %d: type %d; expected 1 to %d", j.ID, j.Type, types)
+		return fmt.Errorf("job %d: type is %d; expected 1 to %d", j.ID, j.Type, types)
 	case j.Arrival < 0 || j.Arrival > maxArrival:
-		return fmt.Errorf("job %d: arrv_time %d; expected a slot from 0 to %d", j.ID, j.Arrival, maxArrival)
+		return fmt.Errorf("job %d: arrv_time is %d; expected a slot from 0 to %d", j.ID, j.Arrival, maxArrival)
 	case !epochs(j.Epochs):
-		return fmt.Errorf("job %d: num_epochs %g; expected more than 0 and at most %g", j.ID, j.Epochs,
+		return fmt.Errorf("job %d: num_epochs is %g; expected more than 0 and at most %g", j.ID, j.Epochs,
 			float64(maxEpochs))
 	case !epochs(j.RealEpochs):
-		return fmt.Errorf("job %d: real_num_epochs %g; expected more than 0 and at most %g", j.ID, j.RealEpochs,
+		return fmt.Errorf("job %d: real_num_epochs is %g; expected more than 0 and at most %g", j.ID, j.RealEpochs,
 			float64(maxEpochs))
 	}
 	return nil
@@ -111,7 +111,7 @@ func (s *Study) fits(j Spec) error {
 	t := &s.Types[j.Type-1]
 	if need := Bundle.demand(t, &s.Options); !need.Within(s.Options.PerNode) {
 		return fmt.Errorf("job %d of type %s can never run: its first tasks need %d CPU and %d GPU slots on one node, "+
-			"which has %d and %d; use larger nodes, or remove the job", j.ID, t.Name, need[CPU], need[GPU],
+			"but a node has %d and %d; use larger nodes, or remove the job", j.ID, t.Name, need[CPU], need[GPU],
 			s.Options.PerNode[CPU], s.Options.PerNode[GPU])
 	}
 	return nil

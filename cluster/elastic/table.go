@@ -41,8 +41,8 @@ func ReadTable(r io.Reader) (Table, error) {
 		}
 	}
 	if len(file.Table) == 0 {
-		return nil, fmt.Errorf("read a speed table: it has no models; " +
-			"expected a member \"table\" with speeds by model, or \"measured\" with measurements")
+		return nil, fmt.Errorf("read a speed table: the file has no models; " +
+			"expected a member \"table\" with speeds by model, or \"measured\" with measurements by model")
 	}
 	return file.Table, file.Table.validate()
 }
@@ -57,7 +57,7 @@ func decode(r io.Reader, most int64, into any) error {
 		return err
 	}
 	if int64(len(data)) > most {
-		return fmt.Errorf("it is larger than the limit of %d bytes; split it", most)
+		return fmt.Errorf("the file is larger than the limit of %d bytes; split it", most)
 	}
 	return json.Unmarshal(data, into)
 }
@@ -101,11 +101,12 @@ func (t Table) Limit(model *JobType, workers, servers int, seconds float64) floa
 func (t Table) Check(model *JobType, most int) error {
 	rows := t[model.Name]
 	if rows == nil {
-		return fmt.Errorf("the speed table has no model %s; add it", model.Name)
+		return fmt.Errorf("the speed table has no speeds of model %s; add them", model.Name)
 	}
 	if len(rows) < most || len(rows[0]) < most {
-		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum "+
-			"number of workers and servers (elastic.max_workers, or MAX_NUM_WORKERS in a trace)", model.Name, most)
+		return fmt.Errorf("the speed table of %s does not cover %d servers and workers; extend it, or lower the "+
+			"maximum number of workers and servers (elastic.max_workers, or MAX_NUM_WORKERS in a trace)", model.Name,
+			most)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 		}
 	}
 	if err == nil && len(jobs) == 0 {
-		err = &trace.Error{Path: path, Text: "no job has devices and a duration", Remedy: "name another trace"}
+		err = &trace.Error{Path: path, Text: "no job has both devices and a duration", Remedy: "name another trace"}
 	}
 	slices.SortStableFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return jobs, err
@@ -69,8 +69,8 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		var part [][]trace.Job
 		for range count {
 			if len(jobs)-at < size {
-				return nil, fmt.Errorf("divide %d jobs of a trace into %v workloads of %d: too few jobs; "+
-					"lower the numbers of workloads, or name a longer trace", len(jobs), counts, size)
+				return nil, fmt.Errorf("divide a trace into %v workloads of %d jobs each: the trace has only %d jobs; "+
+					"lower the numbers of workloads, or name a longer trace", counts, size, len(jobs))
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
 		}

@@ -51,8 +51,8 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 		}
 	}
 	_, err := elastic.Divide(make([]trace.Job, 9), 3, 0, 2, 1, 1)
-	require.EqualError(t, err, "divide 9 jobs of a trace into [2 1 1] workloads of 3: too few jobs; lower the "+
-		"numbers of workloads, "+"or name a longer trace")
+	require.EqualError(t, err, "divide a trace into [2 1 1] workloads of 3 jobs each: the trace has only 9 jobs; "+
+		"lower the numbers of workloads, "+"or name a longer trace")
 }
 
 func TestReadClusterTrace(t *testing.T) {
@@ -69,7 +69,7 @@ func TestReadClusterTrace(t *testing.T) {
 			"correct the trace or remove these jobs",
 		"a,1,5,1\nb,2,-5,1\n": path + ":3: job b: its duration is negative",
 		"a,1,5,x\n":           path + ":2:7: gpu_num",
-		"a,1,5,0\n":           path + ": no job has devices and a duration; name another trace",
+		"a,1,5,0\n":           path + ": no job has both devices and a duration; name another trace",
 	} {
 		_, err := read(rows)
 		require.ErrorContains(t, err, want)

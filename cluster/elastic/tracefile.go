@@ -29,7 +29,7 @@ func ReadTrace(r io.Reader, types int) (*Trace, error) {
 		return nil, fmt.Errorf("read a trace of elastic jobs: %w", err)
 	}
 	if n := len(file.Jobs); n == 0 || n > maxJobs {
-		return nil, fmt.Errorf("read a trace of elastic jobs: %d jobs; expected 1 to %d in the member \"jobs\"",
+		return nil, fmt.Errorf("read a trace of elastic jobs: member \"jobs\" has %d jobs; expected 1 to %d",
 			n, maxJobs)
 	}
 	for k := range file.Jobs {

@@ -24,7 +24,7 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 		return nil, fmt.Errorf("read job types: %w", err)
 	}
 	if n := len(file.Types); n == 0 || n > maxTypes {
-		return nil, fmt.Errorf("read job types: %d types; expected 1 to %d in the member \"types\"", n, maxTypes)
+		return nil, fmt.Errorf("read job types: member \"types\" has %d types; expected 1 to %d", n, maxTypes)
 	}
 	var faults validate.Faults
 	seen := map[string]bool{}
@@ -33,7 +33,7 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 		err := t.fault()
 		switch {
 		case t.Name == "" || seen[t.Name]:
-			err = fmt.Errorf("name is %q; expected a unique name", t.Name)
+			err = fmt.Errorf("name is %q; expected a unique name that is not empty", t.Name)
 		case err == nil && t.Worker == Resources{}:
 			err = fmt.Errorf("type %s: worker is missing; set its demand, such as [2, 4] slots of CPU and GPU", t.Name)
 		}

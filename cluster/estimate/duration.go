@@ -179,13 +179,13 @@ func (t *Table) addValues(name string, text bool, values []Value) {
 
 func checkJobs(jobs []trace.Job) error {
 	if len(jobs) == 0 {
-		return errors.New("there are no jobs")
+		return errors.New("the trace has no jobs; name another trace")
 	}
 	for k := range jobs {
 		if j := &jobs[k]; j.Duration < 0 || j.Duration > mostSeconds || j.Submit < -mostSeconds ||
 			j.Submit > mostSeconds {
-			return fmt.Errorf("job %s: submission at second %d or duration of %d seconds is out of range; correct "+
-				"the trace", j.ID, j.Submit, j.Duration)
+			return fmt.Errorf("job %s: the submission at second %d or the duration of %d seconds is out of range; "+
+				"expected at most %d seconds; correct the trace", j.ID, j.Submit, j.Duration, int64(mostSeconds))
 		}
 	}
 	return nil

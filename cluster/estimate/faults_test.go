@@ -18,7 +18,7 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 		want  []string
 	}{
 		"nothing": {func(*estimate.Table) {}, estimate.Options{}, []string{"has no columns",
-			"target of the table is missing"}},
+			"the table has no target"}},
 		"one row": {numbers([]float64{1}, []float64{2}), estimate.Options{},
 			[]string{"the table has 1 rows; expected at least 2"}},
 		"constant target": {numbers([]float64{1, 2, 3}, []float64{2, 2, 2}), estimate.Options{},
@@ -39,7 +39,7 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 			estimate.Options{},
 			[]string{"range of the target is too large"}},
 		"rows that do not fit": {numbers([]float64{1, 2}, []float64{1, 2, 3}), estimate.Options{},
-			[]string{"the target has 3 rows, but the columns have 2"}},
+			[]string{"the target has 3 rows; expected 2, as in the columns"}},
 		"two of a name": {func(table *estimate.Table) {
 			table.AddNumbers("x", []float64{1})
 			table.AddTexts("x", []string{"a"})
@@ -49,7 +49,7 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 		"no name": {func(table *estimate.Table) { table.AddNumbers("", []float64{1}) }, estimate.Options{},
 			[]string{"no name"}},
 		"a logarithm": {numbers([]float64{1, 2}, []float64{-1, 2}), estimate.Options{Target: estimate.TargetLog},
-			[]string{"minimum of the target is -1"}},
+			[]string{"the smallest target is -1"}},
 		"monotone texts": {func(table *estimate.Table) {
 			table.AddTexts("x", []string{"a", "b"})
 			table.SetTarget([]float64{1, 2})
@@ -100,7 +100,7 @@ func TestWhatCannotBePredictedIsSaid(t *testing.T) {
 	require.ErrorContains(t, err, "column a is missing")
 	require.ErrorContains(t, err, "column c has numbers")
 	_, err = m.Shape(len(m.Terms()))
-	require.ErrorContains(t, err, "there are 16 terms, counted from 0")
+	require.ErrorContains(t, err, "expected 0 to 15")
 }
 
 // What is asked of a table before anything is learned.

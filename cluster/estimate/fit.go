@@ -65,12 +65,12 @@ func checkTable(t *Table, o Options) error {
 	faults = append(faults, checkTarget(t, o.Target))
 	for k := range t.columns {
 		if c := &t.columns[k]; t.Rows() > 0 && c.isMissing() {
-			faults = append(faults, fmt.Errorf("column %s has no values; leave it out", c.name))
+			faults = append(faults, fmt.Errorf("column %s has no values; remove it", c.name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		if k := t.find(name); k < 0 || t.columns[k].isText() {
-			faults = append(faults, fmt.Errorf("monotone names %s; expected a column of numbers among %q", name,
+			faults = append(faults, fmt.Errorf("monotone names %s; expected a numeric column, one of %q", name,
 				t.Names()))
 		}
 	}
@@ -80,13 +80,14 @@ func checkTable(t *Table, o Options) error {
 func checkTarget(t *Table, target string) error {
 	switch {
 	case t.target == nil:
-		return errors.New("the target of the table is missing; set it")
+		return errors.New("the table has no target; set it")
 	case len(t.target) < 2:
 		return fmt.Errorf("the table has %d rows; expected at least 2", len(t.target))
 	case slices.Min(t.target) == slices.Max(t.target):
-		return fmt.Errorf("the target is %v in all rows; expected different values", t.target[0])
+		return fmt.Errorf("the target is %v in all rows; expected at least two different values", t.target[0])
 	case target != TargetPlain && slices.Min(t.target) < 0:
-		return fmt.Errorf("the minimum of the target is %v, which has no logarithm; learn it with target %s",
+		return fmt.Errorf("the smallest target is %v, but its logarithm needs values of at least 0; use option "+
+			"target %s",
 			slices.Min(t.target), TargetPlain)
 	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
 		return errors.New("the range of the target is too large; use a larger unit")

@@ -79,19 +79,21 @@ func (m *Model) Base() float64 { return m.base }
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {
-		return 0, fmt.Errorf("predict: %w", err)
+		return 0, fmt.Errorf("predict a row: %w", err)
 	}
 	return m.finish(m.sum(bins)), nil
 }
 
 func (m *Model) binsOf(row []Value) ([]uint16, error) {
 	if len(row) != len(m.features) {
-		return nil, fmt.Errorf("%d values; expected one for each feature of %q", len(row), m.Features())
+		return nil, fmt.Errorf("the row has %d values; expected %d, one for each feature of %q", len(row),
+			len(m.features), m.Features())
 	}
 	bins := make([]uint16, len(row))
 	for k, v := range row {
 		if f := &m.features[k]; !f.text && math.IsInf(v.Number, 0) {
-			return nil, fmt.Errorf("%s is %v; expected a finite number, or NaN for a missing value", f.name, v.Number)
+			return nil, fmt.Errorf("feature %s is %v; expected a finite number, or NaN for a missing value", f.name,
+				v.Number)
 		}
 		bins[k] = m.features[k].bin(v)
 	}
@@ -148,7 +150,7 @@ func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
 		at := t.find(f.name)
 		switch {
 		case at < 0:
-			faults = append(faults, fmt.Errorf("column %s is missing", f.name))
+			faults = append(faults, fmt.Errorf("column %s is missing; the model needs it", f.name))
 		case t.columns[at].isText() != f.text:
 			faults = append(faults, fmt.Errorf("column %s has %s; the model expects %s", f.name, kindOf(!f.text),
 				kindOf(f.text)))
@@ -180,7 +182,7 @@ type Contribution struct {
 func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {
-		return nil, fmt.Errorf("explaining: %w", err)
+		return nil, fmt.Errorf("explain a prediction: %w", err)
 	}
 	parts := make([]Contribution, len(m.terms))
 	for k := range m.terms {

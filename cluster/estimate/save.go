@@ -95,17 +95,17 @@ func Parse(data []byte) (*Model, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("not a model of estimates: %w", err)
+		return nil, fmt.Errorf("the file is not an estimate model: %w", err)
 	}
 	if head.Format != fileFormat {
-		return nil, fmt.Errorf("unsupported format %d; expected %d; learn the model again", head.Format,
+		return nil, fmt.Errorf("the file has unsupported format %d; expected %d; learn the model again", head.Format,
 			fileFormat)
 	}
 	var file modelFile
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("not a model of format %d: %w", fileFormat, err)
+		return nil, fmt.Errorf("the file is not an estimate model of format %d: %w", fileFormat, err)
 	}
 	m := file.model()
 	if err := m.check(); err != nil {
@@ -149,18 +149,20 @@ func (m *Model) check() error {
 	case !slices.Contains([]string{TargetPlain, TargetLog, TargetMedian}, m.target):
 		return fmt.Errorf("unknown target %q", m.target)
 	case m.rows < 2:
-		return fmt.Errorf("%d training rows; expected at least 2", m.rows)
+		return fmt.Errorf("the number of training rows is %d; expected at least 2", m.rows)
 	case !isFinite(m.base) || !isFinite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
-		return fmt.Errorf("invalid base %v or smear %v", m.base, m.smear)
+		return fmt.Errorf("base is %v and smear is %v; expected finite numbers and a positive smear, which is 1 "+
+			"unless the target is %s", m.base, m.smear, TargetLog)
 	case len(m.features) == 0 || len(m.terms) < len(m.features):
-		return fmt.Errorf("%d features and %d terms; expected at least one feature, and one term for each",
+		return fmt.Errorf("the model has %d features and %d terms; expected at least one feature, and a term per "+
+			"feature",
 			len(m.features), len(m.terms))
 	}
 	names := map[string]bool{}
 	for k := range m.features {
 		f := &m.features[k]
 		if err := f.check(); err != nil || names[f.name] {
-			return errors.Join(fmt.Errorf("feature %d, %q, is invalid or a duplicate", k, f.name), err)
+			return errors.Join(fmt.Errorf("feature %d (%q) is invalid or a duplicate", k, f.name), err)
 		}
 		names[f.name] = true
 	}
@@ -177,20 +179,20 @@ func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (f *feature) check() error {
 	switch {
 	case f.name == "":
-		return errors.New("it has no name")
+		return errors.New("the feature has no name")
 	case f.text:
 		return f.checkTexts()
 	case f.levels != nil || f.own != 0:
-		return errors.New("it has both numbers and texts")
+		return errors.New("the numeric feature has texts")
 	case len(f.edges) >= mostBins:
-		return fmt.Errorf("it has too many edges: %d", len(f.edges))
+		return fmt.Errorf("the feature has %d edges; expected at most %d", len(f.edges), mostBins-1)
 	case !isFinite(float64(f.low)) || !isFinite(float64(f.high)) || f.low > f.high:
-		return fmt.Errorf("invalid range from %v to %v", f.low, f.high)
+		return fmt.Errorf("the range is %v to %v; expected finite, ascending numbers", f.low, f.high)
 	}
 	before := f.low
 	for _, edge := range f.edges {
 		if !(edge > before && edge <= f.high) {
-			return fmt.Errorf("edge %v; expected more than %v and at most %v", edge, before, f.high)
+			return fmt.Errorf("an edge is %v; expected more than %v and at most %v", edge, before, f.high)
 		}
 		before = edge
 	}
@@ -207,9 +209,11 @@ func (f *feature) checkTexts() error {
 	}
 	switch {
 	case len(f.levels) == 0 || len(f.levels) > mostLevels || f.edges != nil || f.low != 0 || f.high != 0:
-		return errors.New("it has no texts, too many texts, or both texts and numbers")
+		return fmt.Errorf("the text feature has %d texts; expected 1 to %d, and no numbers", len(f.levels), mostLevels)
 	case f.own < 1 || f.own > len(f.levels) || f.own > mostBins || f.own == mostBins && f.own < len(f.levels):
-		return fmt.Errorf("invalid number of bins %d for %d texts", f.own, len(f.levels))
+		return fmt.Errorf("the feature has %d bins for %d texts; expected at least 1 and at most one bin per text",
+			f.own,
+			len(f.levels))
 	}
 	return nil
 }
@@ -219,10 +223,10 @@ func (m *Model) checkTerm(of int) error {
 	t := &m.terms[of]
 	if of < len(m.features) {
 		if len(t.axes) != 1 || t.axes[0].feature != of || t.axes[0].groups != nil {
-			return fmt.Errorf("expected the term of feature %d", of)
+			return fmt.Errorf("the term has other features; expected feature %d alone, without groups", of)
 		}
 	} else if len(t.axes) != 2 || t.axes[0].feature >= t.axes[1].feature {
-		return errors.New("expected two features in ascending order")
+		return errors.New("the term has other features; expected two features in ascending order")
 	}
 	size := 1
 	for k := range t.axes {
@@ -232,33 +236,35 @@ func (m *Model) checkTerm(of int) error {
 		size *= t.axes[k].size
 	}
 	if len(t.values) != size || len(t.deviations) != size || len(t.weights) != size {
-		return fmt.Errorf("%d values, %d deviations and %d weights; expected %d of each", len(t.values),
+		return fmt.Errorf("the term has %d values, %d deviations and %d weights; expected %d of each", len(t.values),
 			len(t.deviations), len(t.weights), size)
 	}
 	rows := 0.0
 	for k, v := range t.values {
 		if !isFinite(v) || !isFinite(t.deviations[k]) || t.deviations[k] < 0 || !(t.weights[k] >= 0) {
-			return fmt.Errorf("cell %d has an invalid value %v, deviation %v or weight %v", k, v, t.deviations[k],
-				t.weights[k])
+			return fmt.Errorf("cell %d has value %v, deviation %v and weight %v; expected a finite value, and a "+
+				"finite deviation and weight of at least 0", k, v, t.deviations[k], t.weights[k])
 		}
 		rows += t.weights[k]
 	}
 	if rows != float64(m.rows) {
-		return fmt.Errorf("the sum of its weights is %v; expected %d rows", rows, m.rows)
+		return fmt.Errorf("the weights of the term sum to %v; expected %d, the number of training rows", rows, m.rows)
 	}
 	return nil
 }
 
 func (m *Model) checkAxis(a *axis, grouped bool) error {
 	if a.feature < 0 || a.feature >= len(m.features) {
-		return fmt.Errorf("unknown feature %d", a.feature)
+		return fmt.Errorf("unknown feature %d; expected 0 to %d", a.feature, len(m.features)-1)
 	}
 	a.size = m.features[a.feature].bins()
 	if !grouped {
 		return nil
 	}
 	if len(a.groups) != a.size || a.groups[missingBin] != 0 {
-		return fmt.Errorf("feature %d has %d bins, but groups for %d", a.feature, a.size, len(a.groups))
+		return fmt.Errorf("feature %d has groups for %[3]d bins; expected %[2]d, and group 0 for missing values",
+			a.feature,
+			a.size, len(a.groups))
 	}
 	used := map[uint16]bool{}
 	for _, group := range a.groups[1:] {

@@ -61,16 +61,16 @@ type Scores struct {
 func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
-		return Scores{}, fmt.Errorf("score: %w", err)
+		return Scores{}, fmt.Errorf("score predictions: %w", err)
 	}
 	if len(truth) == 0 || len(truth) != len(predicted) {
-		return Scores{}, fmt.Errorf("score: %d rows and %d predictions; expected one prediction for each row "+
-			"and at least one row", len(truth), len(predicted))
+		return Scores{}, fmt.Errorf("score predictions: got %d rows and %d predictions; expected at least one row, "+
+			"and one prediction per row", len(truth), len(predicted))
 	}
 	for row := range truth {
 		if !isFinite(truth[row]) || !isFinite(predicted[row]) {
-			return Scores{}, fmt.Errorf("score row %d: truth %v, prediction %v; expected finite numbers",
-				row, truth[row], predicted[row])
+			return Scores{}, fmt.Errorf("score predictions: row %d has true value %v and prediction %v; expected "+
+				"finite numbers", row, truth[row], predicted[row])
 		}
 	}
 	rows := errorsOf(truth, predicted)

@@ -84,7 +84,7 @@ func TestSplits(t *testing.T) {
 	_, err = estimate.WalkForward([]int64{1 << 40}, nil, 0, 1)
 	require.ErrorContains(t, err, "check the unit")
 	_, err = estimate.WalkForward(make([]int64, 5000), nil, -60_000, 1)
-	require.ErrorContains(t, err, "too many windows: 60001, for 5000 rows")
+	require.ErrorContains(t, err, "too many windows (60001) for 5000 rows")
 }
 
 func TestWindowsHoldEachRowOnceAndLearnOnlyFromThePast(t *testing.T) {

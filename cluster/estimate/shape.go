@@ -92,7 +92,7 @@ type Cell struct {
 // Shape returns the shape of a term, given its index in Terms.
 func (m *Model) Shape(of int) (Shape, error) {
 	if of < 0 || of >= len(m.terms) {
-		return Shape{}, fmt.Errorf("shape of term %d: there are %d terms, counted from 0", of, len(m.terms))
+		return Shape{}, fmt.Errorf("unknown term %d; expected 0 to %d", of, len(m.terms)-1)
 	}
 	t := &m.terms[of]
 	s := Shape{Term: m.Terms()[of]}

@@ -23,19 +23,19 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 		known = times
 	}
 	if every < 1 || len(known) != len(times) {
-		return nil, fmt.Errorf("walk forward: window length %d, %d times and %d times of outcomes; "+
-			"expected equal numbers of times and a length of at least 1", every, len(times), len(known))
+		return nil, fmt.Errorf("walk forward: got window length %d, %d times and %d outcome times; "+
+			"expected a length of at least 1 and equal numbers of times", every, len(times), len(known))
 	}
 	last := first - 1
 	for _, time := range times {
 		last = max(last, time)
 	}
 	if (last-first)/every >= mostWindows {
-		return nil, fmt.Errorf("walk forward from %d to %d by %d: more than %d windows; check the unit",
+		return nil, fmt.Errorf("walk forward from %d to %d by %d: more than %d windows; check the unit of the times",
 			first, last, every, mostWindows)
 	}
 	if windows := (last-first)/every + 1; last >= first && windows*int64(len(times)) > mostListed {
-		return nil, fmt.Errorf("walk forward from %d to %d by %d: too many windows: %d, for %d rows; "+
+		return nil, fmt.Errorf("walk forward from %d to %d by %d: too many windows (%d) for %d rows; "+
 			"use longer windows", first, last, every, windows, len(times))
 	}
 	var windows []Window

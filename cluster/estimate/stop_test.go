@@ -43,9 +43,9 @@ func TestSubmissionsAreCounted(t *testing.T) {
 	_, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
 	require.NoError(t, err)
 	for want, jobs := range map[string][]trace.Job{
-		"there are no jobs":              nil,
-		"remove jobs with distant times": {{Submit: 0}, {Submit: 1 << 33}},
-		"submission at second 0 or duration of -5 seconds is out of range": {{Duration: -5}},
+		"the trace has no jobs":                                                    nil,
+		"remove jobs that were submitted much earlier or later":                    {{Submit: 0}, {Submit: 1 << 33}},
+		"the submission at second 0 or the duration of -5 seconds is out of range": {{Duration: -5}},
 	} {
 		_, err := estimate.TicksOf(jobs, noon, 0)
 		require.ErrorContains(t, err, want)

@@ -80,12 +80,12 @@ func (t *Table) AddTexts(name string, values []string) {
 func (t *Table) SetTarget(values []float64) {
 	for row, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			t.fail(fmt.Errorf("target, row %d: %v is not a finite number; leave the row out", row, v))
+			t.fail(fmt.Errorf("target, row %d: %v is not a finite number; remove the row", row, v))
 			return
 		}
 	}
 	if len(t.columns) > 0 && len(values) != t.Rows() {
-		t.fail(fmt.Errorf("the target has %d rows, but the columns have %d", len(values), t.Rows()))
+		t.fail(fmt.Errorf("the target has %d rows; expected %d, as in the columns", len(values), t.Rows()))
 		return
 	}
 	t.target = slices.Clone(values)
@@ -95,9 +95,9 @@ func (t *Table) add(c column) {
 	rows := c.rows()
 	switch {
 	case c.name == "":
-		t.fail(errors.New("a column has no name"))
+		t.fail(errors.New("a column has no name; name it"))
 	case t.find(c.name) >= 0:
-		t.fail(fmt.Errorf("duplicate column %s", c.name))
+		t.fail(fmt.Errorf("duplicate column %s; remove or rename one", c.name))
 	case len(t.columns) > 0 && rows != t.Rows() || t.target != nil && rows != len(t.target):
 		t.fail(fmt.Errorf("column %s has %d rows; expected %d, as in the other columns", c.name, rows, t.Rows()))
 	default:

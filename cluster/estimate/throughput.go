@@ -92,14 +92,15 @@ func gpusOf(t Tick) float64 { return t.GPUs }
 // checkTicks checks that every step has a tick, since lags count ticks.
 func checkTicks(ticks []Tick, step time.Duration) error {
 	if len(ticks) == 0 {
-		return errors.New("there are no ticks")
+		return errors.New("the series has no ticks; expected at least one")
 	}
 	for k, tick := range ticks {
 		if !isFinite(tick.Jobs) || !isFinite(tick.GPUs) {
 			return fmt.Errorf("tick %d has %v jobs and %v GPUs; expected finite numbers", k, tick.Jobs, tick.GPUs)
 		}
 		if k > 0 && tick.Time.Sub(ticks[k-1].Time) != step {
-			return fmt.Errorf("tick %d at %s: the previous tick is at %s; expected a step of %v; fill gaps with zeros",
+			return fmt.Errorf("tick %d is at %s and the previous tick at %s; expected a step of %v; fill gaps with "+
+				"zeros",
 				k, tick.Time.Format(timeLayout), ticks[k-1].Time.Format(timeLayout), step)
 		}
 	}
@@ -218,7 +219,8 @@ func parseTick(cells []string) (Tick, error) {
 		return Tick{}, err
 	}
 	if !isFinite(jobs) || !isFinite(gpus) {
-		return Tick{}, fmt.Errorf("%q or %q is not a finite number", cells[1], cells[2])
+		return Tick{}, fmt.Errorf("%s is %q and %s is %q; expected finite numbers", tickColumns[1], cells[1],
+			tickColumns[2], cells[2])
 	}
 	return Tick{at, jobs, gpus}, nil
 }

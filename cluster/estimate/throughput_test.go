@@ -102,7 +102,8 @@ func TestTicksAreRefused(t *testing.T) {
 	gap[3].Time = gap[3].Time.Add(time.Second)
 	odd := ticks(5)
 	odd[1].Jobs = math.NaN()
-	for want, series := range map[string][]estimate.Tick{"fill gaps": gap, "NaN jobs": odd, "there are no ticks": nil} {
+	for want, series := range map[string][]estimate.Tick{"fill gaps": gap, "NaN jobs": odd, "the series has no " +
+		"ticks": nil} {
 		_, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
 		require.ErrorContains(t, err, want)
 	}
@@ -116,7 +117,7 @@ func TestTicksAreRefused(t *testing.T) {
 		"time,submit_gpu_job\n":                "column submit_gpu_num is missing",
 		tickHead + "2020,1,2\n":                "row 1",
 		tickHead + "2020-04-01 00:00:00,x,2":   "row 1",
-		tickHead + "2020-04-01 00:00:00,NaN,2": "is not a finite number",
+		tickHead + "2020-04-01 00:00:00,NaN,2": "expected finite numbers",
 		tickHead + "2020-04-01 00:00:00,1\n":   "row 1",
 	} {
 		_, err := estimate.ReadTicks(strings.NewReader(text))

@@ -27,8 +27,8 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 	}
 	begin := midnightBefore(zero, first)
 	if n := (last-begin)/seconds + 1; n > mostTicks {
-		return nil, fmt.Errorf("count submissions: there are %d steps of %v from the first job to the last, "+
-			"expected at most %d; remove jobs with distant times", n, o.Step, mostTicks)
+		return nil, fmt.Errorf("count submissions: the trace spans %d steps of %v; expected at most %d; remove jobs "+
+			"that were submitted much earlier or later than the others", n, o.Step, mostTicks)
 	}
 	ticks := make([]Tick, (last-begin)/seconds+1)
 	for k := range ticks {

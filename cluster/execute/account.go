@@ -59,8 +59,8 @@ func NewAccount(jobs []Job) *Account {
 // Replay adds an event from a journal. An event that belongs to another job is an error.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
-		return fmt.Errorf("the journal has task %d with name %s, but the file does not; continue with the tasks that "+
-			"began this run, "+"or use another run folder", e.Task, e.Name)
+		return fmt.Errorf("the journal has task %d with name %s, but the configuration file does not; use the file "+
+			"that started this run, or another run folder", e.Task, e.Name)
 	}
 	c.Add(e)
 	return nil

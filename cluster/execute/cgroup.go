@@ -42,7 +42,7 @@ func openCgroups(o *Options, folder string) (*cgroups, error) {
 	parent := o.Cgroup
 	switch {
 	case parent == NoCgroup:
-		return nil, errors.New("switched off")
+		return nil, errors.New("cgroups are turned off")
 	case parent == "":
 		var err error
 		if parent, err = ownCgroup(o.Files); err != nil {
@@ -56,7 +56,7 @@ func openCgroups(o *Options, folder string) (*cgroups, error) {
 	}
 	for _, name := range []string{killFile, freezeFile, eventsFile} {
 		if _, err := o.Files.Stat(filepath.Join(g.folder, name)); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s is not a cgroup v2 of Linux 5.14 or later: %w", parent, err),
+			return nil, errors.Join(fmt.Errorf("%s is not a cgroup v2 folder of Linux 5.14 or later: %w", parent, err),
 				o.Files.Remove(g.folder))
 		}
 	}
@@ -178,7 +178,7 @@ func (c *cgroup) remove() error {
 		}
 		_ = c.clock.Wait(context.Background(), pause)
 	}
-	return fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they are blocked in the kernel; "+
+	return fmt.Errorf("processes of cgroup %s do not exit after SIGKILL: they are blocked in the kernel; "+
 		"check the device or file system that they use", c.path)
 }
 
@@ -207,7 +207,7 @@ func about(g *cgroups, why error) string {
 		return fmt.Sprintf("CPU affinity; no cgroup: %v; memory limits are not enforced", why)
 	}
 	if len(g.controls) == 0 {
-		return "CPU affinity; cgroup without controllers, which stops and kills tasks; memory limits are not enforced"
+		return "CPU affinity; a cgroup stops and kills tasks; it has no controllers, so memory limits are not enforced"
 	}
-	return "CPU affinity; cgroup that stops and kills tasks and limits " + strings.Join(g.controls, " and ")
+	return "CPU affinity; a cgroup stops and kills tasks, and limits " + strings.Join(g.controls, " and ")
 }

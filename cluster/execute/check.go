@@ -48,8 +48,8 @@ func prepare(o Options, jobs []Job) (Options, []Job, error) {
 // checkStops returns an error for jobs that the scheduler may stop but that do not support it.
 func (o *Options) checkStops(jobs []Job) error {
 	if o.Kind.Slices && o.Rules.Keep && len(jobs) > mostHeld {
-		return fmt.Errorf("%d tasks: expected at most %d if stopped tasks keep their memory; release their memory, "+
-			"or use a scheduler that does not stop tasks", len(jobs), mostHeld)
+		return fmt.Errorf("the workload has %d tasks; expected at most %d if stopped tasks keep their memory; let "+
+			"them release their memory, or use a scheduler that does not stop tasks", len(jobs), mostHeld)
 	}
 	if !o.Kind.Slices || o.Rules.Keep {
 		return nil
@@ -64,10 +64,9 @@ func (o *Options) checkStops(jobs []Job) error {
 
 // cannotStop returns the error of a job that would lose its work.
 func (o *Options) cannotStop(j *Job) error {
-	return fmt.Errorf("task %s: scheduler %s stops tasks, but this task does not set checkpoint; set checkpoint if "+
-		"it saves at "+
-		"SIGTERM and continues later, let stopped tasks keep their memory, or use another scheduler", j.Name,
-		o.Kind.Name)
+	return fmt.Errorf("task %s: scheduler %s stops tasks, but checkpoint is not set for this task; set it if the task "+
+		"saves its state at SIGTERM and can continue later, let stopped tasks keep their memory, or use another "+
+		"scheduler", j.Name, o.Kind.Name)
 }
 
 // checkCommands lists the faults of commands.
@@ -101,7 +100,7 @@ func (o *Options) checkCommands(jobs []Job) error {
 func (o *Options) checkCommand(j *Job) error {
 	if j.Folder != "" {
 		if _, err := o.Files.Stat(j.Folder + "/."); err != nil {
-			return fmt.Errorf("enter folder %s: %w; create it, or name another", j.Folder, err)
+			return fmt.Errorf("enter folder %s: %w; create it, or name another folder", j.Folder, err)
 		}
 	}
 	_, err := j.program()
@@ -139,5 +138,5 @@ func (j *Job) program() (string, error) {
 		}
 		last = err
 	}
-	return "", fmt.Errorf("find program %s: %w; install it, or name its path", name, last)
+	return "", fmt.Errorf("find program %s: %w; install it, or give its path", name, last)
 }

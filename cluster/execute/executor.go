@@ -47,7 +47,7 @@ type executor struct {
 func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err == nil && (o.Run == nil || o.Clock == nil) {
-		err = errors.New("a run folder or a clock is missing")
+		err = errors.New("the run folder or the clock is missing; set both")
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (x *executor) loop(ctx context.Context) {
 		case len(x.pending) > 0:
 			continue
 		case len(x.live) == 0 && x.timers.Len() == 0:
-			x.fail(fmt.Errorf("no tasks are running and no more will arrive, but %d tasks are waiting; "+
+			x.fail(fmt.Errorf("no tasks are running and no more tasks will arrive, but %d tasks are waiting; "+
 				"the scheduler must start a task", x.left))
 			return
 		}
@@ -212,7 +212,8 @@ func (x *executor) decide() {
 			x.touch(d.Start)
 		}
 	}
-	x.fail(fmt.Errorf("scheduler %s made %d decisions at one time; expected an empty decision", x.o.Kind.Name, most))
+	x.fail(fmt.Errorf("scheduler %s made %d decisions at one time without an empty decision; expected one at the end",
+		x.o.Kind.Name, most))
 }
 
 // stop stops a task in the machine's state.

@@ -119,7 +119,7 @@ func (e *exit) cause() string {
 	case e.ending == cancelled:
 		return "the executor was stopped"
 	case e.ending == stopped:
-		return "the scheduler stopped it"
+		return "stopped by the scheduler"
 	case e.status.Signaled() && e.status.Signal() == syscall.SIGKILL:
 		return "killed by SIGKILL: out of memory, or killed by a user"
 	case e.status.Signaled():

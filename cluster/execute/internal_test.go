@@ -45,7 +45,7 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	o := Options{Files: files.OS{}, Clock: fleet.NewClock(time.Now), Cgroup: parent}
 	g, err := openCgroups(&o, "/run")
 	require.NoError(t, err)
-	require.Equal(t, "CPU affinity; cgroup that stops and kills tasks and limits cpu and memory", about(g, nil))
+	require.Equal(t, "CPU affinity; a cgroup stops and kills tasks, and limits cpu and memory", about(g, nil))
 	c, err := g.task(3, 1.5, 1<<20)
 	require.NoError(t, err)
 	c.freeze(true)
@@ -59,7 +59,7 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	require.NoError(t, g.removeAll())
 	o.Cgroup = t.TempDir()
 	_, err = openCgroups(&o, "/run")
-	require.ErrorContains(t, err, "is not a cgroup v2 of Linux 5.14 or later")
+	require.ErrorContains(t, err, "is not a cgroup v2 folder of Linux 5.14 or later")
 	require.Contains(t, about(nil, err), "memory limits are not enforced")
 }
 

@@ -46,21 +46,21 @@ func (j *Job) EnsureDefaults(place int) {
 func (j *Job) Validate() error {
 	var faults validate.Faults
 	faults.When(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
-	faults.When(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff is %v; expected at least 0",
+	faults.When(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff is %v; both must be at least 0",
 		j.Timeout, j.Backoff)
 	faults.When(j.Retries < 0 || j.Retries > maxRetries, "retries is %d; expected 0 to %d", j.Retries, maxRetries)
 	faults.Unless(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit, "memory limit is %g; expected 0 to %d MiB",
 		j.MemoryLimit, maxLimit)
 	for _, texts := range [][]string{j.Command, j.Env, {j.Folder, j.Name}} {
 		for _, text := range texts {
-			faults.When(strings.ContainsRune(text, 0), "%q has a zero byte; remove it", text)
+			faults.When(strings.ContainsRune(text, 0), "text %q contains a zero byte; remove it", text)
 		}
 	}
 	for _, variable := range j.Env {
 		name, _, found := strings.Cut(variable, "=")
-		faults.When(!found || name == "", "variable %q: expected NAME=VALUE", variable)
+		faults.When(!found || name == "", "invalid environment variable %q; expected NAME=VALUE", variable)
 		faults.When(name == folderVariable || name == taskVariable,
-			"variable %s is reserved for the executor; choose another name", name)
+			"environment variable %s is reserved for the executor; choose another name", name)
 	}
 	return errors.Join(faults.Prefixed("task " + j.Name + ": ")...)
 }

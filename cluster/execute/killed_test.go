@@ -221,7 +221,7 @@ func TestStoppedExecutorContinues(t *testing.T) {
 	require.Len(t, b.events, len(cancelled)+1, "nothing starts after the end of ctx")
 	jobs[1].Name = "other"
 	_, err = b.run(t, t.Context(), jobs)
-	require.ErrorContains(t, err, "use another run folder")
+	require.ErrorContains(t, err, "or another run folder")
 }
 
 // journalFS sends what concerns the journal through another file system.

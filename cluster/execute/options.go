@@ -80,21 +80,22 @@ var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 // Validate returns the faults of options that have their defaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
-		return errors.New("files or a scheduler is missing")
+		return errors.New("the file system or the scheduler is missing; set both")
 	}
 	faults := validate.Faults{o.Scheduling.Validate()}
-	faults.When(o.Grace < 0 || o.LogLimit < 0, "grace is %v and the log limit is %d bytes; expected at least 0",
+	faults.When(o.Grace < 0 || o.LogLimit < 0, "grace is %v and the log limit is %d bytes; both must be at least 0",
 		o.Grace, o.LogLimit)
-	faults.When(len(o.Devices) == 0, "there are no devices; name at least one")
+	faults.When(len(o.Devices) == 0, "the list of devices is empty; name at least one")
 	var own unix.CPUSet
 	known := unix.SchedGetaffinity(0, &own) == nil
 	for k, d := range o.Devices {
 		faults.When(d.UUID != "" && !uuidPattern.MatchString(d.UUID),
-			"device %d: UUID %q: expected the UUID of a GPU, as nvidia-smi -L prints it", k, d.UUID)
+			"device %d: invalid UUID %q; expected the UUID of a GPU, as nvidia-smi -L prints it", k, d.UUID)
 		for _, cpu := range d.CPUs {
 			faults.When(cpu < 0 || known && !own.IsSet(cpu),
-				"device %d: CPU core %d is not available to this process; taskset -cp lists its %d cores", k, cpu,
-				own.Count())
+				"device %d: CPU core %d is not available to this process; 'taskset -cp' lists the %d available "+
+					"cores", k,
+				cpu, own.Count())
 		}
 	}
 	return errors.Join(faults...)

@@ -118,7 +118,8 @@ type Replay struct{ Degrees []int }
 func (r Replay) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	if job.ID >= len(r.Degrees) {
-		return 0, fmt.Errorf("job %d: no decision; only %d decisions were recorded", job.ID, len(r.Degrees))
+		return 0, fmt.Errorf("job %d has no recorded decision; the recording has decisions for %d jobs", job.ID,
+			len(r.Degrees))
 	}
 	return r.Degrees[job.ID], nil
 }

@@ -79,18 +79,18 @@ func (l *Limits) ensureDefaults() {
 func (d *Demand) Validate(models int) error {
 	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
-	faults.Unless(d.Jobs >= 1 && d.Jobs <= maxJobs, "jobs %d: expected 1 to %d", d.Jobs, maxJobs)
-	faults.Unless(d.Steps >= 1 && d.Steps <= 1e9, "steps %d: expected 1 to 1e9", d.Steps)
-	faults.Unless(positive(d.Load), "load %g: expected more than 0", d.Load)
+	faults.Unless(d.Jobs >= 1 && d.Jobs <= maxJobs, "jobs is %d; expected 1 to %d", d.Jobs, maxJobs)
+	faults.Unless(d.Steps >= 1 && d.Steps <= 1e9, "steps is %d; expected 1 to 1e9", d.Steps)
+	faults.Unless(positive(d.Load), "load is %g; expected more than 0", d.Load)
 	faults.Unless(d.Every == 0 || positive(d.Every),
-		"every %g s: expected at least 0; 0 derives it from the load", d.Every)
-	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "arrivals %q: expected exponential or regular", d.Gaps)
-	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
-	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
-	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: expected one weight for "+
-		"each model", len(d.Weights), models)
+		"arrival_interval is %g s; expected at least 0; 0 derives it from the load", d.Every)
+	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "arrivals is %q; expected exponential or regular", d.Gaps)
+	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected at least 0 and less than 1", d.Swing)
+	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period is %d jobs; expected 2 to %d", d.Period, maxJobs)
+	faults.Unless(d.Weights == nil || len(d.Weights) == models, "weights has %d values for %d models; expected one "+
+		"weight for each model", len(d.Weights), models)
 	faults.Unless(d.Weights == nil || weighs(d.Weights),
-		"weights %v: expected numbers of at least 0, and at least one above 0", d.Weights)
+		"weights is %v; expected numbers of at least 0, and at least one above 0", d.Weights)
 	return errors.Join(append(faults, d.Limits.validate())...)
 }
 
@@ -108,24 +108,24 @@ func weighs(weights []float64) bool {
 
 func (l *Limits) validate() error {
 	if _, ok := draws[l.Kind]; !ok {
-		return fmt.Errorf("limits of kind %q: expected fixed, uniform, skewed or values", l.Kind)
+		return fmt.Errorf("limits is %q; expected fixed, uniform, skewed or values", l.Kind)
 	}
 	if !(l.Least > 0 && l.Least <= l.Most && l.Most <= 1) {
-		return fmt.Errorf("limits from %g to %g: expected shares of the time on one server, more than 0 and at most 1",
-			l.Least, l.Most)
+		return fmt.Errorf("min_limit is %g and max_limit is %g; expected ascending shares of the time on one server, "+
+			"more than 0 and at most 1", l.Least, l.Most)
 	}
 	if math.IsNaN(l.Skewness) || math.Abs(l.Skewness) > 1000 {
-		return fmt.Errorf("skewness %g: expected -1000 to 1000", l.Skewness)
+		return fmt.Errorf("skewness is %g; expected -1000 to 1000", l.Skewness)
 	}
 	if l.Kind != "values" {
 		return nil
 	}
 	if len(l.Values) == 0 || slices.ContainsFunc(l.Values, func(v float64) bool { return !(v > 0 && v <= 1) }) {
-		return fmt.Errorf("limits %v: expected at least one, each more than 0 and at most 1", l.Values)
+		return fmt.Errorf("values is %v; expected at least one limit, each more than 0 and at most 1", l.Values)
 	}
 	if l.Shares != nil && (len(l.Shares) != len(l.Values) || !weighs(l.Shares)) {
-		return fmt.Errorf("shares %v for %d limits: expected one share of at least 0 for each limit, and at least "+
-			"one above 0", l.Shares, len(l.Values))
+		return fmt.Errorf("shares is %v for %d values; expected one share of at least 0 for each value, and at least "+
+			"one share above 0", l.Shares, len(l.Values))
 	}
 	return nil
 }

@@ -58,18 +58,19 @@ func TestLimits(t *testing.T) {
 
 func TestDemandsThatAreRefused(t *testing.T) {
 	for says, d := range map[string]fabric.Demand{
-		"jobs -1":               {Jobs: -1},
-		"steps -2":              {Steps: -2},
-		"load -1":               {Load: -1},
-		"every -1":              {Every: -1},
-		`arrivals "odd"`:        {Gaps: "odd"},
-		"swing 1":               {Swing: 1},
-		"2 weights of 1 models": {Weights: []float64{1, 1}},
-		"weights [0]":           {Weights: []float64{0}},
-		`kind "normal"`:         {Limits: fabric.Limits{Kind: "normal"}},
-		"limits from 0.5 to 2":  {Limits: fabric.Limits{Least: 0.5, Most: 2}},
-		"limits []":             {Limits: fabric.Limits{Kind: "values"}},
-		"shares [1]":            {Limits: fabric.Limits{Kind: "values", Values: []float64{1, 1}, Shares: []float64{1}}},
+		"jobs is -1":                          {Jobs: -1},
+		"steps is -2":                         {Steps: -2},
+		"load is -1":                          {Load: -1},
+		"arrival_interval is -1":              {Every: -1},
+		`arrivals is "odd"`:                   {Gaps: "odd"},
+		"swing is 1":                          {Swing: 1},
+		"weights has 2 values for 1 models":   {Weights: []float64{1, 1}},
+		"weights is [0]":                      {Weights: []float64{0}},
+		`limits is "normal"`:                  {Limits: fabric.Limits{Kind: "normal"}},
+		"min_limit is 0.5 and max_limit is 2": {Limits: fabric.Limits{Least: 0.5, Most: 2}},
+		"values is []":                        {Limits: fabric.Limits{Kind: "values"}},
+		"shares is [1] for 2 values": {Limits: fabric.Limits{Kind: "values", Values: []float64{1, 1},
+			Shares: []float64{1}}},
 	} {
 		require.ErrorContains(t, d.Draw(oneModel(), rand.New(rand.NewPCG(1, 1))), says)
 	}

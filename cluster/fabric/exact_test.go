@@ -115,10 +115,10 @@ func TestNamesOfDeciders(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fabric.Constant{Parts: 6}, kind.New(nil))
 	for name, says := range map[string]string{"best": "expected one of never, least, most, in-time, thrifty, " +
-		"quickest, random, or constant-N with a degree N", "constant-3": "expected a degree of 1 or an even degree " +
+		"quickest, random, or constant-N with a degree N", "constant-3": "expected 1 or an even number " +
 		"up to 4096, such as constant-4",
-		"constant-":     "expected a degree of 1 or an even degree up to 4096, such as constant-4",
-		"constant-9999": "expected a degree of 1 or an even degree up to 4096, such as constant-4"} {
+		"constant-":     "expected 1 or an even number up to 4096, such as constant-4",
+		"constant-9999": "expected 1 or an even number up to 4096, such as constant-4"} {
 		_, err := fabric.Named(name)
 		require.ErrorContains(t, err, says)
 	}

@@ -49,8 +49,8 @@ func Named(name string) (Kind, error) {
 		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= maxParts && (n == 1 || n%2 == 0) {
 			return ConstantKind(n), nil
 		}
-		return Kind{}, fmt.Errorf("decider %q: expected a degree of 1 or an even degree up to %d, such as constant-4",
-			name, maxParts)
+		return Kind{}, fmt.Errorf("decider %q has an invalid degree; expected 1 or an even number up to %d, such as "+
+			"constant-4", name, maxParts)
 	}
 	return Kind{}, fmt.Errorf("unknown decider %q; expected one of %s, or constant-N with a degree N", name,
 		strings.Join(Kinds().Names(), ", "))

@@ -68,7 +68,8 @@ func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 		return nil, fmt.Errorf("unknown network %q; expected ramp or tree", o.Kind)
 	}
 	if len(o.Size) != len(kind.size) {
-		return nil, fmt.Errorf("size %v of %s: expected %d numbers, %s", o.Size, o.Kind, len(kind.size), kind.ask)
+		return nil, fmt.Errorf("size is %v; network %s expected %d numbers: %s", o.Size, o.Kind, len(kind.size),
+			kind.ask)
 	}
 	n := kind.make(&o, q)
 	if v, ok := n.(interface{ Validate() error }); ok {

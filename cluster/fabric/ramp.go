@@ -33,19 +33,21 @@ func (r *Ramp) Validate() error {
 	for _, v := range []struct {
 		name  string
 		value int
-	}{{"groups", r.Groups}, {"racks", r.Racks}, {"servers", r.Servers}, {"channels", r.Channels}} {
-		faults.Unless(v.value >= 1 && v.value <= maxServers, "%s %d: expected 1 to %d", v.name, v.value, maxServers)
+	}{{"the number of groups", r.Groups}, {"the number of racks per group", r.Racks},
+		{"the number of servers per rack", r.Servers}, {"channels", r.Channels}} {
+		faults.Unless(v.value >= 1 && v.value <= maxServers, "%s is %d; expected 1 to %d", v.name, v.value, maxServers)
 	}
 	if len(faults) == 0 {
-		faults.Unless(r.Racks <= r.Groups, "racks %d: expected at most the number of groups, %d",
+		faults.Unless(r.Racks <= r.Groups, "the number of racks per group is %d; expected at most %d, the number of "+
+			"groups",
 			r.Racks, r.Groups)
-		faults.Unless(r.Groups*r.Racks*r.Servers <= maxServers, "%d servers: expected at most %d",
+		faults.Unless(r.Groups*r.Racks*r.Servers <= maxServers, "the network has %d servers; expected at most %d",
 			r.Groups*r.Racks*r.Servers, maxServers)
 	}
 	faults.Unless(r.Bandwidth > 0 && r.Bandwidth <= 1e18,
-		"bandwidth %g: expected more than 0 and at most 1e18 bytes/s", r.Bandwidth)
-	faults.Unless(r.Latency >= 0 && r.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", r.Latency)
-	faults.Unless(r.IO >= 0 && r.IO <= 1e6, "entrance latency %g: expected 0 to 1e6 s", r.IO)
+		"bandwidth is %g bytes/s; expected more than 0 and at most 1e18", r.Bandwidth)
+	faults.Unless(r.Latency >= 0 && r.Latency <= 1e6, "latency_seconds is %g; expected 0 to 1e6", r.Latency)
+	faults.Unless(r.IO >= 0 && r.IO <= 1e6, "io_seconds is %g; expected 0 to 1e6", r.IO)
 	return errors.Join(faults...)
 }
 

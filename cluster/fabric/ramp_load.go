@@ -20,8 +20,8 @@ func (r *Ramp) Load(p *Placed) error {
 		if group.together(p) {
 			claim = together
 			if time = r.collective(p, group); math.IsInf(time, 0) || math.IsNaN(time) {
-				error = errors.Join(error, fmt.Errorf("a collective of %d transfers never ends: "+
-					"too few transceivers for its servers", len(group.deps)))
+				error = errors.Join(error, fmt.Errorf("a collective operation of %d transfers never ends, because its "+
+					"servers have too few transceivers", len(group.deps)))
 			}
 		}
 		for _, dep := range group.deps {

@@ -73,13 +73,14 @@ const maxParts = 4096
 // Validate returns every invalid option. It expects that the defaults are set.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts,
+	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "max_degree is %d; expected 1 to %d", o.MaxParts,
 		maxParts)
-	faults.Unless(o.Quantum > 0, "quantum %g ms: expected more than 0", o.Quantum)
-	faults.Unless(o.Memory > 0, "memory %g bytes: expected more than 0", o.Memory)
-	faults.Unless(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)
-	faults.Unless(o.Until > 0, "end %g s: expected more than 0", o.Until)
-	faults.Unless(!o.More || !math.IsInf(o.Until, 1), "an unlimited number of jobs needs an end of the episode")
+	faults.Unless(o.Quantum > 0, "quantum_ms is %g; expected more than 0", o.Quantum)
+	faults.Unless(o.Memory > 0, "memory_bytes is %g; expected more than 0", o.Memory)
+	faults.Unless(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed is %g; expected more than 0", o.Speed)
+	faults.Unless(o.Until > 0, "the end of the episode is %g s; expected more than 0", o.Until)
+	faults.Unless(!o.More || !math.IsInf(o.Until, 1), "the number of jobs is unlimited, but the episode has no end; "+
+		"set an end")
 	return errors.Join(append(faults, o.strategyFault())...)
 }
 
@@ -96,9 +97,9 @@ func (s *Study) Validate() error {
 	}
 	switch {
 	case len(s.Models) == 0:
-		return errors.New("there are no models; name at least one graph")
+		return errors.New("the list of models is empty; name at least one graph")
 	case len(s.Jobs) == 0 || len(s.Jobs) > maxJobs:
-		return fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), maxJobs)
+		return fmt.Errorf("the episode has %d jobs; expected 1 to %d", len(s.Jobs), maxJobs)
 	}
 	var faults validate.Faults
 	last := 0.0
@@ -116,13 +117,14 @@ func (s *Study) Validate() error {
 func (s *Study) fault(j *Job, last float64) error {
 	switch {
 	case j.Model < 0 || j.Model >= len(s.Models):
-		return fmt.Errorf("unknown model %d; there are %d models", j.Model, len(s.Models))
+		return fmt.Errorf("unknown model %d; expected 0 to %d", j.Model, len(s.Models)-1)
 	case !(j.Limit > 0 && j.Limit <= 1):
-		return fmt.Errorf("limit %g: expected a share of the time on one server, more than 0 and at most 1", j.Limit)
+		return fmt.Errorf("the limit is %g; expected a share of the time on one server, more than 0 and at most 1",
+			j.Limit)
 	case j.Steps < 1:
-		return fmt.Errorf("%d steps: expected at least 1", j.Steps)
+		return fmt.Errorf("the job has %d steps; expected at least 1", j.Steps)
 	case !(j.Arrival >= last) || math.IsInf(j.Arrival, 1):
-		return fmt.Errorf("arrival at %g s is before the previous job; sort jobs by arrival", j.Arrival)
+		return fmt.Errorf("the job arrives at %g s, before the previous job; sort jobs by arrival", j.Arrival)
 	}
 	return nil
 }

@@ -26,17 +26,18 @@ type Tree struct {
 // Validate returns every invalid value.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
-	faults.Unless(t.Racks >= 1 && t.Racks <= maxServers, "racks %d: expected 1 to %d", t.Racks, maxServers)
-	faults.Unless(t.Servers >= 1 && t.Servers <= maxServers, "servers %d: expected 1 to %d per rack", t.Servers,
+	faults.Unless(t.Racks >= 1 && t.Racks <= maxServers, "the number of racks is %d; expected 1 to %d", t.Racks,
 		maxServers)
+	faults.Unless(t.Servers >= 1 && t.Servers <= maxServers, "the number of servers per rack is %d; expected 1 to %d",
+		t.Servers, maxServers)
 	if len(faults) == 0 {
-		faults.Unless(t.Size() <= maxServers, "%d servers: expected at most %d", t.Size(), maxServers)
+		faults.Unless(t.Size() <= maxServers, "the network has %d servers; expected at most %d", t.Size(), maxServers)
 	}
 	faults.Unless(t.Bandwidth > 0 && t.Bandwidth <= 1e18,
-		"bandwidth %g: expected more than 0 and at most 1e18 bytes/s", t.Bandwidth)
+		"bandwidth is %g bytes/s; expected more than 0 and at most 1e18", t.Bandwidth)
 	faults.Unless(t.Uplink > 0 && t.Uplink <= 1e18,
-		"uplink %g: expected more than 0 and at most 1e18 bytes/s", t.Uplink)
-	faults.Unless(t.Latency >= 0 && t.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", t.Latency)
+		"uplink is %g bytes/s; expected more than 0 and at most 1e18", t.Uplink)
+	faults.Unless(t.Latency >= 0 && t.Latency <= 1e6, "latency_seconds is %g; expected 0 to 1e6", t.Latency)
 	return errors.Join(faults...)
 }
 

@@ -165,7 +165,8 @@ func (w *World) Decide(degree int) error {
 		return errors.New("no job is waiting: the episode is over")
 	}
 	if degree < 0 || degree > w.study.Options.MaxParts {
-		return fmt.Errorf("degree %d of job %d: expected 0 (block) to %d", degree, job.ID,
+		return fmt.Errorf("the degree of job %[2]d is %[1]d; expected 0 (which blocks the job) to %[3]d", degree,
+			job.ID,
 			w.study.Options.MaxParts)
 	}
 	job.Degree = degree

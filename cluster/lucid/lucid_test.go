@@ -42,12 +42,12 @@ func TestLucidRefuses(t *testing.T) {
 	require.NoError(t, err)
 	for want, o := range map[string]lucid.Options{
 		"the profiler has 4 devices but must profile jobs on up to 5": {Nodes: 2, Largest: 5},
-		`virtual cluster "elsewhere" has no node`:                     {Nodes: 1, From: []string{"elsewhere"}},
+		`virtual cluster "elsewhere" is unknown or has no nodes left`: {Nodes: 1, From: []string{"elsewhere"}},
 	} {
 		_, err := c.Study.Run(context.Background(), lucid.Policy(o), cluster.Options{})
 		require.ErrorContains(t, err, want)
 	}
 	c.Study.Profiles = nil
 	_, err = c.Study.Run(context.Background(), lucid.Policy(lucid.Options{}), cluster.Options{})
-	require.ErrorContains(t, err, "name a folder with profiles with option data")
+	require.ErrorContains(t, err, "name their folder with option data")
 }

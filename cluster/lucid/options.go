@@ -30,7 +30,7 @@ type Options struct {
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
-		return fmt.Errorf("the profiler has %d nodes, a limit of %d seconds and of %d GPUs per job; expected at "+
+		return fmt.Errorf("the profiler has %d nodes, and limits of %d seconds and %d GPUs per job; all must be at "+
 			"least 0", o.Nodes, o.Limit, o.Largest)
 	}
 	if o.Nodes > trace.MaxNodes {

@@ -49,8 +49,8 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 	for _, name := range o.From {
 		p := r.Pool(name)
 		if p == nil || p.Nodes == 0 {
-			return fmt.Errorf("virtual cluster %q has no node for the profiler; name another virtual cluster in "+
-				"lucid.from", name)
+			return fmt.Errorf("virtual cluster %q is unknown or has no nodes left for the profiler; name another "+
+				"virtual cluster in lucid.from", name)
 		}
 		p.Nodes--
 	}

@@ -20,7 +20,8 @@ func Exact(ctx context.Context, s Study) (float64, error) {
 		return 0, fmt.Errorf("search for the best schedule: %w", err)
 	}
 	if len(s.Tasks) > MostExact {
-		return 0, fmt.Errorf("search for the best schedule: %d tasks; expected at most %d", len(s.Tasks), MostExact)
+		return 0, fmt.Errorf("search for the best schedule: the workload has %d tasks; expected at most %d",
+			len(s.Tasks), MostExact)
 	}
 	x := &exact{ctx: ctx, Study: s, ends: make([]time.Duration, len(s.Tasks)), best: 1<<63 - 1}
 	for _, d := range s.Options.Devices {

@@ -51,12 +51,14 @@ func (g *Generator) EnsureDefaults() {
 func (g *Generator) Validate() error {
 	switch {
 	case g.Least < 1 || g.Most < g.Least || g.Most > maxTasks:
-		return fmt.Errorf("%d to %d tasks: expected an ascending range from 1 to %d", g.Least, g.Most, maxTasks)
-	case g.Unit < 0 || g.Unit > maxTime || g.Interval < 0 || g.Interval > maxTime:
-		return fmt.Errorf("unit of %v and interval of %v: expected at least 0", g.Unit,
-			g.Interval)
+		return fmt.Errorf("min_tasks is %d and max_tasks is %d; expected an ascending range from 1 to %d", g.Least,
+			g.Most, maxTasks)
+	case g.Unit < 0 || g.Unit > maxTime:
+		return fmt.Errorf("unit is %v; expected 0s to %v", g.Unit, maxTime)
+	case g.Interval < 0 || g.Interval > maxTime:
+		return fmt.Errorf("arrival_interval is %v; expected 0s to %v", g.Interval, maxTime)
 	case !(g.Error >= 0 && g.Error < 1):
-		return fmt.Errorf("error of estimates %g: expected at least 0 and less than 1", g.Error)
+		return fmt.Errorf("estimate_error is %g; expected at least 0 and less than 1", g.Error)
 	}
 	return nil
 }

@@ -169,9 +169,9 @@ func TestTasksThatCannotRunAreRefused(t *testing.T) {
 			{Cores: 1, After: []int{1}}, {Cores: 1, After: []int{2, 0}}}},
 			"simulate tasks: dependency cycle: task1 after task3 after task2 after task1"},
 		"itself": {node.Study{Tasks: []node.Spec{{Cores: 1, After: []int{0}}}}, "task0 after task0"},
-		"none":   {node.Study{}, "0 tasks: expected 1 to"},
+		"none":   {node.Study{}, "the workload has 0 tasks; expected 1 to"},
 		"gpus": {node.Study{Tasks: []node.Spec{task(1, 1, 1)}, Options: node.Options{GPUs: -1}},
-			"-1 GPUs: expected 1 to 1024"},
+			"the machine has -1 GPUs; expected 1 to 1024"},
 	} {
 		_, err := node.NewWorld(c.study)
 		require.ErrorContains(t, err, c.want, name)

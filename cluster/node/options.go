@@ -40,14 +40,14 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if n := len(o.Devices); n == 0 || n > maxDevices {
-		faults = append(faults, fmt.Errorf("%d GPUs: expected 1 to %d", cmp.Or(n, o.GPUs), maxDevices))
+		faults = append(faults, fmt.Errorf("the machine has %d GPUs; expected 1 to %d", cmp.Or(n, o.GPUs), maxDevices))
 	}
 	for k, d := range o.Devices {
 		faults.When(!(d.Memory > 0 && d.Memory <= maxMemory && d.Speed > 0 && d.Speed <= 1e3),
-			"GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed)
+			"GPU %d has %g MiB of memory and speed %g; expected positive numbers", k, d.Memory, d.Speed)
 	}
 	faults.When(o.Together < 0 || o.Switch < 0 || o.Switch > maxTime,
-		"%d tasks per GPU and %v lost per stop: expected at least 0", o.Together, o.Switch)
+		"max_tasks_per_gpu is %d and switch is %v; both must be at least 0", o.Together, o.Switch)
 	return errors.Join(append(faults, o.Power.Validate())...)
 }
 

@@ -29,7 +29,8 @@ func (p *Power) EnsureDefaults() {
 // Validate returns the first invalid value.
 func (p *Power) Validate() error {
 	if !(p.Empty >= 0 && p.Empty <= p.Active && p.Active <= p.Full && p.Full <= maxPower) {
-		return fmt.Errorf("power of %g W idle, %g W active and %g W full: expected ascending values up to %g W",
+		return fmt.Errorf("empty_watts is %g, active_watts is %g and full_watts is %g; expected ascending values "+
+			"from 0 to %g",
 			p.Empty, p.Active, p.Full, float64(maxPower))
 	}
 	return nil

@@ -63,7 +63,7 @@ func (o *SchedulerOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o *SchedulerOptions) Validate() error {
 	if o.Quantum < 0 || o.Aging < 0 {
-		return fmt.Errorf("quantum of %v and aging of %v: expected at least 0", o.Quantum, o.Aging)
+		return fmt.Errorf("quantum is %v and aging is %v; both must be at least 0", o.Quantum, o.Aging)
 	}
 	return nil
 }
@@ -72,13 +72,13 @@ func (o *SchedulerOptions) Validate() error {
 func (m *Machine) Fault(d Decision) error {
 	switch {
 	case d.Stop != nil && d.Stop.State != Running:
-		return fmt.Errorf("stopped task %s, which is not running", d.Stop.Name)
+		return fmt.Errorf("cannot stop task %s, because it is not running", d.Stop.Name)
 	case d.Start == nil:
 		return nil
 	case d.Start.State != Queued && d.Start.State != Held:
-		return fmt.Errorf("started task %s, which is not queued", d.Start.Name)
+		return fmt.Errorf("cannot start task %s, because it is not queued", d.Start.Name)
 	case d.On == nil || !m.Holds(d.Start, d.On):
-		return fmt.Errorf("started task %s on a device without room for it", d.Start.Name)
+		return fmt.Errorf("cannot start task %s, because the device has no room for it", d.Start.Name)
 	}
 	return nil
 }

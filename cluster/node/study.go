@@ -36,7 +36,7 @@ func (s *Study) Validate() error {
 		return err
 	}
 	if len(s.Tasks) == 0 || len(s.Tasks) > maxTasks {
-		return fmt.Errorf("%d tasks: expected 1 to %d", len(s.Tasks), maxTasks)
+		return fmt.Errorf("the workload has %d tasks; expected 1 to %d", len(s.Tasks), maxTasks)
 	}
 	var faults validate.Faults
 	names := make(map[string]bool, len(s.Tasks))
@@ -63,7 +63,7 @@ func (s *Study) fault(t *Spec, names map[string]bool) error {
 	}
 	for _, before := range t.After {
 		if before < 0 || before >= len(s.Tasks) {
-			return fmt.Errorf("task %s: it depends on task %d, which does not exist", t.Name, before)
+			return fmt.Errorf("task %s depends on unknown task %d; expected 0 to %d", t.Name, before, len(s.Tasks)-1)
 		}
 	}
 	largest := 0.0
@@ -72,7 +72,7 @@ func (s *Study) fault(t *Spec, names map[string]bool) error {
 	}
 	if t.Memory > largest {
 		return fmt.Errorf("task %s needs %g MiB of GPU memory and can never run: the largest GPU has %g MiB; lower "+
-			"memory, "+"or use larger GPUs", t.Name, t.Memory, largest)
+			"the memory of the task, or use larger GPUs", t.Name, t.Memory, largest)
 	}
 	return nil
 }
@@ -86,6 +86,6 @@ func cycleFault(specs []Spec) error {
 	for _, k := range append(places, places[0]) {
 		names = append(names, specs[k].Name)
 	}
-	return fmt.Errorf("dependency cycle: %s; remove one of these tasks from after",
+	return fmt.Errorf("dependency cycle: %s; remove one of these dependencies from key after",
 		strings.Join(names, " after "))
 }

@@ -287,7 +287,7 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 		}
 	}
 	if w.unfinished > 0 {
-		return fmt.Errorf("no tasks are running and no more will arrive, but %d tasks are waiting, such as %s; "+
+		return fmt.Errorf("no tasks are running and no more tasks will arrive, but %d tasks are waiting, such as %s; "+
 			"the scheduler must start a task", w.unfinished, w.Queue[0].Name)
 	}
 	return nil
@@ -305,5 +305,6 @@ func (w *World) decide(s Scheduler) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the scheduler made %d decisions at one time; expected an empty decision", 2*len(w.All)+1)
+	return fmt.Errorf("the scheduler made %d decisions at one time without an empty decision; expected one at the end",
+		2*len(w.All)+1)
 }

@@ -50,7 +50,7 @@ func (s *inputs) ready() error {
 			return err
 		}
 		if err := one.Validate(); err != nil {
-			return failure.Usagef("arrival factor %g: %w", factor, err)
+			return failure.Usagef("apply arrival factor %g: %w", factor, err)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
-			"change or remove options from and to", path, f.Cluster.From, f.Cluster.To)
+			"change or remove the options from and to", path, f.Cluster.From, f.Cluster.To)
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
 		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or simulate adaptive jobs "+
@@ -104,7 +104,7 @@ func (s *inputs) readNodes() (err error) {
 	}
 	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
 		if count < 1 || count > trace.MaxNodes {
-			return failure.Usagef("%s nodes; expected 1 to %d", nodes, trace.MaxNodes)
+			return failure.Usagef("nodes is %s; expected 1 to %d", nodes, trace.MaxNodes)
 		}
 		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: count}}, true
 		return nil

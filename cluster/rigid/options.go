@@ -79,15 +79,13 @@ func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.Nodes == "",
 		"nodes is missing; give the number of nodes, such as option nodes 16, or a file of virtual clusters, or "+
-			"option data "+
-			"with a folder that has vc_config.csv")
+			"option data with a folder that has vc_config.csv")
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
-	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; must not be negative",
+	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; both must be at least 0",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
-		"from_seconds is %d and to_seconds is %d; expected at least 0, and to_seconds not before "+
-			"from_seconds", o.From, o.To)
+		"from_seconds is %d and to_seconds is %d; expected ascending numbers of at least 0", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}

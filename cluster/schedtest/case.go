@@ -55,7 +55,7 @@ func Parse(text string) (*Case, error) {
 		}
 		s := &scan{words: words[1:]}
 		if read(c, s); s.fault == nil && len(s.words) > 0 {
-			s.fault = fmt.Errorf("unexpected %q", s.words[0])
+			s.fault = fmt.Errorf("unexpected word %q at the end of the line", s.words[0])
 		}
 		if s.fault != nil {
 			return nil, fmt.Errorf("line %d: %w", k+1, s.fault)
@@ -73,7 +73,7 @@ type scan struct {
 func (s *scan) text() string {
 	if len(s.words) == 0 {
 		if s.fault == nil {
-			s.fault = errors.New("a word is missing at the end")
+			s.fault = errors.New("the line ends early; expected another word")
 		}
 		return ""
 	}

@@ -24,12 +24,12 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for script, want := range map[string]string{
 		"node 3":                 `line 1: unknown keyword "node"`,
-		"each 3\nvc a":           "line 2: a word is missing at the end",
+		"each 3\nvc a":           "line 2: the line ends early; expected another word",
 		"each three":             `parsing "three"`,
-		"vc a 3 4":               `line 1: unexpected "4"`,
+		"vc a 3 4":               `line 1: unexpected word "4"`,
 		"job j1 vc a beside 4":   `unknown key "beside" of a job`,
 		"profiler beside 4":      `unknown key "beside" of a profiler`,
-		"pair m1 m2 0.5":         "a word is missing",
+		"pair m1 m2 0.5":         "the line ends early",
 		"job j1 at 3 for 1 on x": `parsing "x"`,
 	} {
 		_, err := Parse(script)

@@ -174,7 +174,7 @@ func differs(kind string, c *schedtest.Case) (seen []string, err error) {
 	got, err := c.Study.Run(context.Background(), policyOf(kind, c), o)
 	want := ticked(kind, c)
 	switch {
-	case want.stuck && err != nil && strings.Contains(err.Error(), "no jobs are running and no more will arrive"):
+	case want.stuck && err != nil && strings.Contains(err.Error(), "no jobs are running and no more jobs will arrive"):
 		return []string{"jobs that never find a place"}, nil
 	case err != nil:
 		return nil, err

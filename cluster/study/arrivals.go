@@ -28,7 +28,7 @@ func (o Arrivals) Validate() error {
 	var faults validate.Faults
 	for k, factor := range o.ArrivalFactors {
 		faults.When(!(factor > 0) || math.IsInf(factor, 0) || slices.Contains(o.ArrivalFactors[:k], factor),
-			"arrival_factors[%d] is %v; must be positive and unique", k, factor)
+			"arrival_factors[%d] is %v; expected unique, positive numbers", k, factor)
 	}
 	return errors.Join(faults...)
 }

@@ -62,7 +62,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	}
 	l.Kind, err = p.read(file)
 	if folder && errors.Is(err, fs.ErrNotExist) {
-		return l, fmt.Errorf("%w; the folder does not contain a completely learned scheduler of 'graft learn'", err)
+		return l, fmt.Errorf("%w; expected the run folder of a completed 'graft learn'", err)
 	}
 	if folder && err == nil {
 		l.Seeds, err = p.seeds(filepath.Join(path, LearnedFolder))
@@ -120,7 +120,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 			return kind, err
 		}
 	}
-	return kind, fmt.Errorf("%s: unknown format of weights", path)
+	return kind, fmt.Errorf("%s: unknown format of weights; expected a scheduler that 'graft learn' wrote", path)
 }
 
 // FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Duplicate names are errors.

@@ -86,7 +86,7 @@ func (o Schedule) Validate(known func(name string) error) error {
 		if err := known(name); err != nil && !IsPath(name) {
 			faults = append(faults, fmt.Errorf("schedulers: %w", err))
 		}
-		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers: duplicate %s", name)
+		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers: duplicate %s; remove one", name)
 	}
 	faults.When(o.Against != "" && len(o.Schedulers) > 0 && !slices.ContainsFunc(o.Schedulers, o.isBaseline),
 		"against is %q; expected one of the schedulers: %s", o.Against, strings.Join(o.Schedulers, ", "))

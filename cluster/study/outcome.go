@@ -122,7 +122,7 @@ func (o *Outcome) Validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),
 		"schedulers": len(o.Schedulers), "metrics": len(o.Metrics)} {
-		faults.When(n == 0, "it has no %s", name)
+		faults.When(n == 0, "the outcome has no %s; expected at least one", name)
 	}
 	keys := slices.Clone(o.Ranked)
 	for _, r := range o.Rankings {

@@ -135,7 +135,8 @@ type Reference struct {
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,
-		"a plan needs at least one point, workload and scheduler")
+		"the plan has %d points, %d workloads and %d schedulers; expected at least one of each", len(p.Points),
+		len(p.Workloads), len(p.Schedulers))
 	for _, name := range p.Rank {
 		faults.When(p.metric(name) == nil, "rank: unknown metric %q", name)
 	}
@@ -145,7 +146,7 @@ func (p *Plan) Validate() error {
 		faults.When(slices.ContainsFunc(p.Metrics[:k], same), "duplicate metric %q", m.Key())
 	}
 	faults.When(p.Against != "" && p.scheduler(p.Against) < 0,
-		"against is %s; expected one of the schedulers", p.Against)
+		"against is %s; expected one of the schedulers of this run", p.Against)
 	return errors.Join(faults...)
 }
 

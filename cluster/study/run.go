@@ -91,5 +91,5 @@ func (j *Job) log(c *Cell, r *Result) {
 			fields = append(fields, zap.Float64(key, float64(v)))
 		}
 	}
-	j.Log.Info("simulated", fields...)
+	j.Log.Info("simulated cell", fields...)
 }

@@ -79,7 +79,7 @@ func (o *CheckOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o *CheckOptions) Validate() error {
 	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
-		return fmt.Errorf("%d GPUs per node: expected 1 to %d", o.GPUsPerNode, MaxNodes)
+		return fmt.Errorf("the number of GPUs per node is %d; expected 1 to %d", o.GPUsPerNode, MaxNodes)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestWhatIsOdd(t *testing.T) {
 	found = must(trace.Check([]trace.Job{early}, o))
 	require.Equal(t, trace.NegativeSubmit, found[0].Kind)
 	_, err := trace.Check(nil, trace.CheckOptions{GPUsPerNode: -1})
-	require.ErrorContains(t, err, "-1 GPUs per node")
+	require.ErrorContains(t, err, "the number of GPUs per node is -1")
 }
 
 // Jobs that a simulator cannot run are told as they come.

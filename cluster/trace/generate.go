@@ -74,17 +74,19 @@ func (o *GenerateOptions) Validate() error {
 		{"GPUs per node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, MaxNodes},
 		{"users", o.Users, 1, maxUsers},
 	} {
-		faults.When(r.value < r.from || r.value > r.to, "%d %s: expected %d to %d", r.value, r.what, r.from, r.to)
+		faults.When(r.value < r.from || r.value > r.to, "the number of %s is %d; expected %d to %d", r.what, r.value,
+			r.from,
+			r.to)
 	}
-	faults.When(o.VCs > o.Nodes, "%d virtual clusters for %d nodes: expected at least one node for each virtual "+
-		"cluster", o.VCs, o.Nodes)
-	faults.When(o.Users < o.VCs, "%d users for %d virtual clusters: expected at least one user for each virtual "+
-		"cluster", o.Users, o.VCs)
-	faults.When(!(o.Load >= 0 && o.Load <= maxLoad), "load %g: expected 0 to %d", o.Load, maxLoad)
-	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "arrivals %d: expected Diurnal or Poisson",
+	faults.When(o.VCs > o.Nodes, "the cluster has %d virtual clusters, but only %d nodes; expected at least one node "+
+		"per virtual cluster", o.VCs, o.Nodes)
+	faults.When(o.Users < o.VCs, "the cluster has only %d users for %d virtual clusters; expected at least one user "+
+		"per virtual cluster", o.Users, o.VCs)
+	faults.When(!(o.Load >= 0 && o.Load <= maxLoad), "load is %g; expected 0 to %d", o.Load, maxLoad)
+	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "unknown arrivals %d; expected Diurnal or Poisson",
 		o.Arrivals)
 	faults.When(o.Start.Unix()%secondsOfDay != 0 || o.Start.Nanosecond() != 0 || o.Start.Year() < 1 ||
-		o.Start.Year() > 9000, "start %s: expected midnight in UTC in a year from 1 to 9000", o.Start)
+		o.Start.Year() > 9000, "start is %s; expected midnight in UTC in a year from 1 to 9000", o.Start)
 	return errors.Join(faults...)
 }
 

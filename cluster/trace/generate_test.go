@@ -223,8 +223,9 @@ func TestEqualSeedsGiveEqualBytes(t *testing.T) {
 func TestGenerateOptionsAreCheckedTogether(t *testing.T) {
 	_, err := trace.Generate(trace.GenerateOptions{Jobs: -1, Days: 1 << 40, Nodes: 2, VCs: 3, Users: 1,
 		Load: math.NaN(), Arrivals: 5, GPUsPerNode: -8, Start: time.Unix(1, 0)})
-	for _, part := range []string{"generate a trace", "-1 jobs: expected 1", "days: expected 1", "-8 GPUs per node",
-		"3 virtual clusters for 2 nodes", "1 users for 3", "load NaN", "arrivals 5",
+	for _, part := range []string{"generate a trace", "the number of jobs is -1; expected 1",
+		"days is 1099511627776; expected 1", "GPUs per node is -8",
+		"3 virtual clusters, but only 2 nodes", "1 users for 3", "load is NaN", "unknown arrivals 5",
 		"expected midnight"} {
 		require.ErrorContains(t, err, part)
 	}

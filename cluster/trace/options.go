@@ -81,13 +81,14 @@ func (o *Options) Validate() error {
 	if o.Format != "" && formatOf(o.Format) == nil {
 		faults = append(faults, fmt.Errorf("unknown trace format %.40q: expected one of %s", o.Format, names()))
 	}
-	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "origin %d: expected Midnight or FirstJob", o.Origin)
-	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "processors %d: expected AsGPUs or AsCPUs",
+	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "unknown origin %d; expected Midnight or FirstJob",
+		o.Origin)
+	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "unknown processors %d; expected AsGPUs or AsCPUs",
 		o.Processors)
 	if w := o.Window; w != nil && w.From > w.To {
-		faults = append(faults, fmt.Errorf("window from %d to %d s: expected an end that is not before the start",
+		faults = append(faults, fmt.Errorf("the window is from second %d to %d; expected an end at or after its start",
 			w.From, w.To))
 	}
-	faults.When(slices.Contains(o.VCs, ""), "the name of a virtual cluster to keep is empty")
+	faults.When(slices.Contains(o.VCs, ""), "the list of virtual clusters to keep has an empty name; remove it")
 	return errors.Join(faults...)
 }

@@ -54,10 +54,10 @@ func (o *WriterOptions) Validate() error {
 			strings.Join(can, ", ")))
 	}
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
-		faults = append(faults, fmt.Errorf("the start is in the year %d: expected 0 to 9999", y))
+		faults = append(faults, fmt.Errorf("the start is in the year %d; expected 0 to 9999", y))
 	}
 	faults.When(o.Nodes < 0 || o.Processors < 0,
-		"%d nodes and %d processors: expected at least 0", o.Nodes, o.Processors)
+		"the cluster has %d nodes and %d processors; expected at least 0", o.Nodes, o.Processors)
 	return errors.Join(faults...)
 }
 
@@ -104,7 +104,7 @@ func (w *Writer) Write(job *Job) error {
 // validate returns the fields of a job that every reader rejects.
 func (job *Job) validate() error {
 	if job.ID == "" {
-		return errors.New("a job has no ID")
+		return errors.New("a job has no ID; expected a unique ID")
 	}
 	for _, v := range []int64{job.Submit, job.Duration} {
 		if v < -maxSeconds || v > maxSeconds {
@@ -118,7 +118,7 @@ func (job *Job) validate() error {
 	}
 	for _, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return fmt.Errorf("job %.40q has a number that is not finite", job.ID)
+			return fmt.Errorf("job %.40q has value %v; expected finite numbers", job.ID, v)
 		}
 	}
 	if job.Limit < 0 || job.Limit > maxSeconds {

@@ -223,8 +223,8 @@ func (e *Encoding) checkGaps() error {
 		}
 	}
 	if gaps > mostGaps {
-		return fmt.Errorf("%d of the numbers up to %d have no token; expected at most %d, "+
-			"since a network has a row for each number; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
+		return fmt.Errorf("%d numbers from 0 to %d have no token; expected at most %d such numbers, "+
+			"because a network has a row for each number; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func (e *Encoding) rank(rank int32, m [2]string) error {
 		text, _ := bytesOf(letters)
 		number, ok := e.numbers[text]
 		if !ok {
-			return fmt.Errorf("%q is not in the vocabulary", letters)
+			return fmt.Errorf("token %q is not in the vocabulary", letters)
 		}
 		p[k], whole = number, whole+text
 	}

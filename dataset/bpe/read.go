@@ -96,7 +96,7 @@ func parsePair(vocab, merges []byte) (*Encoding, error) {
 func splitMerge(text string) ([2]string, error) {
 	first, second, ok := strings.Cut(text, " ")
 	if !ok || first == "" || second == "" || strings.Contains(second, " ") {
-		return [2]string{}, fmt.Errorf("%q; expected two tokens separated by a space", text)
+		return [2]string{}, fmt.Errorf("got %q; expected two tokens separated by a space", text)
 	}
 	return [2]string{first, second}, nil
 }
@@ -138,13 +138,15 @@ func (t *tokenizer) refused() string {
 	case len(t.Normalizer) > 0 && string(t.Normalizer) != "null":
 		return "normalizer is set; must be null"
 	case p == nil || p.Type != "ByteLevel" || p.UseRegex != nil && !*p.UseRegex:
-		return "unsupported pre_tokenizer; expected ByteLevel with GPT-2's expression"
+		return "pre_tokenizer is unsupported; expected ByteLevel with GPT-2's regular expression"
 	case m.Dropout != nil && *m.Dropout != 0 || m.ByteFallback || given(m.Prefix) || given(m.Suffix):
-		return "model has unsupported dropout, byte_fallback, a prefix or a suffix"
+		return "model sets dropout, byte_fallback, a prefix or a suffix, which are unsupported"
 	}
 	for _, a := range t.Added {
 		if a.SingleWord || a.LStrip || a.RStrip || a.Content == "" {
-			return fmt.Sprintf("unsupported added token %q: it is empty, strips spaces or is a single word", a.Content)
+			return fmt.Sprintf("added token %q is unsupported, because the token is empty, strips spaces or is a "+
+				"single word",
+				a.Content)
 		}
 	}
 	return ""
@@ -170,7 +172,7 @@ func parseTokenizer(data []byte) (*Encoding, error) {
 		}
 		var two []string
 		if err := json.Unmarshal(raw, &two); err != nil || len(two) != 2 {
-			return nil, fmt.Errorf("merge %d: expected two tokens", k+1)
+			return nil, fmt.Errorf("merge %d: got %.100s; expected two tokens", k+1, raw)
 		}
 		pairs[k] = [2]string(two)
 	}

@@ -123,6 +123,6 @@ func Sweep(clock Clock, find func() ([]Found, error)) error {
 		_ = clock.Wait(context.Background(), pause)
 		left = found
 	}
-	return fmt.Errorf("%d processes, such as %d, do not end after SIGKILL: they are blocked in the kernel; "+
+	return fmt.Errorf("%d processes, such as process %d, do not exit after SIGKILL: they are blocked in the kernel; "+
 		"check the device or file system that they use", len(left), left[0].ID)
 }

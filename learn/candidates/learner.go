@@ -279,8 +279,8 @@ func (l *Learner) policy() *Policy {
 // Policy returns the best agent on the validation workloads.
 func (l *Learner) Policy() (*Policy, error) {
 	if l.best == nil {
-		return nil, errors.New("learn a scheduler: no agent completed all validation jobs; train longer, " +
-			"use a teacher, or raise learn.max_slots")
+		return nil, errors.New("learn a scheduler: no agent completed all validation jobs; raise learn.rounds, " +
+			"set learn.teacher, or raise learn.max_slots")
 	}
 	set, err := readSet(l.best)
 	if err != nil {
@@ -334,8 +334,9 @@ func (l *Learner) Restore(set *weights.Set) error {
 		return fmt.Errorf("resume learning: the file's header is damaged: %w", err)
 	}
 	if was.Version != version || len(was.Rollouts) != len(l.rollouts) {
-		return errors.New("resume learning: the checkpoint has other options or another version; start over, " +
-			"or use the options that it was started with")
+		return errors.New("resume learning: the checkpoint was written with other options or another version of " +
+			"graft; " +
+			"start over, or use the same options and version")
 	}
 	if was.Infinite {
 		was.Best = math.Inf(1)

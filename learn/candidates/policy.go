@@ -80,7 +80,8 @@ const largestHidden = 1 << 12
 func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	text, ok := set.Metadata[s.policyKey()]
 	if !ok {
-		return nil, fmt.Errorf("the file has no learned scheduler of %s; create one with 'graft learn'", s.Noun)
+		return nil, fmt.Errorf("the file does not contain a learned scheduler of %s; create one with 'graft learn'",
+			s.Noun)
 	}
 	var shape policyShape
 	if err := json.Unmarshal([]byte(text), &shape); err != nil {
@@ -88,8 +89,8 @@ func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	}
 	if shape.Version != version || shape.Globals != s.Globals || shape.Features != s.Features || shape.Hidden < 1 ||
 		shape.Hidden > largestHidden {
-		return nil, fmt.Errorf("the scheduler is from another version of graft: it reads %d global values and %d "+
-			"features, expected %d and %d; train it again", shape.Globals, shape.Features, s.Globals, s.Features)
+		return nil, fmt.Errorf("the scheduler was trained by another version of graft: it reads %d global values and "+
+			"%d features; expected %d and %d; train it again", shape.Globals, shape.Features, s.Globals, s.Features)
 	}
 	m, err := s.model(learn.SetOptions{Hidden: shape.Hidden}, rand.New(rand.NewPCG(0, 0)))
 	if err != nil {

@@ -63,7 +63,7 @@ func TestWhatIsNoNetwork(t *testing.T) {
 	}
 	n, err := New(3, random, Full{Width: 2})
 	require.NoError(t, err)
-	require.ErrorContains(t, n.SetParams([][]float64{{1}}), "got 1, expected 2")
+	require.ErrorContains(t, n.SetParams([][]float64{{1}}), "got 1 parameters; expected 2")
 	require.ErrorContains(t, n.SetParams([][]float64{{1}, {1, 2}}),
 		"set parameter 0 of a dense network: got 1 values, expected 6")
 	gradients := n.NewGradients()

@@ -203,7 +203,7 @@ func Finite(what string, values [][]float64) error {
 	for k, list := range values {
 		for at, v := range list {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("%s: value %d of parameter %d is %v", what, at, k, v)
+				return fmt.Errorf("%s: value %d of parameter %d is %v; expected a finite number", what, at, k, v)
 			}
 		}
 	}
@@ -213,7 +213,8 @@ func Finite(what string, values [][]float64) error {
 // SetParams copies the parameters of another network with the same shape.
 func (n *Network) SetParams(params [][]float64) error {
 	if len(params) != len(n.Params) {
-		return fmt.Errorf("set parameters of a dense network: got %d, expected %d", len(params), len(n.Params))
+		return fmt.Errorf("set parameters of a dense network: got %d parameters; expected %d", len(params),
+			len(n.Params))
 	}
 	var faults validate.Faults
 	for k, p := range params {

@@ -23,15 +23,17 @@ func (m *Memory[T]) Restore(s State[T]) error {
 	capacity, count := len(m.items), len(s.Items)
 	switch {
 	case len(s.Sums) != len(m.sums) || count > capacity:
-		return fmt.Errorf("restore a replay memory: got %d items and %d sums, which do not match the capacity %d",
-			count, len(s.Sums), capacity)
+		return fmt.Errorf("restore a replay memory: got %d items and %d sums; expected at most %d items and %d sums",
+			count, len(s.Sums), capacity, len(m.sums))
 	case s.Next != count%capacity && (count < capacity || s.Next < 0 || s.Next >= capacity):
 		return fmt.Errorf("restore a replay memory: next index %d is invalid for %d items and a capacity of %d",
 			s.Next, count, capacity)
 	}
 	for place, v := range s.Sums {
 		if math.IsNaN(v) || math.IsInf(v, 0) || place >= capacity-1 && v < 0 {
-			return fmt.Errorf("restore a replay memory: priority sum %d is %v", place, v)
+			return fmt.Errorf("restore a replay memory: priority sum %d is %v; expected a finite number of at least "+
+				"0", place,
+				v)
 		}
 	}
 	copy(m.sums, s.Sums)

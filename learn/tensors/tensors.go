@@ -19,8 +19,8 @@ func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) 
 			switch l.(type) {
 			case dense.Full, dense.ReLU, dense.Tanh:
 			default:
-				return nil, fmt.Errorf("compute batches with LibTorch: layer %d is %T, expected a full layer, "+
-					"ReLU or tanh", k, l)
+				return nil, fmt.Errorf("compute batches with LibTorch: layer %d is %T; expected a fully connected "+
+					"layer, ReLU or tanh", k, l)
 			}
 		}
 		return &batcher{network: n, device: device}, nil

@@ -48,7 +48,7 @@ func TestBatchesAreThoseOfGo(t *testing.T) {
 	duel, err := dense.New(3, rand.New(rand.NewPCG(1, 1)), dense.Full{Width: 3}, dense.Duel{})
 	require.NoError(t, err)
 	_, err = tensors.Batches(torch.CPU)(duel)
-	require.ErrorContains(t, err, "layer 1 is dense.Duel, expected a full layer, ReLU or tanh")
+	require.ErrorContains(t, err, "layer 1 is dense.Duel; expected a fully connected layer, ReLU or tanh")
 }
 
 // A device that is not there ends in an error, not in a panic.

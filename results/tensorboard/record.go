@@ -69,7 +69,7 @@ func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	}
 	length := binary.LittleEndian.Uint64(record)
 	if binary.LittleEndian.Uint32(record[8:]) != checksum(record[:8]) || length > MaxRecord-headSize-footSize {
-		return record, fmt.Errorf("%w: wrong length", ErrDamaged)
+		return record, fmt.Errorf("%w: invalid length", ErrDamaged)
 	}
 	for left := int(length) + footSize; left > 0; { // a damaged length may be larger than the file
 		part := min(left, readSize)

@@ -84,7 +84,7 @@ func TestAChangedRecordIsDamaged(t *testing.T) {
 		require.Equal(t, some[:2], got)
 	}
 	_, err := tensorboardtest.Read(bytes.NewReader(tensorboard.AppendRecord(nil, []byte{0xff})))
-	require.ErrorContains(t, err, "it does not contain an event")
+	require.ErrorContains(t, err, "the record does not contain an event")
 	_, err = tensorboardtest.Read(bytes.NewReader(make([]byte, 64)))
 	require.ErrorContains(t, err, "the record is damaged", "zeros, as a power failure leaves them")
 }

@@ -91,7 +91,7 @@ func TestAdaptiveQuirks(t *testing.T) {
 	require.Equal(t, []string{"whole-seconds"}, quirks(`adaptive.quirks=["whole-seconds"]`))
 	require.Equal(t, []string(cluster.QuirksOf(adaptive.Quirks())), quirks(`adaptive.compat="pollux"`))
 	_, err := readAdaptive("", exampleSet(`adaptive.compat="pollux"`, `adaptive.quirks=["whole-seconds"]`)...)
-	require.ErrorContains(t, err, "quirks is set, but compat pollux keeps all quirks; remove one of them")
+	require.ErrorContains(t, err, "quirks is set, but compat pollux keeps all quirks; remove quirks or compat")
 }
 
 // Each scheduler has a name of its own. Lucid needs a node for its profiler, beside those of the largest job.
@@ -112,14 +112,15 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	for set, says := range map[string]string{
 		"adaptive.nodes=2": "job vision-3 requests 8 devices, but lucid reserves one node for its profiler",
 		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only " +
-			"schedulers of adaptive jobs; leave it out, or set compat to none",
-		`schedule.schedulers=["runs/learned"]`:   "scheduler runs/learned: adaptive jobs have no learned schedulers",
+			"schedulers of adaptive jobs; remove it, or set compat to none",
+		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs support no " +
+			"learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",
 		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers: lucid`,
 		`adaptive.traces=["workload-1.csv"]`:     "traces was removed: renamed to workload.traces",
 		"schedule.worth=true":                    "worth was removed: renamed to schedule.ablate",
 		`output.folder="runs/x"`:                 "output.folder was renamed to run.folder",
-		"workload.traces=[]":                     "traces is missing; name tables of jobs",
+		"workload.traces=[]":                     "traces is missing; expected at least one table of jobs",
 		`workload.traces=["", "workload-2.csv"]`: `file "" not found`,
 	} {
 		_, err := readAdaptive("", append(lucid, set)...)
@@ -147,5 +148,5 @@ func TestAdaptiveTraces(t *testing.T) {
 	for _, name := range []string{"workload-1", "workload-2", "workload-3"} {
 		require.ErrorContains(t, err, name+".csv:", "the fault of each workload is found")
 	}
-	require.ErrorContains(t, err, `expected the name of an application: language, speech`)
+	require.ErrorContains(t, err, `expected one of the applications: language, speech`)
 }

@@ -58,7 +58,7 @@ func TestSizesAreBounded(t *testing.T) {
 	} {
 		_, err := traces.Generate(env, filepath.Join(dir, "jobs.csv"), traces.GenerateOptions{GenerateOptions: o})
 		require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err), name)
-		require.ErrorContains(t, err, ": expected ", name)
+		require.ErrorContains(t, err, "; expected ", name)
 	}
 	_, err := traces.Summarize(env, filepath.Join(dir, "jobs.csv"), traces.InfoOptions{GPUsPerNode: 1_000_000_000})
 	require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err))

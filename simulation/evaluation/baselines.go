@@ -233,7 +233,7 @@ func along(t *simulation.Tree, sequence []string) int {
 func OneEpoch() Policy {
 	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
-			return nil, noSequence("the table has no accuracies after decisions")
+			return nil, noSequence("the table has no values of after, the accuracy after a decision")
 		}
 		return ahead(t, func(node, choice int) float64 {
 			return afterOf(t, append(slices.Clip(t.Nodes[node].Prefix), t.Nodes[node].Actions()[choice]))
@@ -254,7 +254,7 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
-		return nil, noSequence("a table has no falls of the loss")
+		return nil, noSequence("a table has no values of fall, the decrease of the training loss")
 	}
 	var rules []Policy
 	var values []float64
@@ -368,7 +368,7 @@ var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nam
 // policies are selected on these trees, from which a policy learns.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
-		return nil, errors.New("compare: no tables given")
+		return nil, errors.New("compare policies: got no tables; expected at least one")
 	}
 	baselines := []Policy{Constant(nameNever, tables.None), Uniform()}
 	for _, action := range repeatable(learn) {

@@ -197,7 +197,9 @@ func (j *scorer) score(e Candidate) (*scored, error) {
 
 func (c *comparer) result(against string) (*Comparison, error) {
 	if len(c.trials) == 0 || len(c.candidates) == 0 {
-		return nil, errors.New("compare: no tables or no policies given")
+		return nil, fmt.Errorf("compare policies: got %d tables and %d policies; expected at least one of each",
+			len(c.trials),
+			len(c.candidates))
 	}
 	r := &Comparison{Against: against, Tables: c.trials}
 	for _, t := range c.trials {

@@ -74,7 +74,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.Equal(t, NoiseUnknown, unknown.Tables[0].Source)
 	require.True(t, unknown.Standing("first").Difference.Inside, "without noise one table tells nothing")
 	_, err = Compare(nil, nil, "best")
-	require.ErrorContains(t, err, "no table")
+	require.ErrorContains(t, err, "got 0 tables")
 }
 
 // Several seeds are one line: the mean of what they do, and how far they differ.
@@ -119,7 +119,7 @@ func TestRivalsOfUnequalTables(t *testing.T) {
 	require.NotNil(t, c.Standing("always deepen:0").Difference)
 	require.Len(t, c.Tables[0].Scores, 7)
 	_, err = BaselineCandidates(nil, "")
-	require.ErrorContains(t, err, "no table")
+	require.ErrorContains(t, err, "got no tables")
 }
 
 // Tables of one group may be alike: drawing whole groups leaves more open.
@@ -224,7 +224,7 @@ func TestHeldOutTogether(t *testing.T) {
 	require.ErrorContains(t, err, `against is "fate"; must be one of: best fixed;`)
 	o.Against = nameLinear
 	_, err = CompareLeftOut(context.Background(), trees, o)
-	require.ErrorContains(t, err, "the baseline linear model is not available")
+	require.ErrorContains(t, err, "baseline linear model is not available")
 }
 
 // The best of several options is found on what is learned from alone, and votes are of
@@ -266,7 +266,8 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 	bad.Seeds, bad.AtOnce, bad.Ways = []uint64{3, 3}, -1,
 		append(bad.Ways, Way{}, Way{Name: "x", Options: []learning.Options{{Steps: -1}}})
 	_, err = CompareLeftOut(context.Background(), trees, bad)
-	for _, says := range []string{"duplicate seed 3", "at once is -1", "policies: no options given", "duplicate name",
+	for _, says := range []string{"duplicate seed 3", "at once is -1", "policies: got no options", "duplicate " +
+		"learning method",
 		"steps is -1"} {
 		require.ErrorContains(t, err, says)
 	}

@@ -64,19 +64,19 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o LeaveOutOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d and at once is %d; must not be negative", o.Together,
+	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d and at once is %d; both must be at least 0", o.Together,
 		o.AtOnce)
 	for k, seed := range o.Seeds {
-		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d", seed)
+		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d; remove one", seed)
 	}
 	if o.Against != "" && !slices.Contains(BaselineNames, o.Against) {
 		faults = append(faults, fmt.Errorf("against is %q; must be one of: %s", o.Against,
 			strings.Join(BaselineNames, "; ")))
 	}
 	for k, way := range o.Ways {
-		faults.When(len(way.Options) == 0, "%s: no options given", way.Name)
+		faults.When(len(way.Options) == 0, "%s: got no options; expected at least one set", way.Name)
 		faults.When(slices.ContainsFunc(o.Ways[:k], func(w Way) bool { return w.Name == way.Name }),
-			"%s: duplicate name of a way to learn", way.Name)
+			"%s: duplicate learning method; rename one", way.Name)
 		for _, options := range way.Options {
 			faults = append(faults, options.Validate())
 		}
@@ -108,8 +108,8 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
 	if slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil {
-		return nil, fmt.Errorf("leave tables out: the baseline %s is not available, because a table has no falls of "+
-			"the loss; compare with another baseline", o.Against)
+		return nil, fmt.Errorf("leave tables out: baseline %s is not available, because a table has no values of "+
+			"fall, the decrease of the training loss; compare with another baseline", o.Against)
 	}
 	l := &leaving{LeaveOutOptions: o}
 	l.now.Of = len(groupsOf(trees, o.By))

@@ -66,7 +66,7 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 		n := t.Nodes[at]
 		weighed, err := weigh(at)
 		if err == nil && slices.ContainsFunc(weighed, math.IsNaN) {
-			err = errors.New("a probability is not a number")
+			err = errors.New("the policy returned a probability that is not a number")
 		}
 		if err != nil {
 			return 0, nil, fmt.Errorf("decision %d: %w", len(steps)+1, err)

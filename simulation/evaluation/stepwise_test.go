@@ -106,8 +106,9 @@ func TestActionsThatDependOnTheNetwork(t *testing.T) {
 func TestStepPoliciesThatFail(t *testing.T) {
 	for says, s := range map[string]*scripted{
 		"the policy scores 1 actions, but the table has 4; use another policy or table": {shares: [][]float64{{1}}},
-		"a probability is not a number": {shares: [][]float64{{0, math.NaN(), 0, 1}}},
-		"does not know":                 {shares: [][]float64{{1, 0, 0, 0}}, err: errors.New("does not know")},
+		"the policy returned a probability that is not a number": {shares: [][]float64{{0,
+			math.NaN(), 0, 1}}},
+		"does not know": {shares: [][]float64{{1, 0, 0, 0}}, err: errors.New("does not know")},
 	} {
 		_, _, err := evaluate(t, treetest.ConvNet2Table(t, accuracies...), "ConvNet2", s)
 		require.ErrorContains(t, err, "scripted in small: decision 1: "+says)

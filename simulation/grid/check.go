@@ -49,12 +49,14 @@ func (o *Outcome) checkShape(want Expected) error {
 	}
 	switch {
 	case o.Ended != ended:
-		return fmt.Errorf("ended is %t after %d of %d decisions", o.Ended, len(o.Sequence), want.Decisions)
+		return fmt.Errorf("ended is %t after %d of %d decisions; expected %t", o.Ended, len(o.Sequence), want.Decisions,
+			ended)
 	case len(o.Left) != noted || len(o.Step) != noted || len(o.Before) != noted:
-		return fmt.Errorf("got %d times left, %d step times and %d accuracies, expected %d of each", len(o.Left),
+		return fmt.Errorf("got %d remaining times, %d step times and %d accuracies; expected %d of each", len(o.Left),
 			len(o.Step), len(o.Before), noted)
 	case len(o.Loss) > noted || len(o.Fall) > noted || len(o.Gap) > noted || len(o.After) > noted:
-		return fmt.Errorf("%d losses, %d falls, %d gaps and %d accuracies after decisions, expected at most %d each",
+		return fmt.Errorf("got %d losses, %d falls, %d gaps and %d accuracies after decisions; expected at most %d "+
+			"of each",
 			len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
 	case len(o.Networks) != networks:
 		return fmt.Errorf("got %d networks, expected %d", len(o.Networks), networks)
@@ -90,7 +92,7 @@ func (o *Outcome) checkNumbers(budget float64) error {
 		in("time of an epoch", math.MaxFloat64, e.Time)
 	}
 	faults.Unless(slices.IsSortedFunc(o.Left, func(a, b float64) int { return cmp.Compare(b, a) }),
-		"left_s must not increase: %v", o.Left)
+		"left_s is %v; expected values that do not increase", o.Left)
 	return errors.Join(faults...)
 }
 
@@ -98,7 +100,7 @@ func (o *Outcome) checkNumbers(budget float64) error {
 func (o *Outcome) checkTexts() error {
 	for _, text := range append([]string{o.Weights, o.Graft, o.LibTorch, o.Profile}, o.Networks...) {
 		if !tables.Printable(text) {
-			return fmt.Errorf("%q has unprintable characters", text)
+			return fmt.Errorf("text %q contains unprintable characters", text)
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ func formatOutcome(o *Outcome) ([]byte, error) { return tables.FormatLine(outcom
 // parseOutcome parses it. Text that was changed is a Fault.
 func parseOutcome(text []byte, key string) (*Outcome, error) {
 	if n := len(text); n == 0 || text[n-1] != '\n' {
-		return nil, tables.NewFault(tables.Damaged, "the file has no final line end")
+		return nil, tables.NewFault(tables.Damaged, "the file does not end with a line break")
 	}
 	b, ok := tables.LineBody(text[:len(text)-1])
 	if !ok {
@@ -90,11 +90,11 @@ func parseOutcome(text []byte, key string) (*Outcome, error) {
 	}
 	value, ok := bytes.CutPrefix(b, []byte(outcomeKind))
 	if !ok || len(value) == 0 {
-		return nil, tables.NewFault(tables.Damaged, "not an outcome")
+		return nil, tables.NewFault(tables.Damaged, "the line is not an outcome")
 	}
 	o := &Outcome{}
 	if err := json.Unmarshal(value[:len(value)-1], o); err != nil {
-		return nil, tables.NewFault(tables.Damaged, "not an outcome: %v", err)
+		return nil, tables.NewFault(tables.Damaged, "the line is not an outcome: %v", err)
 	}
 	if o.Key != key {
 		return nil, tables.NewFault(tables.Foreign, "the outcome is for another leg, %s", o.Segment())

@@ -69,7 +69,7 @@ func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	if moving != nil && !errors.Is(moving, fs.ErrNotExist) { // otherwise another process was faster
 		return nil, fmt.Errorf("read outcome %s: %w; %w", path, err, moving)
 	}
-	return nil, fmt.Errorf("read outcome %s: %w; it was moved to %s: %w", path, err, aside, fs.ErrNotExist)
+	return nil, fmt.Errorf("read outcome %s: %w; the file was moved to %s: %w", path, err, aside, fs.ErrNotExist)
 }
 
 // Commit stores an outcome. It does not replace an existing outcome.

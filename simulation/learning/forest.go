@@ -23,7 +23,7 @@ func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*deci
 		return nil, fmt.Errorf("train a forest: %w", err)
 	}
 	if len(trees) == 0 {
-		return nil, errors.New("train a forest: no tables given")
+		return nil, errors.New("train a forest: got no tables; expected at least one")
 	}
 	situations := simulation.Situations(trees)
 	p := &decider.Structural{StructuralShape: o.StructuralShape,
@@ -195,7 +195,7 @@ func (l *forestLearner) Save() (*weights.Set, error) { return nil, nil }
 
 // Restore implements [learn.Learner].
 func (l *forestLearner) Restore(*weights.Set) error {
-	return errors.New("resume a forest: forests are trained in one step; start over")
+	return errors.New("resume a forest: a forest is trained in one step and has no checkpoint; start over")
 }
 
 // Policy is the forest.

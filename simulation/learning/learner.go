@@ -59,7 +59,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 		return nil, fmt.Errorf("learn from trees: %w", err)
 	}
 	if len(trees) == 0 {
-		return nil, errors.New("learn from trees: no trees given")
+		return nil, errors.New("learn from trees: got no trees; expected at least one")
 	}
 	l := &Learner{Options: o, trees: trees}
 	l.progress = progress{Version: learnerVersion, Origin: origin(trees, held, o), HeldOut: len(held) > 0}

@@ -195,7 +195,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	require.NoError(t, NewTransferOptions().Validate())
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		_, err := NewLearner(s, nil, nil, NewOptions())
-		require.ErrorContains(t, err, "no trees given")
+		require.ErrorContains(t, err, "got no trees")
 		return nil
 	}))
 }

@@ -107,8 +107,11 @@ func (o Options) Validate() error {
 	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "lr": o.Rate,
 		"weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
-		faults.When(!(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1,
-			"%s is %v; must be at least 0, and smooth and pool at most 1", name, v)
+		if name == "smooth" || name == "pool" {
+			faults.Unless(v >= 0 && v <= 1, "%s is %v; must be from 0 to 1", name, v)
+			continue
+		}
+		faults.When(!(v >= 0) || math.IsInf(v, 0), "%s is %v; must be a finite number of at least 0", name, v)
 	}
 	for name, v := range map[string]int{"steps": o.Steps, "sampled": o.Sampled, "window": o.Window, "every": o.Every,
 		"patience": o.Patience} {
@@ -118,11 +121,11 @@ func (o Options) Validate() error {
 		"method is %q; must be %s or %s", string(o.Method), Network, Forest)
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
-			faults = append(faults, fmt.Errorf("without: unknown input %q, expected one of %s", name,
+			faults = append(faults, fmt.Errorf("without: unknown input %q; expected one of %s", name,
 				strings.Join(decider.InputNames(), ", ")))
 		}
 	}
 	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0,
-		"trees is %d and leaf is %d; trees must be at most %d, and neither may be negative", o.Trees, o.Leaf, mostTrees)
+		"trees is %d and leaf is %d; trees must be from 0 to %d, and leaf at least 0", o.Trees, o.Leaf, mostTrees)
 	return errors.Join(faults...)
 }

@@ -72,8 +72,8 @@ func (l *Learner) Restore(set *weights.Set) error {
 		return fmt.Errorf("resume learning: the file's header is damaged: %w", err)
 	}
 	if now.Version != learnerVersion || now.Origin != l.Origin {
-		return errors.New("resume learning: the checkpoint has other tables, other options or another version; " +
-			"start over, or use the tables and options that it was started with")
+		return errors.New("resume learning: the checkpoint was written with other tables, other options or " +
+			"another version of graft; start over, or use the same tables, options and version")
 	}
 	if err := l.trainer.Restore(set); err != nil {
 		return err

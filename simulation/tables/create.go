@@ -61,7 +61,7 @@ func takeable(fsys files.FS, dir string) error {
 		return err
 	}
 	if files.HasName(entries, scenarioName) {
-		return fmt.Errorf("%w: continue that table, use another folder, or move it aside with option force",
+		return fmt.Errorf("%w: continue the table in it, use another folder, or move it aside with option force",
 			ErrExists)
 	}
 	for _, entry := range entries {

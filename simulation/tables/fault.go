@@ -25,14 +25,14 @@ const (
 
 // remedies describe the remedy for each kind.
 var remedies = map[FaultKind]string{
-	Damaged:  "its result is not used; simulate it again, or restore the file from a copy",
+	Damaged:  "the result is not used; simulate it again, or restore the file from a copy",
 	Torn:     "no committed result is lost; the next writer of this file removes the torn line",
 	Missing:  "restore the file from a copy, or simulate the missing records again",
-	Doubled:  "it counts once; find out which program copied it",
-	Stranger: "it is not used; find out which program wrote it, and use a separate table for each scenario",
-	Disagree: "all of them are ignored; find out why the same run has two outcomes, " +
+	Doubled:  "the record counts once; find out which program copied it",
+	Stranger: "the record is not used; find out which program wrote it, and use a separate table for each scenario",
+	Disagree: "all these records are ignored; find out why the same run has two outcomes, " +
 		"then simulate it again into a new table",
-	Changed:    "its records are not used; restore the scenario that they were written for, or start a new table",
+	Changed:    "the records are not used; restore the scenario that they were written for, or start a new table",
 	Future:     "use the version of graft that wrote it, or a later one",
 	Foreign:    "move it elsewhere; a table folder must not contain other files",
 	Unreadable: "make the file readable, then try again",

@@ -50,7 +50,7 @@ func inA(change func(lines []string) []string) func(t *testing.T, dir string, li
 
 var damages = map[string]damage{
 	"a flipped bit in a record": {inA(func(l []string) []string { l[2] = flipped(l[2], 90, 1); return l }),
-		[]string{"a-1.jsonl:3: damaged: checksum mismatch; its result is not used"}, 7},
+		[]string{"a-1.jsonl:3: damaged: checksum mismatch; the result is not used"}, 7},
 	"a flipped bit in a checksum, to a capital": {inA(func(l []string) []string {
 		for k := range l[1:5] {
 			if at := strings.IndexAny(l[k+1][8:16], "abcdef"); at >= 0 {
@@ -87,16 +87,16 @@ var damages = map[string]damage{
 	}),
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
-		[]string{"a-1.jsonl:3: missing: it was written as line 4: 1 line is missing before it; " +
+		[]string{"a-1.jsonl:3: missing: the line was written as line 4: 1 line is missing before it; " +
 			"restore the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
-		[]string{"a-1.jsonl:4: missing: it was written as line 6: 2 lines are missing before it"}, 6},
+		[]string{"a-1.jsonl:4: missing: the line was written as line 6: 2 lines are missing before it"}, 6},
 	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
-		[]string{"a-1.jsonl:4: doubled: duplicate line 3; it counts once"}, 8},
+		[]string{"a-1.jsonl:4: doubled: duplicate line 3; the record counts once"}, 8},
 	"a missing head": {inA(func(l []string) []string { return l[1:] }),
-		[]string{"a-1.jsonl:1: missing: it was written as line 2: 1 line is missing before it"}, 8},
+		[]string{"a-1.jsonl:1: missing: the line was written as line 2: 1 line is missing before it"}, 8},
 	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
 		[]string{"a-1.jsonl:1: damaged: checksum mismatch"}, 8},
 	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
@@ -117,7 +117,7 @@ var damages = map[string]damage{
 	}),
 		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, widen:a): unknown action widen:a; " +
 			"expected one of deepen:0, " +
-			"none; it is not used"}, 7},
+			"none; the record is not used"}, 7},
 	"a record of another length": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `["deepen:0",`, `[`)
 		return l
@@ -134,33 +134,33 @@ var damages = map[string]damage{
 		l[2] = altered(l[2], `"after-deepen:0"`, `"odd"`)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions the network is odd, " +
+		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions, the network is odd, " +
 			"as in 1 of 4 records with the same first actions"}, 7},
 	"seeds whose times are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `20.25`, `20.5`)
 		return l
 	}),
-		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, " +
-			"networks or profile differ from a-1.jsonl:3, the same sequence with other seeds; " +
-			"all of them are ignored"}, 6},
+		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): the times, " +
+			"networks or profile differ from a-1.jsonl:3, which has the same sequence with other seeds; " +
+			"all these records are ignored"}, 6},
 	"seeds whose last steps are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `"last_step_s":0.5`, `"last_step_s":0.75`)
 		return l
 	}),
-		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, " +
-			"networks or profile differ from a-1.jsonl:3, the same sequence with other seeds; " +
-			"all of them are ignored"}, 6},
+		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): the times, " +
+			"networks or profile differ from a-1.jsonl:3, which has the same sequence with other seeds; " +
+			"all these records are ignored"}, 6},
 	"a record that is in two files, with two outcomes": {func(t *testing.T, dir string, lines []string) {
 		other := altered(altered(lines[1], `"accuracy":[0.5078125]`, `"accuracy":[0.75]`), `"line":2`, `"line":7`)
 		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)
 	}, []string{"b-1.jsonl:7: disagree: sequence (deepen:0, deepen:0): " +
-		"a-1.jsonl:2 has the same key and another outcome; all of them are ignored"}, 7},
+		"a-1.jsonl:2 has the same key, but a different outcome; all these records are ignored"}, 7},
 	"a run under two keys": {func(t *testing.T, dir string, lines []string) {
 		other := altered(altered(lines[1], `"key":"`+entry(0, 1).Key, `"key":"`+strings.Repeat("0", 64)), `"line":2`,
 			`"line":7`)
 		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)
 	}, []string{"b-1.jsonl:7: doubled: sequence (deepen:0, deepen:0), seed 1: " +
-		"a-1.jsonl:2 has the same outcome under another key; it counts once"}, 8},
+		"a-1.jsonl:2 has the same outcome under another key; the record counts once"}, 8},
 	"a file that is gone": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
 	},
@@ -168,7 +168,8 @@ var damages = map[string]damage{
 	"a file that was copied": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "c-1.jsonl", read(t, dir, "a-1.jsonl"))
 	},
-		[]string{"c-1.jsonl:1: foreign: the file was written as a-1.jsonl, then copied or renamed; restore its name"},
+		[]string{"c-1.jsonl:1: foreign: the file was written as a-1.jsonl, and then copied or renamed; restore the " +
+			"file name"},
 		8},
 	"a file that was renamed": {func(t *testing.T, dir string, _ []string) {
 		for _, suffix := range []string{".jsonl", ".lock"} {
@@ -176,10 +177,10 @@ var damages = map[string]damage{
 		}
 	}, []string{"c-1.jsonl:1: foreign: the file was written as a-1.jsonl"}, 8},
 	"a foreign file": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "notes.txt", "") },
-		[]string{"notes.txt: foreign: not a file of a table; move it elsewhere"}, 8},
+		[]string{"notes.txt: foreign: unexpected file; move it elsewhere"}, 8},
 	"a foreign folder": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "c-1.jsonl"), 0o700))
-	}, []string{"c-1.jsonl: foreign: a folder"}, 8},
+	}, []string{"c-1.jsonl: foreign: unexpected folder"}, 8},
 	"leftovers of a kill, which are none of it": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, ".a-1.jsonl.0.tmp", "half")
 		overwrite(t, dir, ".nfs000000000123", "")
@@ -190,7 +191,7 @@ var damages = map[string]damage{
 		[]string{"scenario.json: missing: the file is missing; the record files contain the scenario; " +
 			"write a repaired table with 'graft table convert "}, 8},
 	"a scenario that was cut": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "scenario.json", "{") },
-		[]string{"scenario.json: damaged: not valid JSON"}, 8},
+		[]string{"scenario.json: damaged: invalid JSON"}, 8},
 	"a scenario that was changed by hand": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"budget_s": 40`,
 			`"budget_s": 50`, 1))
@@ -198,7 +199,7 @@ var damages = map[string]damage{
 	"a scenario with more": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"format": 1,`,
 			`"format": 1, "more": 2,`, 1))
-	}, []string{`scenario.json: damaged: not a scenario: json: unknown field "more"`}, 8},
+	}, []string{`scenario.json: damaged: the JSON is not a scenario: json: unknown field "more"`}, 8},
 	"something after the scenario": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", read(t, dir, "scenario.json")+"{}")
 	}, []string{"scenario.json: damaged: extra data after the scenario"}, 8},
@@ -227,7 +228,7 @@ var damages = map[string]damage{
 		write(t, dir, "c")
 		overwrite(t, dir, "a-1.jsonl", mine)
 		require.NoError(t, os.Remove(filepath.Join(dir, "scenario.json")))
-	}, []string{"scenario.json: missing: the file is missing; restore it from a copy"}, -1},
+	}, []string{"scenario.json: missing: the file is missing; restore the file from a copy"}, -1},
 }
 
 // otherScenario replaces the scenario by a sound one that is not the records'.

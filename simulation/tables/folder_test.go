@@ -147,9 +147,9 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 	w, err := tables.Open(unsynced{}, dir, tables.WriterOptions{Name: "a"})
 	require.NoError(t, err)
 	for says, change := range map[string]func(e *tables.Entry){
-		"has the same key and another outcome":   func(e *tables.Entry) { e.Accuracy = []float64{0.75} },
-		"has the same outcome under another key": func(e *tables.Entry) { e.Key = strings.Repeat("0", 64) },
-		"has another outcome under another key": func(e *tables.Entry) {
+		"has the same key, but a different outcome": func(e *tables.Entry) { e.Accuracy = []float64{0.75} },
+		"has the same outcome under another key":    func(e *tables.Entry) { e.Key = strings.Repeat("0", 64) },
+		"has a different outcome under another key": func(e *tables.Entry) {
 			e.Key, e.Profile = strings.Repeat("0", 64), "cpu-4"
 		},
 		"is invalid; expected a SHA-256": func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
@@ -160,7 +160,7 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 			e.Seeds, e.Accuracy = []int64{1, 1}, []float64{0.5, 0.5}
 		},
 		"got 2 networks, expected one for each of 2 decisions": func(e *tables.Entry) { e.Networks = e.Networks[:2] },
-		`"v\n1" has unprintable characters`:                    func(e *tables.Entry) { e.Graft = "v\n1" },
+		`"v\n1" contains unprintable characters`:               func(e *tables.Entry) { e.Graft = "v\n1" },
 		"got 1 accuracies, expected 0, one per seed":           func(e *tables.Entry) { e.Seeds = nil },
 		"the line has 10": func(e *tables.Entry) {
 			e.Graft = strings.Repeat("x", 1<<20)
@@ -231,7 +231,7 @@ func TestIncompleteTables(t *testing.T) {
 func TestScenariosThatAreNone(t *testing.T) {
 	bad := tables.Scenario{Name: "a\x1b", Network: "\xff", Start: -1, Actions: []string{"", "a,b", "none", "none"}}
 	err := tables.Create(unsynced{}, filepath.Join(t.TempDir(), "table"), bad, tables.CreateOptions{})
-	for _, says := range []string{`"a\x1b" has unprintable characters`, `"\xff" has unprintable characters`,
+	for _, says := range []string{`"a\x1b" contains unprintable characters`, `"\xff" contains unprintable characters`,
 		"budget is 0 s",
 		"start is -1 s", "0 decisions", `"" is not an action`, `"a,b" is not an action`, "duplicate action none"} {
 		require.ErrorContains(t, err, says)
@@ -353,7 +353,7 @@ func TestTablesAreOneTree(t *testing.T) {
 		"table two: 2 of its sequences are missing, such as (deepen:0, none) and (deepen:0, deepen:0); simulate them")
 
 	_, err = tables.New(s, []tables.Record{record("none", "none"), record("none", "none"), record("none", "widen:a")})
-	require.ErrorContains(t, err, "(none, none): duplicate, in record 0 and record 1")
+	require.ErrorContains(t, err, "(none, none): duplicate in records 0 and 1")
 	require.ErrorContains(t, err, "(none, widen:a): unknown action widen:a; expected one of none, deepen:0")
 	require.True(t, math.IsNaN((&tables.Record{}).Mean()))
 }

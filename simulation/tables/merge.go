@@ -40,8 +40,8 @@ func agreeing(all []found) ([]found, Faults) {
 	all = slices.DeleteFunc(all, func(f found) (odd bool) {
 		f.beginnings(func(n int, r reached) bool {
 			if odd = 2*votes[r] <= voters[r.path]; odd {
-				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions the network is %s, "+
-					"as in %d of %d records with the same first actions; the others have another network",
+				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions, the network is %s, "+
+					"as in %d of %d records with the same first actions; the other records have a different network",
 					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
 			}
 			return !odd
@@ -91,7 +91,8 @@ func (m *merging) add(f *found) {
 	case !m.records[k].sharesCourse(&f.Record):
 		m.apart[k] = true
 		m.faults = append(m.faults, *f.fault(Disagree,
-			"sequence %s: its times, networks or profile differ from %s:%d, the same sequence with other seeds",
+			"sequence %s: the times, networks or profile differ from %s:%d, which has the same sequence with other "+
+				"seeds",
 			Tuple(f.Sequence), m.first[k].File, m.first[k].Line))
 	default:
 		m.records[k].join(&f.Record)

@@ -169,7 +169,7 @@ func (s *segment) number(n int) (first bool, err error) {
 		return false, s.fault(Doubled, "duplicate line %d", n)
 	}
 	if gap := n - s.next - s.lost; gap > 0 {
-		err = s.fault(Missing, "it was written as line %d: %s before it", n,
+		err = s.fault(Missing, "the line was written as line %d: %s before it", n,
 			counted(gap, "line is missing", "lines are missing"))
 	}
 	s.next, s.lost, s.closed = n+1, 0, false
@@ -203,8 +203,8 @@ func (s *segment) takeHead(text []byte) error {
 			"the table's scenario has digest %.12s", h.Scenario.Name, h.SHA256, s.digest))
 	}
 	if h.File != s.name {
-		f := NewFault(Foreign, "the file was written as %s, then copied or renamed", h.File)
-		f.Remedy = "restore its name, or remove it if it is a copy; its records count once"
+		f := NewFault(Foreign, "the file was written as %s, and then copied or renamed", h.File)
+		f.Remedy = "restore the file name, or remove the file if it is a copy; the records count once"
 		return s.found(f, s.at)
 	}
 	s.ours = true

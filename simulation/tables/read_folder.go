@@ -25,7 +25,7 @@ var (
 	// ErrNoTable reports that a folder does not contain a table.
 	ErrNoTable = errors.New("not a table folder")
 	// ErrExists reports that the folder for a new table is not empty.
-	ErrExists = errors.New("it exists")
+	ErrExists = errors.New("the folder exists")
 )
 
 // reading is the state of reading a table's folder.
@@ -85,7 +85,7 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 		lock, isLock := strings.CutSuffix(name, lockSuffix)
 		switch {
 		case entry.IsDir():
-			strange = append(strange, NewFault(Foreign, "a folder").of(name))
+			strange = append(strange, NewFault(Foreign, "unexpected folder").of(name))
 		case name == scenarioName, isLeftover(name):
 		case isSegment && segmentPattern.MatchString(base):
 			segments = append(segments, name)
@@ -95,7 +95,7 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 					"removed, or its writer was killed at the start", name).of(lock+segmentSuffix))
 			}
 		default:
-			strange = append(strange, NewFault(Foreign, "not a file of a table").of(name))
+			strange = append(strange, NewFault(Foreign, "unexpected file").of(name))
 		}
 	}
 	return segments, strange
@@ -127,7 +127,7 @@ func (r *reading) learn(segments []string) {
 		return
 	}
 	heads := r.heads(segments)
-	f.Remedy = "restore it from a copy"
+	f.Remedy = "restore the file from a copy"
 	if len(heads) == 1 {
 		r.scenario, r.digest = heads[0].Scenario, heads[0].SHA256
 		f.Remedy = fmt.Sprintf("the record files contain the scenario; "+

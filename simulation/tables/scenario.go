@@ -42,11 +42,11 @@ func (s Scenario) Validate() error {
 	var faults validate.Faults
 	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "budget is %v s; must be above 0", s.Budget)
 	faults.When(!(s.Start >= 0 && s.Start <= s.Budget), "start is %v s; must be between 0 and the budget", s.Start)
-	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "got %d decisions, expected 1 to %d", s.Decisions,
+	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "got %d decisions; expected 1 to %d", s.Decisions,
 		mostDecisions)
 	faults.When(len(s.Actions) > mostActions, "got %d actions, expected at most %d", len(s.Actions), mostActions)
 	for _, text := range []string{s.Name, s.Network, s.Dataset} {
-		faults.When(!Printable(text), "%q has unprintable characters", text)
+		faults.When(!Printable(text), "text %q contains unprintable characters", text)
 	}
 	for k, a := range s.Actions {
 		faults.When(!isAction(a), "%q is not an action", a)
@@ -97,7 +97,7 @@ func parseScenario(text []byte) (Scenario, error) {
 		Format int `json:"format"`
 	}
 	if err := d.Decode(&version); err != nil {
-		return Scenario{}, NewFault(Damaged, "not valid JSON: %v", err)
+		return Scenario{}, NewFault(Damaged, "invalid JSON: %v", err)
 	}
 	if version.Format > tableFormat {
 		return Scenario{}, futureFault(version.Format)
@@ -106,7 +106,7 @@ func parseScenario(text []byte) (Scenario, error) {
 	d.DisallowUnknownFields()
 	var f scenarioFile
 	if err := d.Decode(&f); err != nil {
-		return Scenario{}, NewFault(Damaged, "not a scenario: %v", err)
+		return Scenario{}, NewFault(Damaged, "the JSON is not a scenario: %v", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Scenario{}, NewFault(Damaged, "extra data after the scenario")

@@ -86,7 +86,8 @@ func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 		}
 		s.records[k].refuted = true
 		file, line := s.place(k)
-		return true, e.fault(Disagree, "sequence %s: %s:%d has the same key and another outcome", Tuple(e.Sequence),
+		return true, e.fault(Disagree, "sequence %s: %s:%d has the same key, but a different outcome",
+			Tuple(e.Sequence),
 			file, line)
 	}
 	for k, seed := range e.Seeds {
@@ -105,7 +106,7 @@ func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fau
 			Tuple(e.Sequence), seed, file, line)
 	}
 	s.records[before.record].refuted = true
-	return e.fault(Disagree, "sequence %s, seed %d: %s:%d has another outcome under another key",
+	return e.fault(Disagree, "sequence %s, seed %d: %s:%d has a different outcome under another key",
 		Tuple(e.Sequence), seed, file, line)
 }
 

@@ -120,7 +120,7 @@ func New(s Scenario, records []Record) (*Table, error) {
 			faults = append(faults, fmt.Errorf("sequence %s: %w", name, err))
 		}
 		if other, twice := t.index[name]; twice {
-			faults = append(faults, fmt.Errorf("sequence %s: duplicate, in record %d and record %d", name, other, k))
+			faults = append(faults, fmt.Errorf("sequence %s: duplicate in records %d and %d", name, other, k))
 		}
 		t.index[name] = k
 	}
@@ -139,7 +139,7 @@ func (s Scenario) fits(r *Record) error {
 	case len(r.Sequence) != s.Decisions:
 		return fmt.Errorf("got %d actions, expected %d, one per decision", len(r.Sequence), s.Decisions)
 	case len(r.Left) != s.Decisions:
-		return fmt.Errorf("got %d times left, expected %d, one per decision", len(r.Left), s.Decisions)
+		return fmt.Errorf("got %d remaining times, expected %d, one per decision", len(r.Left), s.Decisions)
 	case len(r.Accuracy) == 0 || len(r.Accuracy) != len(r.Seeds):
 		return fmt.Errorf("got %d accuracies, expected %d, one per seed", len(r.Accuracy), len(r.Seeds))
 	}
@@ -150,7 +150,7 @@ func (s Scenario) fits(r *Record) error {
 	}
 	for _, left := range r.Left {
 		if !(left >= 0 && left <= s.Budget) {
-			return fmt.Errorf("time left is %v s; must be between 0 and the budget of %v s", left, s.Budget)
+			return fmt.Errorf("remaining time is %v s; must be between 0 and the budget of %v s", left, s.Budget)
 		}
 	}
 	for _, a := range r.Sequence {
@@ -194,7 +194,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	}
 	for _, text := range append([]string{r.Profile, r.Graft, r.LibTorch}, r.Networks...) {
 		if !Printable(text) {
-			return fmt.Errorf("%q has unprintable characters", text)
+			return fmt.Errorf("text %q contains unprintable characters", text)
 		}
 	}
 	return checkKey(key)

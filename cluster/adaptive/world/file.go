@@ -87,10 +87,11 @@ func (f *File) EnsureDefaults() {
 func (f *File) Validate() error {
 	var faults validate.Faults
 	for _, name := range f.Schedule.Schedulers {
-		faults.When(study.IsPath(name), "scheduler %s: adaptive jobs have no learned schedulers; leave it out", name)
+		faults.When(study.IsPath(name), "scheduler %s is a path, but adaptive jobs support no learned schedulers; "+
+			"remove it", name)
 		_, err := adaptive.Named(name)
 		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
-			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; leave it out, or set "+
+			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; remove it, or set "+
 				"compat to none", name)
 	}
 	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known), f.Schedule.Arrivals.Validate(),
@@ -105,7 +106,7 @@ func (f *File) Shared() study.Shared {
 // Check reads the applications and the workloads.
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if len(f.Workload.Traces) == 0 && !r.Broken(tracesKey) {
-		r.Blame(tracesKey, "traces is missing; name tables of jobs")
+		r.Blame(tracesKey, "traces is missing; expected at least one table of jobs")
 		return
 	}
 	if f.Validate() != nil {

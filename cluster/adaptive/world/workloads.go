@@ -1,7 +1,6 @@
 package world
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -79,7 +78,7 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 	}
 	jobs, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; alternatively, name a table with columns name, time, application, "+
+		return nil, fmt.Errorf("%w; alternatively, provide a table with columns name, time, application, "+
 			"num_replicas and batch_size", err)
 	}
 	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
@@ -94,7 +93,7 @@ func (f *File) requests(s *adaptive.Study) error {
 			continue
 		}
 		if _, err := app.OneDevice(); err != nil {
-			return fmt.Errorf("application %s alone on one device: %w", app.Name, err)
+			return fmt.Errorf("predict the run time of application %s alone on one device: %w", app.Name, err)
 		}
 	}
 	for k := range f.schedulers {
@@ -119,7 +118,7 @@ func besideProfiler(s *adaptive.Study) error {
 	for k := range s.Jobs {
 		if j := &s.Jobs[k]; j.Devices > left {
 			return fmt.Errorf("job %s requests %d devices, but lucid reserves one node for its profiler, "+
-				"which leaves %d devices; add nodes, or leave out lucid", j.Name, j.Devices, left)
+				"which leaves %d devices; add nodes, or remove scheduler lucid", j.Name, j.Devices, left)
 		}
 	}
 	return nil
@@ -155,5 +154,6 @@ func findWorkload(fsys files.FS, data, trace string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", errors.New(trace + " is ambiguous: " + strings.Join(found, " or ") + "; give the path of one")
+	return "", fmt.Errorf("trace %s is ambiguous: found %s; give the path of one of them", trace,
+		strings.Join(found, " and "))
 }

@@ -70,7 +70,7 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 	require.NoError(t, e.Reset(rand.New(rand.NewPCG(1, 1))))
 	e.Observe()
 	_, err = e.Act(99)
-	require.ErrorContains(t, err, "expected 0 to 3, the last ends the slot")
+	require.ErrorContains(t, err, "expected 0 to 3; the last action ends the slot")
 }
 
 // quick are options of a learner that takes a second.
@@ -178,7 +178,7 @@ func TestPoliciesAreFiles(t *testing.T) {
 	require.Equal(t, one.Allocations, two.Allocations)
 
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "has no learned scheduler")
+	require.ErrorContains(t, err, "does not contain a learned scheduler")
 	set.Metadata["graft.elastic.scheduler"] = `{"Version": 1, "Globals": 1}`
 	_, err = ReadPolicy(set)
 	require.ErrorContains(t, err, "train it again")
@@ -190,7 +190,7 @@ func TestWhatLearnersRefuse(t *testing.T) {
 	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")
 	_, err = NewLearner(workloads(t, 1), workloads(t, 1),
 		candidates.Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
-	for _, says := range []string{"nothing is learned", "rounds is -1", "lr is 2", "entropy is -1"} {
+	for _, says := range []string{"nothing would be learned", "rounds is -1", "lr is 2", "entropy is -1"} {
 		require.ErrorContains(t, err, says)
 	}
 }

@@ -32,7 +32,7 @@ type course struct {
 func NewLearner(train, validation []elastic.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d training workloads and %d validation workloads; "+
+		return nil, fmt.Errorf("learn a scheduler: got %d training workloads and %d validation workloads; "+
 			"expected at least one of each", len(train), len(validation))
 	}
 	for k := range validation {
@@ -50,7 +50,7 @@ func NewLearner(train, validation []elastic.Study, o candidates.Options, seed ui
 // CheckTeacher returns an error if the teacher is not a scheduler.
 func CheckTeacher(name string) error {
 	if _, err := schedulers.Named(name); err != nil && name != candidates.NoTeacher && name != candidates.BestTeacher {
-		return fmt.Errorf("teacher: %w; best and none are valid too", err)
+		return fmt.Errorf("teacher: %w, best or none", err)
 	}
 	return nil
 }

@@ -52,7 +52,8 @@ func Hold(ctx context.Context, kind elastic.Kind, s elastic.Study) error {
 		return err
 	}
 	if again.Allocations != result.Allocations || again.MeanJCT != result.MeanJCT {
-		return fmt.Errorf("a second run differs: mean JCT %g, first %g", again.MeanJCT, result.MeanJCT)
+		return fmt.Errorf("a second run differs: its mean JCT is %g; expected %g, as in the first run", again.MeanJCT,
+			result.MeanJCT)
 	}
 	if err := shifted(ctx, kind, s, result); err != nil {
 		return err
@@ -83,11 +84,11 @@ func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *el
 // complete checks that every job ended after its arrival.
 func complete(s *elastic.Study, r *elastic.Result) error {
 	if len(r.Completions) != len(s.Jobs) {
-		return fmt.Errorf("%d of %d jobs completed", len(r.Completions), len(s.Jobs))
+		return fmt.Errorf("only %d of %d jobs completed", len(r.Completions), len(s.Jobs))
 	}
 	for _, c := range r.Completions {
 		if !(c.JCT > 0 && c.End <= float64(r.Slots)) {
-			return fmt.Errorf("job %d took %g slots and ended at %g of %d", c.ID, c.JCT, c.End, r.Slots)
+			return fmt.Errorf("job %d took %g slots and ended at slot %g of %d", c.ID, c.JCT, c.End, r.Slots)
 		}
 	}
 	return nil

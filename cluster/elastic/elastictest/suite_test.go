@@ -25,7 +25,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 1))
 	for want, faulty := range map[string]act{
 		"": pair,
-		"no job made progress for 1000 slots and no more will arrive": func(*elastic.World) {},
+		"no job made progress for 1000 slots and no more jobs will arrive": func(*elastic.World) {},
 		"a second run differs": func(w *elastic.World) {
 			for range 1 + chance.IntN(3) {
 				pair(w)

@@ -17,7 +17,7 @@ import (
 func (w *Inputs) readApplications(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if o.Types != "" {
 		r.Blame("elastic.types", fmt.Sprintf("types is %s, but speeds is a folder of applications, "+
-			"which defines the types; leave types out", decode.Quote(o.Types)))
+			"which defines the types; remove types", decode.Quote(o.Types)))
 		return false
 	}
 	noted := &study.Noted{FS: fsys}

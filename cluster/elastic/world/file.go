@@ -90,7 +90,7 @@ func (f *File) Shared() study.Shared {
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	traces := f.Workload.Traces
 	if len(traces) == 0 {
-		r.Blame(tracesKey, "traces is missing; name a JSON file of elastic jobs or a cluster trace")
+		r.Blame(tracesKey, "traces is missing; expected a JSON file of elastic jobs or a cluster trace")
 		return
 	}
 	if r.Broken(tracesKey) || !f.inputs.Read(fsys, r, &f.Elastic, traces[0]) {

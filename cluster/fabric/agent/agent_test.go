@@ -78,7 +78,7 @@ func TestRewardsAreBlockedJobs(t *testing.T) {
 		require.InDelta(t, -float64(e.world.Record.Blocked)/40, total, 1e-12)
 	}
 	_, err = e.Act(-1)
-	require.ErrorContains(t, err, "expected 0 to 1, the last blocks the job")
+	require.ErrorContains(t, err, "expected 0 to 1; the last action blocks the job")
 }
 
 // quick are options of a learner that takes a moment.
@@ -130,12 +130,12 @@ func TestWhatIsRefused(t *testing.T) {
 	bad := episodes(1, 1)
 	bad[0].Jobs = nil
 	_, err = NewEnv(bad)
-	require.ErrorContains(t, err, "episode 0: 0 jobs")
+	require.ErrorContains(t, err, "episode 0: the episode has 0 jobs")
 	_, err = NewLearner(nil, episodes(1, 1), quick(), 1)
 	require.ErrorContains(t, err, "0 training episodes and 1 validation episodes")
 	for teacher, says := range map[string]string{"random": "cannot be imitated",
-		"nobody":     "best and none are valid too",
-		"constant-3": "expected a degree of 1 or an even degree up to 4096, such as constant-4"} {
+		"nobody":     ", best or none",
+		"constant-3": "expected 1 or an even number up to 4096, such as constant-4"} {
 		require.ErrorContains(t, CheckTeacher(teacher), says)
 		o := quick()
 		o.Teacher = teacher
@@ -143,7 +143,7 @@ func TestWhatIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "has no learned scheduler of training steps")
+	require.ErrorContains(t, err, "does not contain a learned scheduler of training steps")
 }
 
 // Each teacher's decisions, when followed, end in the teacher's blocking rate.

@@ -23,7 +23,7 @@ type course struct {
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn degrees: %d training episodes and %d validation episodes; "+
+		return nil, fmt.Errorf("learn degrees: got %d training episodes and %d validation episodes; "+
 			"expected at least one of each", len(train), len(validation))
 	}
 	teachers, err := teachersOf(o.Teacher)
@@ -58,7 +58,7 @@ func teachersOf(name string) ([]fabric.Kind, error) {
 	}
 	kind, err := fabric.Named(name)
 	if err != nil {
-		return nil, fmt.Errorf("teacher: %w; best and none are valid too", err)
+		return nil, fmt.Errorf("teacher: %w, best or none", err)
 	}
 	if kind.Draws() {
 		return nil, errors.New("teacher is random, which cannot be imitated; choose another teacher")

@@ -60,7 +60,7 @@ func (e *Env) Observe() learn.Observation { return e.now }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.offers)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("action out of range; expected 0 to %d, the last blocks the job", n)
+		return learn.Outcome{}, fmt.Errorf("unknown action; expected 0 to %d; the last action blocks the job", n)
 	}
 	degree, before := 0, w.Record.Blocked
 	if action < n {

@@ -56,7 +56,7 @@ func TestGraphsInJSONThatAreRefused(t *testing.T) {
 		`{"model": "m", "operations": [` + one + `], "edges": [[1, 2]]}`: "edges[0] connects 1 and 2",
 		`{"model": "m", "operations": [` + one + `], "edges": [[1, 1]]}`: "dependency cycle through node 1",
 		`{"model": "m", "operations": [` + strings.Replace(one, `"forward_ms": 1`, `"forward_ms": -1`, 1) +
-			`]}`: "forward time -1",
+			`]}`: "forward time is -1",
 		`{"model": "m", "operations": [` + one + `,` + one + `]}`: "give each node a unique number",
 	} {
 		_, err := ReadJSON(strings.NewReader(text), "graph.json")

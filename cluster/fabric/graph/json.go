@@ -34,7 +34,7 @@ const maxFile = 256 << 20
 func ReadJSON(r io.Reader, file string) (*Profile, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("the file is larger than %d MiB", maxFile>>20)
+		err = fmt.Errorf("the file is larger than the limit of %d MiB; split the graph", maxFile>>20)
 	}
 	var f File
 	if err == nil {

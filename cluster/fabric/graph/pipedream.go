@@ -57,7 +57,7 @@ type pipeDreamEdge struct {
 func (p *pipeDream) line(text string) error {
 	p.number++
 	if len(p.profile.Nodes) > maxNodes || len(p.open) > maxEdges {
-		return fmt.Errorf("the graph has more than %d nodes or %d edges", maxNodes, maxEdges)
+		return fmt.Errorf("the graph has more than %d nodes or more than %d edges, the maximum", maxNodes, maxEdges)
 	}
 	pieces := strings.Split(text, " -- ")
 	for k, piece := range pieces {
@@ -72,7 +72,8 @@ func (p *pipeDream) line(text string) error {
 	case len(pieces) > 2:
 		return p.node(pieces)
 	}
-	return fmt.Errorf("%q is neither a node (nodeN -- Kind(…) -- forward_compute_time=…) nor an edge (nodeN -- nodeM)",
+	return fmt.Errorf("unexpected line %q; expected a node (nodeN -- Kind(…) -- forward_compute_time=…) or an edge "+
+		"(nodeN -- nodeM)",
 		clip(text))
 }
 
@@ -92,7 +93,8 @@ func (p *pipeDream) node(pieces []string) error {
 	node := Node{ID: id, Kind: kind, Detail: strings.TrimSuffix(detail, ")")}
 	fields := strings.Split(pieces[2], ", ")
 	if len(fields) < len(pipeDreamValues) {
-		return fmt.Errorf("%s has %d values; expected %s", name, len(fields), strings.Join(pipeDreamValues[:], ", "))
+		return fmt.Errorf("%s has %d values; expected the %d values %s", name, len(fields), len(pipeDreamValues),
+			strings.Join(pipeDreamValues[:], ", "))
 	}
 	for k, to := range []*float64{&node.Forward, &node.Backward, &node.Activation, &node.Parameters} {
 		if *to, err = pipeDreamValue(fields[k]); err != nil {

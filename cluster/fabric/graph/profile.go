@@ -46,7 +46,7 @@ func (p *Profile) Validate() error {
 	for k := range p.Nodes {
 		n := &p.Nodes[k]
 		if n.ID < 1 || n.ID > len(p.Nodes) {
-			return fmt.Errorf("node %d: expected a number between 1 and %d, the number of nodes; "+
+			return fmt.Errorf("node %d has an invalid number; expected 1 to %d, the number of nodes; "+
 				"number the nodes consecutively from 1", n.ID, len(p.Nodes))
 		}
 		if place[n.ID-1] != 0 {
@@ -67,7 +67,7 @@ func (n *Node) validate() error {
 	}{{"forward time", n.Forward}, {"backward time", n.Backward}, {"activation size", n.Activation},
 		{"parameter size", n.Parameters}} {
 		if math.IsNaN(v.value) || v.value < 0 || v.value > maxValue {
-			return fmt.Errorf("%s %g: expected 0 to %g", v.name, v.value, float64(maxValue))
+			return fmt.Errorf("%s is %g; expected 0 to %g", v.name, v.value, float64(maxValue))
 		}
 	}
 	return nil
@@ -77,7 +77,7 @@ func (p *Profile) validateEdges() error {
 	for _, e := range p.Edges {
 		for _, end := range e {
 			if end < 0 || end >= len(p.Nodes) {
-				return fmt.Errorf("an edge refers to node index %d; there are %d nodes", end, len(p.Nodes))
+				return fmt.Errorf("an edge refers to node index %d; expected 0 to %d", end, len(p.Nodes)-1)
 			}
 		}
 	}

@@ -103,7 +103,8 @@ func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network,
 		return n, err
 	}
 	if len(n.Input) != 3 || size < 1 {
-		return nil, fmt.Errorf("image size %d for %s: expected at least 1 and a network with image input", size, name)
+		return nil, fmt.Errorf("image size %d does not apply to %s; expected a size of at least 1 and a network with "+
+			"image input", size, name)
 	}
 	n.Input = model.Shape{n.Input[0], size, size}
 	if isFile(name) {
@@ -124,5 +125,5 @@ func checkWork(p *graph.Profile) error {
 			return nil
 		}
 	}
-	return errors.New("all operations have zero time; set forward and backward times")
+	return errors.New("all operations of the graph take zero time; set their forward and backward times")
 }

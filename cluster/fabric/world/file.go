@@ -83,9 +83,9 @@ func (f *File) EnsureDefaults() {
 func (f *File) Validate() error {
 	var faults validate.Faults
 	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
-		"vary.loads is set together with demand.arrival_interval, which replaces the load; remove one of them")
+		"vary.loads and demand.arrival_interval are mutually exclusive, because an interval sets the load; remove one")
 	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
-		"vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
+		"vary.skewness is set, but demand.limits is %s; set limits to skewed, or remove skewness", f.Demand.Limits)
 	if s := f.Schedule.Schedulers; f.Schedule.Ablate && len(s) > 0 && s[0] == Exact {
 		faults = append(faults, fmt.Errorf("schedule.ablate applies to the first scheduler, "+
 			"but %s has no quirks; put another scheduler first", Exact))

@@ -119,12 +119,12 @@ func (o *Graphs) EnsureDefaults() {
 func (o Graphs) Validate() error {
 	var faults validate.Faults
 	faults.When(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models),
-		"sizes has %d values, but models has %d; expected one size for each model, 0 for its default", len(o.Sizes),
+		"sizes has %d values, but models has %d; expected one size for each model; 0 keeps its default", len(o.Sizes),
 		len(o.Models))
 	faults.When(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
 	for k, name := range o.Models {
 		faults.When(name == "", "models[%d] is empty; expected a network or a file", k)
-		faults.When(slices.Contains(o.Models[:k], name), "models[%d]: duplicate %s", k, name)
+		faults.When(slices.Contains(o.Models[:k], name), "models[%d]: duplicate %s; remove one", k, name)
 	}
 	return errors.Join(faults...)
 }
@@ -232,7 +232,8 @@ func (o Vary) Validate() error {
 		twice("max_degrees", o.MaxDegrees), twice("networks", o.Networks))
 	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1,
 		len(o.MaxDegrees)) * max(1, len(o.Networks))
-	faults.When(points > mostPoints, "%d combinations of values; expected at most %d in one run", points,
+	faults.When(points > mostPoints, "the lists of vary have %d combinations of values; expected at most %d in one "+
+		"run", points,
 		mostPoints)
 	return errors.Join(faults...)
 }
@@ -241,7 +242,7 @@ func (o Vary) Validate() error {
 func twice[T comparable](name string, list []T) error {
 	for k, v := range list {
 		if slices.Contains(list[:k], v) {
-			return fmt.Errorf("%s[%d]: duplicate %v", name, k, v)
+			return fmt.Errorf("%s[%d]: duplicate %v; remove one", name, k, v)
 		}
 	}
 	return nil

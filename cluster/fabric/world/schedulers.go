@@ -67,7 +67,8 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) bool {
 			return true
 		}
 	}
-	r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers", f.Schedule.Against))
+	r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers of this run",
+		f.Schedule.Against))
 	return false
 }
 

@@ -94,12 +94,12 @@ func TestWhatIsRefused(t *testing.T) {
 	e.Observe()
 	for _, action := range []int{-1, 999} {
 		_, err = e.Act(action)
-		require.ErrorContains(t, err, "expected 0 to 2, the last advances time")
+		require.ErrorContains(t, err, "expected 0 to 2; the last action advances time")
 	}
 	_, err = NewLearner(nil, workloads(1), Completion, candidates.Options{}, 1)
 	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")
 	for teacher, says := range map[string]string{"round-robin": "which stops tasks",
-		"nobody": "best and none are valid too"} {
+		"nobody": ", best or none"} {
 		o := quick(candidates.PPO)
 		o.Teacher = teacher
 		_, err = NewLearner(workloads(1), workloads(1), Completion, o, 1)
@@ -219,6 +219,6 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	nodetest.Conforms(t, SchedulerOf("random", m))
 
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "has no learned scheduler")
+	require.ErrorContains(t, err, "does not contain a learned scheduler")
 	require.Error(t, l.Restore(set))
 }

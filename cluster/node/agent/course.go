@@ -26,7 +26,7 @@ func NewLearner(train, validation []node.Study, objective Objective, o candidate
 	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d training workloads and %d validation workloads; "+
+		return nil, fmt.Errorf("learn a scheduler: got %d training workloads and %d validation workloads; "+
 			"expected at least one of each", len(train), len(validation))
 	}
 	first, err := NewEnv(train, objective)
@@ -44,7 +44,7 @@ func CheckTeacher(name string) error {
 	}
 	kind, err := schedulers.Named(name)
 	if err != nil {
-		return fmt.Errorf("teacher: %w; best and none are valid too", err)
+		return fmt.Errorf("teacher: %w, best or none", err)
 	}
 	if kind.Slices {
 		return fmt.Errorf("teacher is %s, which stops tasks, but agents cannot stop tasks; choose another teacher",

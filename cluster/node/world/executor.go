@@ -63,7 +63,8 @@ const mostLog = 1 << 20
 // Validate returns every invalid option.
 func (e Executor) Validate() error {
 	var faults validate.Faults
-	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff is %v; must not be negative", e.Grace, e.Backoff)
+	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff is %v; both must be at least 0", e.Grace,
+		e.Backoff)
 	faults.When(e.Log < 1 || e.Log > mostLog, "log_mb is %d; must be from 1 to %d", e.Log, mostLog)
 	faults.When(len(e.UUIDs) > 0 && e.Devices == onCPU, "uuids names GPUs, but devices is cpu; remove one of them")
 	faults.When(e.Sampling < ShortestSampling || e.Sampling > LongestSampling,

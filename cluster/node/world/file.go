@@ -116,7 +116,8 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	}
 	pairs, err := cluster.ReadPairs(fsys, path)
 	if err == nil && len(pairs) == 0 {
-		err = fmt.Errorf("%s has no measured pairs; remove machine.profiles, or name a file with rows", path)
+		err = fmt.Errorf("%s has no measured pairs; remove machine.profiles, or name a file with at least one pair",
+			path)
 	}
 	if err != nil {
 		r.Blame("machine.profiles", r.Elsewhere("machine.profiles", err).Error())

@@ -52,7 +52,8 @@ func (f *File) GPUs() int { return len(f.Machine.options().Devices) }
 // checkPublished reports keys that the published study does not have.
 func (f *File) checkPublished(r *decode.Reading) {
 	if published.New == nil {
-		r.Blame("machine.compat", "compat is tasks, but this program was built without the published study")
+		r.Blame("machine.compat", "compat is tasks, but this program was built without the published study; set "+
+			"compat to none")
 		return
 	}
 	for _, name := range f.Schedule.Schedulers {
@@ -62,7 +63,8 @@ func (f *File) checkPublished(r *decode.Reading) {
 		}
 	}
 	if len(f.Task) > 0 {
-		r.Blame("task", "the published study generates its tasks; remove [[task]] or machine.compat")
+		r.Blame("task", "[[task]] is set, but the published study generates its tasks; remove [[task]] or "+
+			"machine.compat")
 	}
 	fresh := New()
 	fresh.EnsureDefaults()

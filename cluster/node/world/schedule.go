@@ -82,7 +82,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	}
 	against := f.Schedule.Against
 	if against != "" && !slices.ContainsFunc(f.Candidates(), func(s Scheduler) bool { return s.Kind.Name == against }) {
-		r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers", against))
+		r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers of this run", against))
 	}
 }
 

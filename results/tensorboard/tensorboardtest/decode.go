@@ -50,7 +50,7 @@ type field struct {
 	bytes        []byte // value of any other type
 }
 
-var errMessage = fmt.Errorf("%w: it does not contain an event", tensorboard.ErrDamaged)
+var errMessage = fmt.Errorf("%w: the record does not contain an event", tensorboard.ErrDamaged)
 
 // eachField calls do for each field of a message.
 func eachField(m []byte, do func(f field) error) error {
