@@ -136,7 +136,8 @@ func TestAdaptiveFigures(t *testing.T) {
 // Whatever a simulation would end by is found before it, by 'graft config check' too.
 func TestAdaptiveFaults(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\ngpus_per_node = 4\n"+
+	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\n"+
+		"gpus_per_node = 4\n"+
 		"[schedule]\nschedulers = [\"tiresias\"]\n", absolute(t, exampleData)))
 	const head = "name,time,application,num_replicas,batch_size\n"
 	for name, c := range map[string]struct{ rows, says string }{

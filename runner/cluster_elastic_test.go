@@ -44,8 +44,10 @@ func TestElasticJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	args := []string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}
 	text := done(t, append(args, "--scheduler", "drf,optimus")...).stdout
-	require.Regexp(t, `(?s)3 jobs of .*on 3 nodes of 8 GPU slots \(6 workers, if each takes 4 slots\), scaling checkpoint.*SCHEDULER +MEAN JCT .*drf .*optimus .*The `+
-		`lower bound of mean JCT is`, text)
+	require.Regexp(t,
+		`(?s)3 jobs of .*on 3 nodes of 8 GPU slots \(6 workers, if each takes 4 slots\), scaling checkpoint.*`+
+		`SCHEDULER +MEAN JCT .*drf .*optimus .*The `+
+			`lower bound of mean JCT is`, text)
 	jobs := contents(t, filepath.Join(out, "drf", "jobs.csv"))
 	require.Regexp(t, `^job,type,arrival \[slots\],end \[slots\],jct \[slots\]\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
 		`cnn-text-classification,0,`, jobs)

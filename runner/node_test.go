@@ -340,8 +340,9 @@ func TestLearnedNodeSchedulers(t *testing.T) {
 // A trace too short for the workloads of learning is compared completely by schedulers that have learned nothing.
 func TestShortTraceOfTasks(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "slurm.csv", tracetest.Slurm+"80|ann|gpu|z|2026-05-01T00:07:00|2026-05-01T00:07:01|2026-05-01T00:08:01|01:00|"+
-		"gres/gpu=1|gres/gpu=1|COMPLETED|01:00:00\n")
+	write(t, "slurm.csv",
+		tracetest.Slurm+"80|ann|gpu|z|2026-05-01T00:07:00|2026-05-01T00:07:01|2026-05-01T00:08:01|01:00|"+
+			"gres/gpu=1|gres/gpu=1|COMPLETED|01:00:00\n")
 	write(t, "node.toml", "[workload]\ntraces = [\"slurm.csv\"]\n[tasks]\n")
 	require.Contains(t, done(t, "config", "check", "node.toml").stdout, "ok: ")
 	out := done(t, "node", "simulate", "node.toml", "--scheduler", "fcfs,sjf").stdout

@@ -63,7 +63,8 @@ func open() (string, error) {
 	if abi := int64(C.graft_abi()); abi != C.GRAFT_ABI {
 		return "", &Error{Op: "open LibTorch", Subject: path, kind: ErrNotLoaded,
 			Cause: fmt.Errorf("the library has interface version %d, expected %d", abi,
-				C.GRAFT_ABI), Remedy: "run 'make library' in the folder of graft to build the library from the same source"}
+				C.GRAFT_ABI), Remedy: "run 'make library' in the folder of graft to build the library from the " +
+				"same source"}
 	}
 	return path, setThreads(DefaultThreads())
 }

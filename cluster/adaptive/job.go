@@ -15,7 +15,8 @@ type Spec struct {
 	App       *Application
 	Devices   int // number of devices that the user requests
 	Batch     int // examples per step that the user requests
-	// Work multiplies the work of each epoch, for jobs that take longer or shorter than their application; zero means 1.
+	// Work multiplies the work of each epoch, for jobs that take longer or shorter than their application; zero means
+	// 1.
 	Work float64
 }
 
@@ -28,7 +29,8 @@ func (s *Spec) Alone() (seconds float64, err error) {
 	return seconds * s.Multiple(), err
 }
 
-// Requested returns the run time in seconds with the requested batch on the requested devices, on nodes with a number of
+// Requested returns the run time in seconds with the requested batch on the requested devices, on nodes with a number
+// of
 // devices each.
 func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 	seconds, err = s.App.time(compact(s.Devices, perNode), s.Batch)

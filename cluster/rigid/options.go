@@ -112,7 +112,8 @@ func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
 type Schedule struct {
 	study.Schedule
 	// Source of expected job durations: limits uses the time limits that users requested, and the longest limit of the
-	// trace for a job without one; lgb or ebm read files in cluster.data; exact uses the true durations (an oracle); any
+	// trace for a job without one; lgb or ebm read files in cluster.data; exact uses the true durations (an oracle);
+	// any
 	// other text is a file path. Empty means ebm for Lucid, lgb for other schedulers that need estimates, and for
 	// backfill limits if the trace has any, else exact.
 	Estimates string `config:",path=word"`

@@ -3,7 +3,7 @@ package tasks
 // Policy chooses the GPU for the next task. It sees the environment before tasks leave their GPUs in this step.
 type Policy func(e *Env) int
 
-// Baseline is one of the published simple policies, with its name.
+// Baseline is a simple published policy with its name.
 type Baseline struct {
 	Name  string
 	About string // description of the policy's rule

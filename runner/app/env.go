@@ -79,7 +79,8 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
-// Suffixed returns the path of a configuration file with a suffix in its name, so that Folder derives another run folder
+// Suffixed returns the path of a configuration file with a suffix in its name, so that Folder derives another run
+// folder
 // from it. An empty path stays empty.
 func Suffixed(path, suffix string) string {
 	if path == "" {

@@ -106,7 +106,8 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 		}
 	}
 	if last == nil {
-		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: no degree fits: %s; choose a lower degree, or a "+
+		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: no degree fits: %s; choose a lower "+
+			"degree, or a "+
 			"larger network with option shape", p.Model, reasons(r.Degrees)))
 	}
 	names := namesOf(p, s, last)
@@ -148,7 +149,8 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	s.Options.EnsureDefaults()
 	for _, degree := range append(slices.Clone(o.Degrees), cmp.Or(o.Critical, 1)) {
 		if degree < 1 || degree > s.Options.MaxParts || degree > 1 && degree%2 == 1 {
-			return nil, fmt.Errorf("degree %d: a job runs on one server or on an even number of servers, at most %d", degree,
+			return nil, fmt.Errorf("degree %d: a job runs on one server or on an even number of servers, at most "+
+				"%d", degree,
 				s.Options.MaxParts/2*2)
 		}
 	}

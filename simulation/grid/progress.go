@@ -29,7 +29,7 @@ type Progress struct {
 	Ahead float64 `json:"machine_seconds_left"`
 }
 
-// Best is one of the best sequences that have ended.
+// Best is a sequence that has ended with a high accuracy.
 type Best struct {
 	Sequence []string `json:"sequence"` // actions of the sequence
 	Accuracy float64  `json:"accuracy"` // mean accuracy over the seeds that have ended

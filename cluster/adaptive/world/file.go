@@ -94,7 +94,8 @@ func (f *File) Validate() error {
 			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; remove it, or set "+
 				"compat to none", name)
 	}
-	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known), f.Schedule.Arrivals.Validate(),
+	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known),
+		f.Schedule.Arrivals.Validate(),
 		f.SchedulerOptions.Validate())...)
 }
 

@@ -37,7 +37,8 @@ var metrics = []study.Metric{
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "device_time", Unit: "h", Title: "device time", About: "device time of all jobs",
 		Better: study.Lower, Format: "%.1f"},
-	{Name: "used", Unit: "share", Title: "used", About: "share of the device time until the end of the last job that jobs " +
+	{Name: "used", Unit: "share", Title: "used", About: "share of the device time until the end of the last job " +
+		"that jobs " +
 		"hold", Better: study.Higher},
 	{Name: "restarts", Title: "restarts", About: "changes of the devices of running jobs, including preemptions",
 		Better: study.Lower, Format: "%.0f"},
@@ -112,7 +113,8 @@ func (s *simulations) loadOf(workload int) []string {
 		return nil
 	}
 	devices := s.Adaptive.Nodes * s.Adaptive.Devices
-	return []string{fmt.Sprintf("%s: the jobs need %.0f device-hours on the devices that they request, a load of %.0f%% on "+
+	return []string{fmt.Sprintf("%s: the jobs need %.0f device-hours on the devices that they request, a load of "+
+		"%.0f%% on "+
 		"%s until the last submission.", s.names[workload], need/3600, 100*need/(span*float64(devices)),
 		words.Plural(devices, "device"))}
 }

@@ -64,7 +64,8 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) erro
 		s.studies = s.undivided() // nothing has learned from the tasks
 	}
 	if len(s.studies) == 0 {
-		return fmt.Errorf("%s: no tasks are left for the comparison, because learned schedulers may have learned from the "+
+		return fmt.Errorf("%s: no tasks are left for the comparison, because learned schedulers may have learned "+
+			"from the "+
 			"first %d; lower tasks.max_tasks, tasks.train_count or tasks.validation_count", s.trace(),
 			s.Tasks.Most*(s.Tasks.TrainCount+s.Tasks.ValidationCount))
 	}
@@ -105,11 +106,13 @@ func (s *simulations) Plan() *study.Plan {
 	p.Title = fmt.Sprintf("%s with %s in total on %s", words.Plural(len(s.studies), "workload"),
 		words.Plural(p.Jobs, "task"), words.Plural(s.GPUs(), "GPU"))
 	if s.omitted > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%s of %s are left out: a task is a job with one GPU, or a part of one, "+
+		p.Remarks = append(p.Remarks, fmt.Sprintf("%s of %s are left out: a task is a job with one GPU, or a part "+
+			"of one, "+
 			"and a duration.", words.Plural(s.omitted, "job"), s.trace()))
 	}
 	if used := p.Jobs; s.trace() != "" && used < len(s.specs) {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%d of %s are compared; tasks.test_count limits the workloads, and learned "+
+		p.Remarks = append(p.Remarks, fmt.Sprintf("%d of %s are compared; tasks.test_count limits the workloads, "+
+			"and learned "+
 			"schedulers learn from earlier ones.", used, words.Plural(len(s.specs), "task")))
 	}
 	for k := range s.candidates {
