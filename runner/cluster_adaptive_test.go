@@ -168,8 +168,8 @@ func TestAdaptiveFaults(t *testing.T) {
 		append(run, "--scheduler", "best")...)
 	fails(t, failure.Configuration, "srtf is rigid, and compat pollux allows only schedulers of adaptive jobs",
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
-	fails(t, failure.Usage, "--load does not apply to simulations of adaptive jobs; omit it",
-		append(run, "--load", "2")...)
+	fails(t, failure.Usage, "--from does not apply to simulations of adaptive jobs; omit it",
+		append(run, "--from", "2")...)
 	fails(t, failure.Configuration, "workload-9.csv\" not found; looked in", "cluster", "run", file, "--trace",
 		"workload-9.csv", "--out", out)
 	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat",

@@ -46,7 +46,7 @@ func TestElasticJobs(t *testing.T) {
 	text := done(t, append(args, "--scheduler", "drf,optimus")...).stdout
 	require.Regexp(t,
 		`(?s)3 jobs of .*on 3 nodes of 8 GPU slots \(6 workers, if each takes 4 slots\), scaling checkpoint.*`+
-		`SCHEDULER +MEAN JCT .*drf .*optimus .*The `+
+			`SCHEDULER +MEAN JCT .*drf .*optimus .*The `+
 			`lower bound of mean JCT is`, text)
 	jobs := contents(t, filepath.Join(out, "drf", "jobs.csv"))
 	require.Regexp(t, `^job,type,arrival \[slots\],end \[slots\],jct \[slots\]\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
@@ -72,7 +72,7 @@ func TestElasticJobs(t *testing.T) {
 		require.GreaterOrEqual(t, c.Values["jct_mean_slots"], o.References[0].Mean)
 	}
 	require.Contains(t, done(t, "config", "check", file).stdout,
-		"3 jobs of "+trace+" on 2 nodes, scaling hot under fifo, srtf, drf, tetris, optimus, peak, frontier")
+		"3 jobs of "+trace+" on 2 nodes of 8 GPU slots (4 workers, if each takes 4 slots), scaling hot under fifo, srtf, drf, tetris, optimus, peak, frontier")
 }
 
 // The table of allocations has what the digest of the outcome covers, and that of slots its sums.

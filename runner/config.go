@@ -23,7 +23,7 @@ import (
 	"graft/runner/train"
 )
 
-// newConfigCommand makes `graft config`. It does not need LibTorch.
+// newConfigCommand makes `graft config`. It does not need LibTorch, but check measures steps if LibTorch is there.
 func newConfigCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "config",

@@ -57,14 +57,14 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	again := jobFile(t, graft("config", "show", path, "--toml").stdout)
 	assert.Equal(t, graft("config", "show", path, "--toml").stdout, graft("config", "show", again, "--toml").stdout)
 	described := graft("config", "show", path, "--describe").stdout
-	assert.Contains(t, described, "# Images per step; zero means 64.\nbatch = 64\n")
+	assert.Contains(t, described, "# Number of images per training step. Zero means 64.\nbatch = 64\n")
 	assert.Equal(t, graft("config", "show", path, "--toml").stdout,
 		graft("config", "show", jobFile(t, described), "--toml").stdout)
 	got = graft("config", "show", path, "--json", "--describe")
 	report = configReport{}
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 	assert.Contains(t, report.Values, configValue{Key: "train.batch", Value: 64.0, From: "default",
-		Description: "Images per step; zero means 64."})
+		Description: "Number of images per training step. Zero means 64."})
 	assert.Equal(t, failure.Done, graft("config", "show").code)
 	assert.Equal(t, failure.Configuration, graft("config", "show", jobFile(t, "a = 1")).code)
 	assert.Equal(t, failure.Usage, graft("config", "show", "--json", "--toml").code)

@@ -51,7 +51,7 @@ func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	require.Nil(t, report.LibTorch)
 	require.Len(t, report.Checks, 1)
 	require.Contains(t, report.Checks[0].Detail, "/nowhere/lib.so")
-	require.Contains(t, report.Checks[0].Remedy, "make deps")
+	require.Contains(t, report.Checks[0].Remedy, "make library")
 }
 
 // mapsVariable names the file into which a process of this test writes what it has mapped.
@@ -98,7 +98,7 @@ func opened(t *testing.T, args ...string) (list []string, took time.Duration) {
 
 // Commands that need no tensor do not open LibTorch, which alone takes longer than they do.
 func TestLibTorchIsOpenedOnlyWhenUsed(t *testing.T) {
-	file := jobFile(t, "[time]\nbudget = \"10s\"\n")
+	file := jobFile(t, "[time]\nbudget = \"10s\"\nclock = \"wall\"\n") // check measures jobs on a virtual clock
 	var all []time.Duration
 	for _, line := range []string{
 		"version", "", "help train", "evaluate --help", "train --help", "config check " + file, "config show " + file,

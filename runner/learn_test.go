@@ -326,7 +326,7 @@ func TestBarsOfPolicies(t *testing.T) {
 	for _, columns := range []uint16{100, 24} {
 		text := drawn(t, columns, "learn", path, "--folder", filepath.Join(t.TempDir(), "run"))
 		shown := emulate(t, text)
-		require.Regexp(t, `^\d\d:\d\d:\d\d\tINFO\tlearned\t`, shown[0])
+		require.Regexp(t, `^\d\d:\d\d:\d\d\tINFO\ttrained policies\t`, shown[0])
 		require.Equal(t, []string{""}, shown[1:], "nothing of the bar is left")
 		require.Regexp(t, `[012] of 2 policies`, text)
 		require.Regexp(t, `\d+ steps`, text)

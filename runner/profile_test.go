@@ -150,7 +150,7 @@ func TestProfileRefuses(t *testing.T) {
 		"a network file that is not": {quickly("none.toml"), failure.Failed, "none.toml"},
 		"a faulty network file":      {quickly(faulty), failure.Configuration, "faulty.toml:"},
 		"a network of no images":     {quickly(features), failure.Failed, "expected classes for images"},
-		"a batch of nothing":         {quickly(network, "--batch", "64,0"), failure.Usage, "batch of 0"},
+		"a batch of nothing":         {quickly(network, "--batch", "64,0"), failure.Usage, "batch is 0; must be between 1 and 65536 examples"},
 		"a batch twice":              {quickly(network, "--batch", "64,64"), failure.Usage, "duplicate batch"},
 		"a batch that is no number":  {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
 		"rounds below none":          {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},

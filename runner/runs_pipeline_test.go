@@ -112,7 +112,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		}, failure.Damaged, []string{"no stages found"}},
 		"the outcome is cut": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600)
-		}, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
+		}, failure.Damaged, []string{runs.OutcomeFile, "delete the file"}},
 		"an empty outcome": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600)
 		}, failure.Damaged, []string{"no comparison in the file"}},

@@ -49,7 +49,7 @@ func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
 		"train --folder ":                 "runs/mine",
 		"train --folder runs/":            "runs/mine",
 		"train --set time.":               "time.budget=\t",
-		"train --set run.ten":             "run.tensorboard=\tWrites event files",
+		"train --set run.ten":             "run.tensorboard=\tWrites TensorBoard event files",
 		"learn learn.toml --set learn.ep": "learn.episodes=",
 		"learn --set tables.":             "tables.folders=",
 		"simulate --set simulate.":        "simulate.seeds=",

@@ -228,7 +228,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	require.Equal(t, "info loaded images onto the device", all[0])
 	require.Equal(t, "info start", all[1])
 	require.Equal(t, "info end", all[len(all)-1])
-	containsAll(t, all, "info up", "info decision", "info down", "info shrink", "debug epoch")
+	containsAll(t, all, "info up", "info decision", "info down", "info shrink", "debug completed epoch")
 	path := filepath.Join(folder, "log.jsonl")
 	write(t, path, contents(t, path)+`{"level":"inf`)
 	for _, name := range []string{control.AddressFile, control.TokenFile} { // of a process that was killed

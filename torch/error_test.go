@@ -162,7 +162,7 @@ func TestMissingLibraryIsExplained(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 		text := strings.Join(strings.Fields(string(out)), " ")
-		require.Contains(t, text, "make deps")
+		require.Contains(t, text, "make library")
 		require.Contains(t, text, says)
 	}
 }

@@ -59,7 +59,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	read, err := trace.ReadAll(env.Files, path, f.Cluster.TraceOptions(s.names()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.Usagef("the trace %s does not exist; name one with option trace, or create one with "+
+		return nil, fmt.Errorf("the trace %s does not exist; name one with option trace, or create one with "+
 			"'graft trace generate'", path)
 	}
 	if err != nil {
