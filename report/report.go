@@ -132,6 +132,7 @@ type Form int
 const (
 	Text     Form = iota // aligned columns for a terminal
 	Markdown             // tables for GitHub
+	Latex                // tables for LaTeX
 	CSV                  // one row per pair of run and quantity
 	JSON                 // one JSON object
 )
@@ -148,6 +149,8 @@ func (r *Report) Write(w io.Writer, form Form) error {
 		return r.table().CSV(w)
 	case Markdown:
 		return r.document().Markdown(w)
+	case Latex:
+		return r.document().Latex(w)
 	}
 	return r.document().Print(w)
 }

@@ -18,6 +18,7 @@ type reportOptions struct {
 	json     bool   // print one object
 	csv      bool   // print comma-separated rows
 	markdown bool   // print tables for GitHub
+	latex    bool   // print tables for LaTeX
 	reach    string // case whose loss the others are to reach; empty for none
 	html     string // write a page into this file; empty for none
 	force    bool   // replace a file that is not a page
@@ -64,9 +65,10 @@ is 3.`,
 	flags.StringVar(&o.reach, "reach", "",
 		"for trials: cost of each case to reach the final validation loss of this `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
+	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the package booktabs")
 	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")
 	flags.BoolVar(&o.force, "force", false, "overwrite a file that is not a page of graft")
-	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "html")
+	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
 	return command
 }
 
@@ -79,6 +81,8 @@ func (o reportOptions) form() report.Form {
 		return report.CSV
 	case o.markdown:
 		return report.Markdown
+	case o.latex:
+		return report.Latex
 	}
 	return report.Text
 }

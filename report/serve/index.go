@@ -14,6 +14,7 @@ import (
 
 	"graft/internal/files"
 	"graft/report/runs"
+	"graft/results"
 )
 
 // index holds the state of the runs in a folder at their last scan. It scans on request, each run at most once per
@@ -49,7 +50,7 @@ type runState struct {
 	path    string    // path of the folder
 	tag     uint64    // hash of names, sizes and times of its files
 	written time.Time // latest modification time of its files
-	quiet   bool      // written is more than quietAfter ago
+	quiet   bool      // no process writes the run any more
 }
 
 const (
@@ -60,6 +61,9 @@ const (
 	ageDivisor = 10
 	// quietAfter is the time without writes after which a run no longer counts as running.
 	quietAfter = 10 * time.Minute
+	// idleAfter is the time without writes after which a run whose lock is free no longer counts as running. It covers
+	// the time between the end of a process and its restart.
+	idleAfter = 15 * time.Second
 	// maxStatFiles limits the scanned files of a run.
 	maxStatFiles = 5000
 )
@@ -180,7 +184,7 @@ func (w *scanner) add(at, name string) {
 
 // refresh scans a run if its interval has passed. It drops a run that no longer exists.
 func (g *index) refresh(e *indexedRun, now time.Time) bool {
-	e.quiet = now.Sub(e.written) > quietAfter
+	e.quiet = g.isQuiet(e, now)
 	if now.Sub(e.looked) < g.interval(e, now) {
 		return true
 	}
@@ -190,8 +194,23 @@ func (g *index) refresh(e *indexedRun, now time.Time) bool {
 		return false
 	}
 	e.tag, e.written, e.looked = tag, written, now
-	e.quiet = now.Sub(written) > quietAfter
+	e.quiet = g.isQuiet(e, now)
 	return true
+}
+
+// isQuiet reports whether no process writes a run any more: its lock is free, or it has not changed for long.
+func (g *index) isQuiet(e *indexedRun, now time.Time) bool {
+	since := now.Sub(e.written)
+	return since > quietAfter || !e.ended && since > idleAfter && g.isFree(filepath.Join(e.path, results.LockFile))
+}
+
+// isFree reports whether a lock file exists and no process holds it.
+func (g *index) isFree(path string) bool {
+	if _, err := g.fsys.Stat(path); err != nil {
+		return false
+	}
+	held, err := g.fsys.Locked(path)
+	return err == nil && !held
 }
 
 // interval returns the time between scans of a run.

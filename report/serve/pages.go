@@ -130,7 +130,9 @@ func readLine(fsys files.FS, folder string) *runLine {
 		e.seed = fmt.Sprint(*rep.Seed)
 	}
 	if len(rep.Quantities) > 0 {
-		at := max(0, slices.IndexFunc(rep.Quantities, func(q report.QuantityReport) bool { return q.Better != "" }))
+		at := max(0, slices.IndexFunc(rep.Quantities, func(q report.QuantityReport) bool {
+			return q.Better != "" && !(strings.HasPrefix(q.Quantity, "failed") && q.Mean == 0) // no failure says nothing
+		}))
 		e.figure = &rep.Quantities[at]
 	}
 	return e

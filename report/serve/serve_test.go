@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"graft/internal/files"
 	"graft/internal/listen"
 	"graft/internal/telemetry"
+	"graft/results"
 )
 
 // Addresses of runs lead back to their names.
@@ -53,4 +55,22 @@ func TestListShowsGPUs(t *testing.T) {
 	next := get(h, tag)
 	require.Equal(t, http.StatusOK, next.Code)
 	require.Contains(t, next.Body.String(), "71.0")
+}
+
+// A run is quiet soon after its process has ended, and much later where locks say nothing.
+func TestQuietRuns(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	g := newIndex(files.OS{}, dir, time.Second, func() time.Time { return now })
+	e := &indexedRun{runState: runState{path: dir, written: now}}
+	after := func(d time.Duration) bool { return g.isQuiet(e, now.Add(d)) }
+	require.False(t, after(time.Minute), "without a lock file")
+	require.True(t, after(quietAfter+time.Second))
+	lock, err := files.OS{}.Lock(filepath.Join(dir, results.LockFile), "test")
+	require.NoError(t, err)
+	require.False(t, after(time.Minute), "a process holds the lock")
+	require.NoError(t, lock.Close())
+	require.False(t, after(idleAfter-time.Second), "it may start again")
+	require.True(t, after(idleAfter+time.Second))
+	e.ended = true
+	require.False(t, after(time.Minute))
 }
