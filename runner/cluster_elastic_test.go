@@ -72,7 +72,8 @@ func TestElasticJobs(t *testing.T) {
 		require.GreaterOrEqual(t, c.Values["jct_mean_slots"], o.References[0].Mean)
 	}
 	require.Contains(t, done(t, "config", "check", file).stdout,
-		"3 jobs of "+trace+" on 2 nodes of 8 GPU slots (4 workers, if each takes 4 slots), scaling hot under fifo, srtf, drf, tetris, optimus, peak, frontier")
+		"3 jobs of "+trace+" on 2 nodes of 8 GPU slots (4 workers, if each takes 4 slots), scaling hot under "+
+			"fifo, srtf, drf, tetris, optimus, peak, frontier")
 }
 
 // The table of allocations has what the digest of the outcome covers, and that of slots its sums.

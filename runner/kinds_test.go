@@ -151,7 +151,8 @@ func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	path := filepath.Join(dir, runs.ManifestFile)
 	write(t, path, strings.Replace(contents(t, path), `"kind": "job"`, `"kind": "of-tomorrow"`, 1))
 	for _, command := range []string{"report", "plot"} {
-		o := fails(t, failure.Damaged, `unknown kind of run "of-tomorrow" in the manifest, maybe from a later version of graft`,
+		o := fails(t, failure.Damaged,
+			`unknown kind of run "of-tomorrow" in the manifest, maybe from a later version of graft`,
 			command, dir)
 		containsAll(t, o.stderr, dir, `use the version that wrote the manifest, "v0.1.0"`)
 	}

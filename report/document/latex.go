@@ -66,9 +66,11 @@ func latexTable(lines [][]string, right []bool, caption string) string {
 	return b.String()
 }
 
-// latexSigns escapes the characters that LaTeX interprets. A leading bracket would be an argument of the line before it.
+// latexSigns escapes the characters that LaTeX interprets. A leading bracket would be an argument of the line before
+// it.
 var latexSigns = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
-	"{", `\{`, "}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "[", `{[}`, "]", `{]}`, "±", `$\pm$`, "×", `$\times$`,
+	"{", `\{`, "}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "[", `{[}`, "]", `{]}`, "±",
+	`$\pm$`, "×", `$\times$`,
 	"<", `$<$`, ">", `$>$`, "…", `\ldots{}`, "²", `$^2$`, "µ", `$\mu$`)
 
 // latexText escapes text so that LaTeX shows it literally.

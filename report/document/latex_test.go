@@ -41,8 +41,8 @@ func TestLatex(t *testing.T) {
 // LaTeX sets what is written, if it is installed.
 func TestLatexIsSet(t *testing.T) {
 	program, err := exec.LookPath("pdflatex")
-	if err != nil {
-		t.Skip("left out: pdflatex is not installed")
+	if err != nil || exec.Command("kpsewhich", "booktabs.sty").Run() != nil {
+		t.Skip("left out: pdflatex with booktabs is not installed")
 	}
 	dir := t.TempDir()
 	var b strings.Builder

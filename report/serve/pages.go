@@ -131,7 +131,8 @@ func readLine(fsys files.FS, folder string) *runLine {
 	}
 	if len(rep.Quantities) > 0 {
 		at := max(0, slices.IndexFunc(rep.Quantities, func(q report.QuantityReport) bool {
-			return q.Better != "" && !(strings.HasPrefix(q.Quantity, "failed") && q.Mean == 0) // no failure says nothing
+			return q.Better != "" && !(strings.HasPrefix(q.Quantity,
+				"failed") && q.Mean == 0) // no failure says nothing
 		}))
 		e.figure = &rep.Quantities[at]
 	}
