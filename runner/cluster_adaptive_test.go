@@ -99,7 +99,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
 	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
 		filepath.Join(dir, "lucid")}, data...)...)
-	require.Contains(t, rigid.stderr, "the trace workload-2.csv does not exist; name one with --trace",
+	require.Contains(t, rigid.stderr, "read trace workload-2.csv: file does not exist; name another with",
 		"jobs that keep their devices have no names of workloads")
 }
 
@@ -189,7 +189,7 @@ func TestAmbiguousWorkloads(t *testing.T) {
 		return []string{"cluster", "run", "--compat", "pollux", "--data", data, "--trace", trace, "--nodes", "4",
 			"--scheduler", "tiresias", "--out", filepath.Join(t.TempDir(), "run")}
 	}
-	fails(t, failure.Configuration, filepath.Join("busy", "workload-1.csv")+" or "+filepath.Join(data, "workloads",
+	fails(t, failure.Configuration, filepath.Join("busy", "workload-1.csv")+" and "+filepath.Join(data, "workloads",
 		"more", "workload-1.csv")+"; give the path of one", run("workload-1.csv")...)
 	require.Contains(t, done(t, run("more/workload-1.csv")...).stdout, "24 jobs of workload-1")
 	require.Contains(t, done(t, run("more/workload-1.csv,busy/workload-1.csv")...).stdout,

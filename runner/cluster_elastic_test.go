@@ -169,7 +169,7 @@ func TestElasticFaults(t *testing.T) {
 		"--out", out)
 	fails(t, failure.Configuration, "can never run", run("--set", "elastic.gpus_per_node=2")...)
 	write(t, trace, `{"jobs": [{"id": 1, "type": 9, "arrv_time": 0, "num_epochs": 1, "real_num_epochs": 1}]}`)
-	fails(t, failure.Configuration, "jobs[0]: job 1: type 9; expected 1 to 8", run()...)
+	fails(t, failure.Configuration, "jobs[0]: job 1: type is 9; expected 1 to 8", run()...)
 	require.NoDirExists(t, out)
 }
 

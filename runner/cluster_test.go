@@ -233,7 +233,7 @@ func TestClusterFlagFaults(t *testing.T) {
 		"": "give the number of nodes, such as --nodes 16, or a file of virtual " +
 			"clusters, or --data",
 		"--nodes 16x8":               `nodes is "16x8", which is neither a number of nodes nor a file; give a`,
-		"--nodes 2 --trace none.csv": "the trace none.csv does not exist; name one with --trace",
+		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another with --trace",
 		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +
 			"batch",
 		"--nodes 2 --scheduler drf":   "the scheduler drf is for simulations of elastic jobs: jobs whose workers",

@@ -111,7 +111,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 	}
 	done(t, "config", "check", "c.toml")
 	for set, says := range map[string]string{
-		`workload.traces=["none.csv"]`: "the trace none.csv does not exist",
+		`workload.traces=["none.csv"]`: "read trace none.csv: file does not exist",
 		`workload.traces=["text.csv"]`: "unknown trace format",
 		`workload.traces=["torn.csv"]`: "torn.csv:2",
 		`cluster.format="swf"`:         "jobs.csv:1",

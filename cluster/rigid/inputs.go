@@ -59,8 +59,8 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	read, err := trace.ReadAll(env.Files, path, f.Cluster.TraceOptions(s.names()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the trace %s does not exist; name one with option trace, or create one with "+
-			"'graft trace generate'", path)
+		return nil, fmt.Errorf("read trace %s: %w; name another with option trace, or create one with "+
+			"'graft trace generate'", path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
