@@ -62,13 +62,13 @@ to the address.`,
   graft train job.toml --listen 127.0.0.1:0`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if len(args) == 0 && len(o.Set) == 0 {
-				return failure.Usagef("train: no job file; name one, write one with " +
-					"'graft config show --describe >job.toml', or change keys of the default job with --set KEY=VALUE")
-			}
 			if isSweep(command) {
 				trials.Set, trials.Folder, trials.Resume, trials.Force = o.Set, o.Folder, o.Resume, o.Force
 				return runSweep(command.Context(), command, first(args), trials, o.json)
+			}
+			if len(args) == 0 && len(o.Set) == 0 && !(o.Resume && o.Folder != "") {
+				return failure.Usagef("train: no job file; name one, write one with " +
+					"'graft config show --describe >job.toml', or change keys of the default job with --set KEY=VALUE")
 			}
 			return runTrain(command.Context(), command.OutOrStdout(), first(args), o)
 		},

@@ -253,3 +253,11 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	require.Equal(t, []string{"cannot write the log in the run folder; continuing without it"},
 		messages(t, o.stderr))
 }
+
+// A job without a file is asked for by --set, so that nothing trains by mistake.
+func TestTrainNeedsAFileOrKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	fails(t, failure.Usage, "train: no job file; name one, write one with 'graft config show --describe >job.toml'", "train")
+	fails(t, failure.Usage, "no job file", "train", "--quiet", "--json")
+	require.NoDirExists(t, "runs")
+}
