@@ -204,12 +204,19 @@ func TestRelease(t *testing.T) {
 	for _, name := range []string{"bin/graft", "scripts/library.sh", "scripts/wheel.sh",
 		"build/src/cgotorch/cgotorch.h", "torch/csrc/door.cc", "share/man/man1/graft-train.1",
 		"share/bash-completion/completions/graft", "share/graft/python/graft_results.py", "LICENSE",
+		"Makefile", "docs/install.md", "scenarios/small.toml", "python/pyproject.toml", "licenses/go/LICENSE",
+		"licenses/github.com/vbauerster/mpb/v8/UNLICENSE",
 		"licenses/github.com/wangkuiyi/gotorch/LICENSE", "licenses/github.com/spf13/cobra/LICENSE.txt"} {
 		require.Contains(t, string(list), filepath.Base(home)+"/"+name+"\n")
 	}
 	got, err := exec.Command(filepath.Join(home, "bin/graft"), "version").Output()
 	require.NoError(t, err)
 	require.Contains(t, string(got), "1.2.3")
+	requireLinks(t, home)
+	help, err := exec.Command("make", "-s", "-C", home).Output()
+	require.NoError(t, err)
+	require.Contains(t, string(help), "make library    build the library for LibTorch")
+	require.NotContains(t, string(help), "make test", "what needs Go is not offered")
 
 	// Objects of equal sources are those of this tree, so that only the linker runs.
 	objects, err := filepath.Abs("../build/obj")
@@ -222,6 +229,21 @@ func TestRelease(t *testing.T) {
 	out, err = doctor.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), filepath.Join(home, "build/lib/libgrafttorch.so"))
+}
+
+// pageLink matches a link of a page to a file of the tree.
+var pageLink = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// requireLinks checks that the pages of a release link to files that are in it.
+func requireLinks(t *testing.T, home string) {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(home, "docs", "*.md"))
+	require.NoError(t, err)
+	for _, page := range append(pages, filepath.Join(home, "README.md")) {
+		for _, link := range pageLink.FindAllStringSubmatch(contents(t, page), -1) {
+			require.FileExists(t, filepath.Join(filepath.Dir(page), link[1]), "%s links to it", page)
+		}
+	}
 }
 
 // anotherModuleCache is the environment of a build whose modules lie in a new folder, and come from this

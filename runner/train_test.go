@@ -257,7 +257,8 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 // A job without a file is asked for by --set, so that nothing trains by mistake.
 func TestTrainNeedsAFileOrKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
-	fails(t, failure.Usage, "train: no job file; name one, write one with 'graft config show --describe >job.toml'", "train")
+	fails(t, failure.Usage, "train: no job file; name one, write one with 'graft config show --describe >job.toml'",
+		"train")
 	fails(t, failure.Usage, "no job file", "train", "--quiet", "--json")
 	require.NoDirExists(t, "runs")
 }

@@ -28,6 +28,12 @@ install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE "$
 cp -R docs scenarios "$to/"
 install -d "$to/studies"
 install -m 644 studies/*.md "$to/studies/"
+{
+	grep -ohE '\]\(\.\./[A-Za-z][^)#:]*' docs/*.md | sed 's|.*(\.\./||'
+	grep -ohE '\]\(\.\./\.\./[A-Za-z][^)#:]*' docs/howto/*.md | sed 's|.*(\.\./\.\./||'
+} | sort -u | while read -r link; do
+	if [ -f "$link" ]; then install -D -m 644 "$link" "$to/$link"; fi
+done
 
 # The licences of Go, whose library is in the program, and of the modules that are in the program or whose sources are packed.
 install -d "$to/licenses/go"

@@ -144,9 +144,7 @@ func plotStudySchedulers(r *runs.Run, o *study.Outcome) (all []drawing, err erro
 				Title: titled(m.Title+" of "+r.Base(), point.Name), X: axisOf(m), Values: len(o.Schedulers) <= 12,
 			}
 			rank := o.Ranking(point.Name, key)
-			if b.Lines = "Lines: 95% intervals over workloads and seeds."; rank == nil {
-				b.Lines = "Lines: 95% intervals over jobs."
-			}
+			b.Lines = "Lines: 95% intervals over " + drawnOver(o, key) + "."
 			for _, s := range o.SummariesAt(point.Name) {
 				b.Groups = append(b.Groups, figure.Group{Name: s.Scheduler,
 					Bars: []figure.Bar{studyBar(o, rank, &s, m)}})
@@ -161,6 +159,14 @@ func plotStudySchedulers(r *runs.Run, o *study.Outcome) (all []drawing, err erro
 		}
 	}
 	return all, nil
+}
+
+// drawnOver names what the intervals of a ranked metric are over: a single workload has no ranking.
+func drawnOver(o *study.Outcome, metric string) string {
+	if o.Ranking(o.Points[0].Name, metric) == nil {
+		return "jobs"
+	}
+	return "workloads and seeds"
 }
 
 // axisOf returns the axis of a metric; shares are in percent.
@@ -222,7 +228,7 @@ func plotStudyPoints(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 		all = append(all, drawing{m.Name, &figure.Chart{
 			Title: m.Title + " of " + r.Base(), X: figure.Axis{Name: strings.ReplaceAll(key, "_", " ")},
 			Panels: []figure.Panel{panel},
-			Note:   strings.TrimSpace("Bands: 95% intervals over workloads and seeds. " + remark),
+			Note:   strings.TrimSpace("Bands: 95% intervals over " + drawnOver(o, metric) + ". " + remark),
 		}})
 	}
 	return all, nil
