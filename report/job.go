@@ -125,12 +125,13 @@ const timelineHead = "time line"
 func (j *JobDetail) write(d *document.Document) {
 	events := (&document.Table{}).Numbers(document.UnitSeconds, "", "time").Texts("event", "action").
 		Numbers("", "", "devices", "parameters before", "after").
-		Numbers(document.UnitShare, "", "accuracy before", "after").Numbers(document.UnitSeconds, "%.4f", "took")
+		Numbers(document.UnitShare, "", "last accuracy", "next accuracy").Numbers(document.UnitSeconds, "%.4f", "took")
 	for _, e := range j.Events {
 		events.Add(e.Time, e.Event, e.what(), e.Devices, e.Before, e.Parameters, e.Accuracy, e.After, orMissing(e.Took))
 	}
 	d.Head(timelineHead)
 	d.Show(events)
+	d.Say("LAST and NEXT ACCURACY are of the evaluations around an event, with training between them.")
 	if j.Skipped > 0 {
 		d.Head("last %d of %s", len(j.Epochs), words.Plural(j.Skipped+len(j.Epochs), "epoch"))
 	} else {

@@ -221,7 +221,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
-		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers do not support it"},
+		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers do not support gpus"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is set, but only Slurm"},
 	} {
 		fails(t, says.code, says.text, "simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force",

@@ -120,7 +120,7 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	}
 	if events := eventTable(r); len(events.Rows) > 1 {
 		p.Table(events)
-		p.Line("")
+		p.Line("LAST and NEXT ACCURACY are of the evaluations around an event, with training between them.\n")
 	}
 	where, o := fmt.Sprintf("results in %s, ", r.Folder), r.Outcome
 	if temporary {
@@ -178,7 +178,7 @@ func memoryText(peak int64) string { return fmt.Sprintf("%d MiB of memory", peak
 // eventTable shows the events of a job between its start and its end.
 func eventTable(r *train.Result) *document.Table {
 	events := (&document.Table{}).Numbers(document.UnitSeconds, "%.1f s", "time").Texts("event", "what").Numbers("", "",
-		"parameters").Numbers(document.UnitShare, "%.1f%%", "accuracy before", "after").Numbers("", "", "took")
+		"parameters").Numbers(document.UnitShare, "%.1f%%", "last accuracy", "next accuracy").Numbers("", "", "took")
 	for _, n := range r.Events {
 		traits := n.Event.Traits()
 		if traits.Notice == results.Silent {
