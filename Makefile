@@ -123,7 +123,7 @@ race-runner:
 # process of their own, because those of one package take turns.
 WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machines|Follow
 
-# Tests of the program run next to all others, and the debug build and the race detector fill the end.
+# Tests of the program run next to all others. The debug build and the race detector take what processors they leave.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
@@ -133,8 +133,9 @@ test: deps
 	@echo "== tests, debug build, race detector"; \
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
+	  nice -n 10 $(MAKE) -s debug race >build/debug.log 2>&1 & debug=$$!; \
 	  go test -vet=off -timeout 30m -v $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
-	  $(MAKE) -s debug race >build/debug.log 2>&1 || code=$$?; wait $$waiting || code=$$?; wait $$runner || code=$$?; \
+	  wait $$waiting || code=$$?; wait $$runner || code=$$?; wait $$debug || code=$$?; \
 	  cat build/waiting.log build/runner.log build/debug.log >>build/test.log; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
