@@ -45,7 +45,7 @@ func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expecte
 	return "  " + strings.Join(append(lines, total), "\n  ") + "\n"
 }
 
-// spanText describes the work of a span. Before says which event begins it; zero is the start.
+// spanText describes the work of a span. Event is the number of the event that begins it, from 1; zero is the start.
 func spanText(s trainer.Span, until time.Duration, event int, events []trainer.Event) string {
 	what := "start"
 	if event > 0 {
