@@ -163,7 +163,7 @@ func TestLearnSurvivesKills(t *testing.T) {
 			if signal == syscall.SIGKILL {
 				want = failure.Code(-1)
 			}
-			if code := left(t, p); code == want {
+			if code := left(t, p); code == want || code == failure.Code(-1) { // the signal came before its handler
 				stopped++
 			} else {
 				require.Equal(t, failure.Done, code, "it had been too fast: %s", out)
