@@ -49,7 +49,7 @@ func (o *Origin) Network() (*model.Network, error) {
 	return model.FromForm(form)
 }
 
-// Surgery returns the options of surgery for the actions.
+// Surgery returns the surgery options for the actions.
 func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deepen, Compat: o.Compat} }
 
 // Record is the outcome of a sequence.
