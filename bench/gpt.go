@@ -30,6 +30,7 @@ type gptOptions struct {
 	// and of tokens in a text. All are at least 1.
 	width, heads, depth, context int
 	precision                    torch.Precision // of both sides: float32 or tf32
+	graphs                       bool            // records graft's steps as CUDA graphs
 }
 
 // register adds the flags, each after prefix.
@@ -40,6 +41,7 @@ func (o *gptOptions) register(fs *flag.FlagSet, prefix string) {
 	fs.IntVar(&o.depth, prefix+"depth", 4, "blocks")
 	fs.IntVar(&o.context, prefix+"context", 64, "tokens of a text")
 	fs.TextVar(&o.precision, prefix+"precision", torch.Single, "precision of both sides: float32 or tf32")
+	fs.BoolVar(&o.graphs, prefix+"graphs", false, "record graft's steps, and compare with CUDA graphs of torch.compile")
 }
 
 // args returns the options for a worker.
@@ -47,6 +49,15 @@ func (o *gptOptions) args() []string {
 	return []string{fmt.Sprintf("-width=%d", o.width), fmt.Sprintf("-heads=%d", o.heads),
 		fmt.Sprintf("-depth=%d", o.depth), fmt.Sprintf("-context=%d", o.context),
 		fmt.Sprintf("-precision=%s", o.precision)}
+}
+
+// twins returns the ways in which PyTorch runs the network.
+func (o *gptOptions) twins() []variant {
+	list := []variant{{name: "eager"}, {name: "torch.compile", args: []string{"--compile"}}}
+	if o.graphs {
+		list = append(list, variant{name: "torch.compile, CUDA graphs", args: []string{"--compile", "--graphs"}})
+	}
+	return list
 }
 
 func (o *gptOptions) graph() (*graph.Graph, error) {
@@ -78,7 +89,7 @@ func (b *bench) gpts() error {
 	}
 	var faults []error
 	for _, threads := range counts {
-		for _, twin := range []variant{{name: "eager"}, {name: "torch.compile", args: []string{"--compile"}}} {
+		for _, twin := range b.network.twins() {
 			faults = append(faults, b.gpt(program, threads, twin))
 		}
 	}
@@ -87,7 +98,8 @@ func (b *bench) gpts() error {
 
 func (b *bench) gpt(program string, threads int, twin variant) error {
 	shared := append(b.network.args(), fmt.Sprintf("-device=%s", b.device), fmt.Sprintf("-threads=%d", threads))
-	us, err := start("graft", nil, program, append([]string{"gpt-worker", "-folder=" + b.folder}, shared...)...)
+	us, err := start("graft", nil, program, append([]string{"gpt-worker", "-folder=" + b.folder,
+		fmt.Sprintf("-graphs=%t", b.network.graphs)}, shared...)...)
 	if err != nil {
 		return err
 	}
@@ -163,11 +175,11 @@ func serveGPT(folder string, o setup, network gptOptions, r io.Reader, w io.Writ
 	})
 }
 
-func newGPTWorker(s *torch.Scope, folder string, o setup, network gptOptions) (*gptWorker, error) {
-	if err := torch.SetThreads(o.threads); err != nil {
+func newGPTWorker(s *torch.Scope, folder string, start setup, network gptOptions) (*gptWorker, error) {
+	if err := torch.SetThreads(start.threads); err != nil {
 		return nil, err
 	}
-	device, err := torch.ParseDevice(o.device)
+	device, err := torch.ParseDevice(start.device)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +201,8 @@ func newGPTWorker(s *torch.Scope, folder string, o setup, network gptOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	if k.program, err = n.Program(s, torch.ProgramOptions{Fast: true, Precision: network.precision}); err != nil {
+	o := torch.ProgramOptions{Fast: true, Precision: network.precision, Graphs: network.graphs}
+	if k.program, err = n.Program(s, o); err != nil {
 		return nil, err
 	}
 	k.optimizer = s.NewOptimizer(torch.Group{Params: paramsOf(n),

@@ -1,6 +1,6 @@
 """The PyTorch side of bench gpt: a GPT as its authors would write it, in a resident worker.
 
-    twin_gpt.py -file FILE -width N -heads N -depth N -threads N -device DEVICE -precision float32|tf32 [--compile]
+    twin_gpt.py -file FILE -width N -heads N -depth N -threads N -device DEVICE -precision float32|tf32 [--compile [--graphs]]
 
 FILE has the weights by name and the batches x and y. Each line on stdin is {"cmd": "train", "steps": N}; the answer is
 {"seconds", "cpu_seconds", "losses", "peak_mb"}.
@@ -56,6 +56,7 @@ def options():
     parser.add_argument("-device", default="cpu")
     parser.add_argument("-precision", choices=["float32", "tf32"], default="float32")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--graphs", action="store_true", help="with --compile: record CUDA graphs")
     return parser.parse_args()
 
 
@@ -68,7 +69,7 @@ def main():
     net = GPT(*(state[name + ".weight"].shape[0] for name in ("tok", "pos")), o.width, o.heads, o.depth)
     net.load_state_dict(state)
     net.to(o.device)
-    step = torch.compile(net) if o.compile else net
+    step = torch.compile(net, mode="reduce-overhead" if o.graphs else None) if o.compile else net
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
     at = 0
     for line in sys.stdin:

@@ -67,10 +67,6 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 
 // compareGraph reports options that a network that runs as a graph, or a text dataset, does not support.
 func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
-	if n.Graph != nil && j.Train.CUDAGraphs {
-		r.Blame("train.cuda_graphs", "CUDA graphs do not support a network that runs as a graph of operators; "+
-			"set cuda_graphs to false")
-	}
 	j.compareUndrawn(n, r)
 	for key, on := range map[string]bool{"pad": j.Train.Augment.Pad > 0, "flip": j.Train.Augment.Flip,
 		"cutout": j.Train.Augment.Cutout > 0, "rand_augment": j.Train.Augment.RandAugment > 0,

@@ -69,8 +69,8 @@ func TestReportsOfGPUs(t *testing.T) {
 	for _, s := range r.Steps {
 		states[s.Step] = s.State + ": " + s.Last
 	}
-	require.Len(t, states, 12)
-	for _, name := range []string{"energy", "demo", "profile", "epoch", "gpt", "gpt-85m", "grid"} {
+	require.Len(t, states, 14)
+	for _, name := range strings.Fields("energy demo profile epoch gpt gpt-85m gpt-graphs gpt-85m-graphs grid") {
 		require.Equal(t, "left out: no CUDA device", states[name])
 	}
 	require.Equal(t, "pass: torch -test.run CUDA -test.v", states["tests-torch"])
@@ -104,7 +104,7 @@ func TestFailuresOnGPUs(t *testing.T) {
 	require.Equal(t, "pass: trainer -test.run CUDA -test.v", states["tests-trainer"])
 	require.Equal(t, "timeout: ", states["energy"])
 	require.Equal(t, "left out: no time is left of 9 s", states["grid"])
-	require.Equal(t, 8, r.Failures)
+	require.Equal(t, 10, r.Failures)
 	require.Contains(t, text, "losses differ")
 
 	r, _, err = runGPU(t, gpuTree(t, "1"), "STEPS=doctor demo")

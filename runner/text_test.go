@@ -91,7 +91,6 @@ func TestTextJobsAreChecked(t *testing.T) {
 		"unknown axis":                                    {"blocks.0.up", "blocks.9.up"},
 		`tokens is "words"`:                               {`"characters"`, `"words"`},
 		"context is 1 tokens":                             {"context = 12", "context = 1"},
-		"CUDA graphs do not support a network":            {"[train]", "[train]\ncuda_graphs = true"},
 	} {
 		require.Contains(t, good, change[0])
 		write(t, path, strings.Replace(good, change[0], change[1], 1))

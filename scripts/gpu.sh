@@ -151,13 +151,15 @@ run() {
 	step epoch both 150 "$programs/bench" epoch -device cuda:0 -images 12800 -rounds 5 -starts 1 -python "$python"
 	step gpt both 100 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -python "$python"
 	step gpt-85m both 120 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.width 768 -gpt.heads 12 -gpt.depth 12 -gpt.context 256 -gpt.precision tf32 -python "$python"
+	step gpt-graphs both 150 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.graphs -python "$python"
+	step gpt-85m-graphs both 150 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.width 768 -gpt.heads 12 -gpt.depth 12 -gpt.context 256 -gpt.precision tf32 -gpt.graphs -python "$python"
 	step grid gpu 120 "$programs/bench" grid -device cuda:0 -graft "$programs/graft" -python "${python:-none}"
 	finish
 }
 
 # finish writes what the measuring steps printed, and the report for programs.
 finish() {
-	for name in profile epoch gpt gpt-85m grid; do
+	for name in profile epoch gpt gpt-85m gpt-graphs gpt-85m-graphs grid; do
 		if [ -s "$folder/$name.log" ]; then printf '\n%s\n' "$name" && cat "$folder/$name.log"; fi
 	done >>"$folder/report.txt"
 	{

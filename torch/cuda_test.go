@@ -72,3 +72,42 @@ func TestCUDAPrecisions(t *testing.T) {
 		}
 	}
 }
+
+// Networks of tokens have logits for each token. Their steady steps need operators that repeat their bits.
+func TestCUDALossesOfTokens(t *testing.T) {
+	run := func(device Device) (losses []float64) {
+		within(t, func(s *Scope) {
+			random := s.NewGenerator(CPU, 1)
+			table := s.Zeros(Float32, CPU, 9, 9)
+			s.Uniform(table, -1, 1, random)
+			w := s.RequireGrad(s.To(table, Float32, device), true)
+			calls := []Call{
+				call("embedding.default", "e", Argument{"weight", Ref("w")}, Argument{"indices", Ref("x")}),
+				call("linear.default", "y", Argument{"input", Ref("e")}, Argument{"weight", Ref("w")}),
+			}
+			p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w"}, Tensors: []*Tensor{w},
+				Calls: calls}, ProgramOptions{Steady: true})
+			var x, y []int64
+			for k := range int64(40) {
+				x, y = append(x, k*k%9), append(y, k%9)
+			}
+			o := s.NewOptimizer(Group{Params: []*Tensor{w}, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.5}})
+			b := Batches{Inputs: s.To(From(s, x, 8, 5), Int64, device), Labels: s.To(From(s, y, 8, 5), Int64, device),
+				Size: 4, Smoothing: 0.1}
+			for range 5 {
+				f, err := Train(p, o, b)
+				require.NoError(t, err)
+				losses = append(losses, f.Losses...)
+			}
+			f, err := Evaluate(p, b)
+			require.NoError(t, err)
+			losses = append(losses, f.Losses...)
+		})
+		return losses
+	}
+	want := run(CPU)
+	for _, device := range devices(t) {
+		require.InDeltaSlice(t, want, run(device), 1e-4, device)
+		require.Equal(t, run(device), run(device), device)
+	}
+}

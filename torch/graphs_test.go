@@ -136,3 +136,43 @@ func TestCUDAGraphsNoticeChanges(t *testing.T) {
 		require.InDeltaSlice(t, run(device, false), run(device, true), 1e-5, device)
 	}
 }
+
+// A network of operators, with dropout and a counter of its batches, is recorded as one of layers is.
+func TestCUDAGraphsRepeatCalls(t *testing.T) {
+	run := func(device Device, graphs bool) (losses []float64, batches []int64) {
+		within(t, func(s *Scope) {
+			first := From(s, []float32{0.1, -0.2, 0.3, 0.4, 0.5, -0.6}, 3, 2)
+			w, counter := s.RequireGrad(s.To(first, Float32, device), true), s.Zeros(Int64, device, 1)
+			l := CallList{Input: "x", Output: "y", Names: []string{"w", "n"}, Tensors: []*Tensor{w, counter}}
+			l.Calls = []Call{
+				call("dropout.default", "d", Argument{"input", Ref("x")}, Argument{"p", 0.25},
+					Argument{"train", false}),
+				call("linear.default", "y", Argument{"input", Ref("d")}, Argument{"weight", Ref("w")}),
+				{Operator: CountBatch, Arguments: []Argument{{"counter", Ref("n")}}, OnlyTraining: true},
+			}
+			p := s.NewCalls(l, ProgramOptions{Graphs: graphs})
+			o := s.NewOptimizer(Group{Params: []*Tensor{w}, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.5}})
+			b := Batches{Inputs: s.To(From(s, []float32{1, 0, 0, 1, 1, 1, 0, 0}, 4, 2), Float32, device),
+				Labels: s.To(From(s, []int64{0, 1, 2, 0}, 4), Int64, device), Size: 2,
+				Random: s.NewGenerator(device, 3)}
+			for range 6 {
+				f, err := Train(p, o, b)
+				require.NoError(t, err)
+				losses = append(losses, f.Losses...)
+			}
+			f, err := Evaluate(p, b)
+			require.NoError(t, err)
+			losses = append(losses, f.Losses...)
+			batches, err = Values[int64](counter)
+			require.NoError(t, err)
+		})
+		return losses, batches
+	}
+	for _, device := range devices(t) {
+		want, count := run(device, false)
+		got, recorded := run(device, true)
+		require.InDeltaSlice(t, want, got, 1e-5, device)
+		require.Equal(t, []int64{12}, count, device)
+		require.Equal(t, count, recorded, device)
+	}
+}

@@ -85,8 +85,8 @@ bool Calls::Value::reads() const {
 }
 
 Calls::Calls(const graft_calls &c) : Network(c.flags), output_(c.output) {
-  TORCH_CHECK(!records_, "operators of an imported graph cannot be recorded as CUDA graphs; set the option to false");
   for (int32_t k = 0; k < c.ntensors; k++) tensors_.push_back(deref(c.tensors[k], "a weight"));
+  check_recording();
   registers_ = c.ntensors + 1;
   int64_t at = 0;
   for (int32_t k = 0; k < c.count; k++) {

@@ -34,6 +34,11 @@ class Network {
   explicit Network(int32_t flags)
       : fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0), tf32_((flags & GRAFT_PROGRAM_TF32) != 0) {}
 
+  // Throws if steps are to be recorded, and this library cannot record them.
+  void check_recording() const {
+    TORCH_CHECK(!records_ || can_record(device()), "CUDA graphs need CUDA's headers when the library is built; install them, or set CUDA_HOME, and build it again");
+  }
+
   std::vector<at::Tensor> tensors_;
   int32_t fused_ = 0;
   bool fast_;     // layers that are neighbours run as one kernel

@@ -104,7 +104,7 @@ Program::Program(const graft_instr *code, int32_t count, int32_t registers, cons
     steps_.push_back(Step{code[k], {}});
   }
   TORCH_CHECK(output >= 0 && output < registers, "the output is register ", output, " of ", registers);
-  TORCH_CHECK(!records_ || can_record(device()), "CUDA graphs need CUDA's headers when the library is built; install them, or set CUDA_HOME, and build it again");
+  check_recording();
   if (fast_) fuse_norms();
   fuse_pools();
   mark_last_uses();

@@ -11,6 +11,15 @@ constexpr int kRunsBefore = 3;
 
 at::Tensor scalar(at::ScalarType type, const at::Tensor &beside) { return at::zeros({}, beside.options().dtype(type)); }
 
+// An imported network may have an operator that waits for the device, or copies from the host.
+std::unique_ptr<Recording> recorded(const at::Device &device, const std::function<void()> &work) {
+  try {
+    return record(device, work);
+  } catch (const c10::Error &e) {
+    TORCH_CHECK(false, "the step cannot be recorded as a CUDA graph; set cuda_graphs to false: ", e.what_without_backtrace());
+  }
+}
+
 }  // namespace
 
 at::Tensor Masks::next(const at::Tensor &x, double keep) {
@@ -51,7 +60,7 @@ void Recorded::run(const at::Tensor &of_images, const at::Tensor &of_labels, con
     return work_();
   }
   masks.draw_all(generator);
-  if (!recording_) recording_ = record(images.device(), work_);
+  if (!recording_) recording_ = recorded(images.device(), work_);
   recording_->replay();
 }
 

@@ -114,13 +114,20 @@ at::Tensor distillation(const at::Tensor &student, const at::Tensor &teacher, do
 
 constexpr int64_t kIgnored = -100;  // a label that does not count: PyTorch's default
 
+// The sum or the mean of the losses of rows. CUDA has no deterministic operator for logits with further dimensions, so each of their places is a row
+// of its own there.
+at::Tensor loss_of_rows(const at::Tensor &logits, const at::Tensor &labels, int64_t reduction, double smoothing = 0) {
+  if (!logits.is_cuda() || logits.dim() < 3) return at::cross_entropy_loss(logits, labels, {}, reduction, kIgnored, smoothing);
+  return at::cross_entropy_loss(logits.movedim(1, -1).flatten(0, -2), labels.flatten(), {}, reduction, kIgnored, smoothing);
+}
+
 // The mean loss over the batch, or this process's part of it. Where labels are ignored, counted is the number of the others in
 // the batch.
 at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, const Share &share, double smoothing, const at::Tensor &counted = {}) {
-  if (counted.defined()) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kIgnored, smoothing) * share.weight() / counted;
-  if (share.peers == nullptr) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, kIgnored, smoothing);
+  if (counted.defined()) return loss_of_rows(logits, labels, at::Reduction::Sum, smoothing) * share.weight() / counted;
+  if (share.peers == nullptr) return loss_of_rows(logits, labels, at::Reduction::Mean, smoothing);
   const double labels_of_row = labels.dim() > 1 ? static_cast<double>(labels[0].numel()) : 1;
-  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kIgnored, smoothing) * (share.weight() / (static_cast<double>(share.total) * labels_of_row));
+  return loss_of_rows(logits, labels, at::Reduction::Sum, smoothing) * (share.weight() / (static_cast<double>(share.total) * labels_of_row));
 }
 
 // Logits with the classes as dimension 1, as the loss takes them. Networks of tokens have them last.
@@ -462,7 +469,7 @@ void train_together(Network &program, Optimizer &optimizer, const graft_batches 
 std::function<void()> measured(const Network &program, Recorded &r) {
   return [&program, &r] {
     const at::Tensor logits = by_class(program.forward(r.images, false, c10::nullopt), r.labels);
-    r.note(at::cross_entropy_loss(logits, r.labels), logits);
+    r.note(loss_of_rows(logits, r.labels, at::Reduction::Mean), logits);
   };
 }
 
@@ -483,7 +490,7 @@ void evaluate(Network &program, const graft_batches &b, double *losses, int64_t 
       continue;
     }
     const at::Tensor logits = by_class(program.forward(images, false, c10::nullopt), labels);
-    tally.note(k, at::cross_entropy_loss(logits, labels), logits, labels);
+    tally.note(k, loss_of_rows(logits, labels, at::Reduction::Mean), logits, labels);
   }
   if (steps.peers != nullptr) tally.join(*steps.peers);
   tally.read(losses, correct);
