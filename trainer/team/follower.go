@@ -30,6 +30,9 @@ func Follow(ctx context.Context, r Replica, address string, orders io.Reader, an
 			}
 		}
 	}
+	if err == nil && !f.left { // between two orders
+		_ = f.leader.say(answer{Leaves: true}) // a leader that is gone misses nothing
+	}
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}
@@ -74,6 +77,7 @@ type follower struct {
 	leader  *leaderLink
 	replica Replica
 	copied  bool // the replica is a copy of the leader's state
+	left    bool // the leader has been told that this follower leaves
 	device  torch.Device
 	address string       // address of this process for other machines; empty if all are on one machine
 	peers   *torch.Peers // nil outside of a group
@@ -100,6 +104,7 @@ func (f *follower) answer(o order) error {
 	if a.Lost {
 		err = nil // the leader will form another group
 	}
+	f.left = a.Leaves
 	return errors.Join(f.leader.say(a), err)
 }
 

@@ -75,8 +75,8 @@ func (m *member) read() {
 	}
 }
 
-// farewell returns why a member has ended: it may have announced that it leaves, in an answer that nobody has read.
-func (m *member) farewell() error {
+// parted returns why an idle member has ended, or nil. A member that leaves says so, even between two orders.
+func (m *member) parted() error {
 	for {
 		select {
 		case a, more := <-m.answers:
@@ -87,7 +87,7 @@ func (m *member) farewell() error {
 				return errLeft
 			}
 		default:
-			return errGone
+			return nil
 		}
 	}
 }
@@ -113,16 +113,6 @@ func (m *member) hear(ctx context.Context) (answer, error) {
 			return answer{}, ctx.Err()
 		}
 		return answer{}, errSilent
-	}
-}
-
-// gone reports whether an idle process has ended.
-func (m *member) gone() bool {
-	select {
-	case _, more := <-m.answers:
-		return !more
-	default:
-		return false
 	}
 }
 

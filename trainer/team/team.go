@@ -92,11 +92,12 @@ func (t *Team) Gather(ctx context.Context) error {
 // sweep removes members that ended while idle.
 func (t *Team) sweep() (gone int, err error) {
 	for _, m := range t.ready() {
-		if !m.gone() {
+		why := m.parted()
+		if why == nil {
 			continue
 		}
 		gone++
-		if err := t.remove(results.EventPeerLost, m, m.farewell()); err != nil {
+		if err := t.remove(results.EventPeerLost, m, why); err != nil {
 			return gone, err
 		}
 	}
