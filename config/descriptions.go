@@ -283,16 +283,16 @@ var descriptions = map[string]string{
 		"none corrects the faults. Default none.",
 	"graft/cluster/rigid.Options.Data": "Folder of cluster data: vc_config.csv (virtual clusters and their nodes), " +
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
-		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes is set and no scheduler needs the " +
-		"other files.",
+		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes or vc_file is set and no " +
+		"scheduler needs the other files.",
 	"graft/cluster/rigid.Options.Format": "Trace format, one of the list in 'graft trace convert --help'. Empty " +
 		"detects the format from the first lines of the trace.",
 	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
 		"of the trace or, if compat is lucid, the start of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +
 		"its GPUs. Zero ignores memory.",
-	"graft/cluster/rigid.Options.Nodes": "Path of a file that lists the virtual clusters and their nodes, or the " +
-		"number of nodes of a single virtual cluster for all jobs. Empty means vc_config.csv in data.",
+	"graft/cluster/rigid.Options.Nodes": "Number of nodes of a single virtual cluster for all jobs. Zero means that " +
+		"vc_file lists the nodes.",
 	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
 	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: consolidate uses as few " +
 		"nodes as possible; consolidate-first does the same but spreads a job that does not fit; random takes free " +
@@ -301,6 +301,9 @@ var descriptions = map[string]string{
 		"trace or, if compat is lucid, the end of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
+	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
+		"vc_config.csv. Empty means that nodes is the size of a single virtual cluster for all jobs or, if nodes is " +
+		"zero, vc_config.csv in data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only that part; other jobs can use the rest.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: limits uses the time limits that " +

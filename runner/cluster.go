@@ -10,8 +10,8 @@ func newClusterCommand() *cobra.Command {
 		Long: `cluster replays the jobs of a trace on a cluster of GPUs, under one or more schedulers, and
 reports the outcome of each job. Other commands write the device timeline of a job for graft
 train, and learn estimates for schedulers: job durations and future submissions.`,
-		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,tiresias
-  graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17
+		Example: `  graft cluster run --trace jobs.csv --vc-file vc_config.csv --scheduler fifo,tiresias
+  graft cluster timeline --trace jobs.csv --vc-file vc_config.csv --scheduler fair --job 17
   graft cluster estimate --trace jobs.csv --out estimates.csv`,
 	}, newClusterRunCommand(), newClusterApplicationCommand(), newClusterTimelineCommand(), newClusterEstimateCommand(),
 		newClusterForecastCommand(), newClusterShapesCommand())

@@ -32,7 +32,7 @@ func twoWeeks(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	must(t, "trace generate jobs.csv --jobs 1200 --days 16 --nodes 9 --vcs 1 --users 3 --load 0.6 --seed 4 "+
-		"--nodes-out nodes.csv")
+		"--vc-file-out nodes.csv")
 }
 
 // Every job has an estimate, which is found in a folder and used, and the last model and its
@@ -59,7 +59,7 @@ func TestClusterEstimate(t *testing.T) {
 	require.Equal(t, r.Learned, r.Windows[0].Jobs+r.Windows[1].Jobs)
 	require.True(t, slices.IsSortedFunc(r.Terms,
 		func(a, b estimates.Term) int { return int(b.Importance*1e6 - a.Importance*1e6) }))
-	must(t, "cluster run --trace jobs.csv --nodes nodes.csv --data data --scheduler qssf --estimates ebm --out run")
+	must(t, "cluster run --trace jobs.csv --vc-file nodes.csv --data data --scheduler qssf --estimates ebm --out run")
 	require.Len(t, lines(t, "run/qssf/jobs.csv"), len(jobs))
 
 	before := contents(t, "data/jobs_ebm.csv")

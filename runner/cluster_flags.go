@@ -39,7 +39,7 @@ func (f *clusterFlags) document(fsys files.FS) *config.Document {
 
 // clusterKeys maps flags to the keys that they set.
 var clusterKeys = map[string]string{
-	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "scheduler": "schedule.schedulers",
+	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "vc-file": "cluster.vc_file", "scheduler": "schedule.schedulers",
 	"compat": "cluster.compat", "placement": "cluster.placement",
 	"estimates": "schedule.estimates", "load": "schedule.loads",
 	"from": "cluster.from_seconds", "to": "cluster.to_seconds", "workers": "schedule.workers",
@@ -50,9 +50,9 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.String("data", "", "folder with data of the cluster: nodes, profiles, estimates, forecasts; "+
 		"for adaptive jobs the applications")
 	f.given.String("trace", "", "trace file; for adaptive jobs one or more, separated by commas")
-	f.given.String("nodes", "",
-		"file of the virtual clusters and their nodes, or a number of nodes shared by all jobs; "+
-			"empty uses vc_config.csv in --data")
+	f.given.Int("nodes", 0, "number of nodes that all jobs share")
+	f.given.String("vc-file", "",
+		"file of the virtual clusters and their nodes; without it and --nodes, vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
 		"schedulers, separated by commas; all selects every scheduler whose data is given")
 	f.given.String("compat", "", "reproduce the faults of an original: lucid, dl2 for elastic jobs, "+
@@ -88,7 +88,7 @@ func (f *clusterFlags) value(flag *pflag.Flag) string {
 	switch flag.Name {
 	case "load":
 		return "[" + strings.Join(floats(f.loads), ", ") + "]"
-	case "from", "to", "workers":
+	case "from", "to", "workers", "nodes":
 		return flag.Value.String()
 	}
 	return config.Quote(flag.Value.String())

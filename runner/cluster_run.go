@@ -37,7 +37,7 @@ An existing run folder is never overwritten: --resume continues it after a kill 
 same bytes; --force moves it aside.
 
 ` + worldHelp(),
-		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
+		Example: `  graft cluster run --trace jobs.csv --vc-file vc_config.csv --scheduler fifo,sjf
   graft cluster run --trace log.swf --nodes 64 --scheduler backfill
   graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus
   graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json

@@ -73,7 +73,7 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	writeTrace(t, in.dir, 300)
 	w := worlds.Named("rigid")
 	c, err := config.ReadNamed[study.File](w.Name, config.Open(in, ""), []string{
-		`workload.traces=["jobs.csv"]`, `cluster.nodes="nodes.csv"`,
+		`workload.traces=["jobs.csv"]`, `cluster.vc_file="nodes.csv"`,
 		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600", "schedule.ablate=true",
 		"run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func withoutProfiles() string {
 // side, and reports read it.
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
-	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(),
+	args := []string{"cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler", withoutProfiles(),
 		"--estimates", "exact", "--set", "cluster.usage_every_seconds=3600", "--quiet"}
 	got := done(t, append(args, "--out", "one", "--workers", "1")...)
 	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
@@ -149,7 +149,7 @@ func TestClusterRun(t *testing.T) {
 // JSON has what the text has, at each load; more load makes jobs wait longer.
 func TestClusterLoads(t *testing.T) {
 	aCluster(t, 300)
-	r := decoded[study.Outcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv",
+	r := decoded[study.Outcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv",
 		"--load", "1,2,0.5", "--json", "--quiet").stdout)
 	require.Len(t, r.Cells, 3)
 	require.Greater(t, r.Cells[1].Values["queue_mean_s"], r.Cells[0].Values["queue_mean_s"])
@@ -163,7 +163,7 @@ func TestClusterRefusesJobs(t *testing.T) {
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n"+
 		"4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n")
 	write(t, "nodes.csv", ",num\na,1\n")
-	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler",
+	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler",
 		withoutProfiles(), "--estimates", "exact", "--quiet")
 	containsAll(t, got.stderr, "1 larger than its virtual cluster, such as job 2",
 		"1 unknown virtual cluster, such as job 3", "1 no devices requested, such as job 5",
@@ -176,11 +176,11 @@ func TestClusterUndivided(t *testing.T) {
 	aCluster(t, 50)
 	write(t, "bare.csv", "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,8,1,5\n")
 	write(t, "one.csv", ",num\nlab,1\n")
-	for _, args := range []string{"--trace jobs.csv --nodes 4", "--trace bare.csv --nodes one.csv",
+	for _, args := range []string{"--trace jobs.csv --nodes 4", "--trace bare.csv --vc-file one.csv",
 		"--trace bare.csv --nodes 1 --compat lucid --from 1 --to 9"} {
 		done(t, append(strings.Fields("cluster run --quiet --force "), strings.Fields(args)...)...)
 	}
-	require.Equal(t, failure.Usage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
+	require.Equal(t, failure.Configuration, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
 	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,1,cifar10,1,128\n")
 	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr,
 		"workload.csv has no jobs with a duration; name another trace, or simulate adaptive jobs")
@@ -195,7 +195,7 @@ func TestClusterTimeline(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,600,a\n")
 	write(t, "nodes.csv", ",num\na,1\n")
-	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", "fair", "--job",
+	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler", "fair", "--job",
 		"1", "--budget", "100", "--out", "one.csv")
 	require.Contains(t, got.stderr, "set time.budget = 100 and time.devices = 8; ")
 	text := contents(t, "one.csv")
@@ -230,9 +230,13 @@ func TestClusterFlagFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,600,a\n2,4,600,600,a\n")
 	for flags, says := range map[string]string{
-		"": "give the number of nodes, such as --nodes 16, or a file of virtual " +
-			"clusters, or --data",
-		"--nodes 16x8":               `nodes is "16x8", which is neither a number of nodes nor a file; give a`,
+		"": "give the number of nodes, such as --nodes 16, or --vc-file with a file of virtual clusters, or --data",
+		"--nodes 16x8": `--nodes is "16x8"; expected a whole number; a file of virtual clusters belongs to ` +
+			"--vc-file",
+		"--nodes 0":                  "nodes is missing",
+		"--nodes -1":                 "nodes is -1; must be between 1 and",
+		"--vc-file none.csv":         "no file none.csv; name another in --vc-file, or give a number of nodes in --nodes",
+		"--vc-file a.csv --nodes 2":  "nodes is 2, but vc_file lists the nodes too; omit one of the two",
 		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another with --trace",
 		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +
 			"batch",

@@ -35,7 +35,7 @@ counts half of them.
 
 Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. stderr
 shows the values of time.budget and time.devices for the job's file.`,
-		Example: `  graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17 --out job17.csv
+		Example: `  graft cluster timeline --trace jobs.csv --vc-file vc_config.csv --scheduler fair --job 17 --out job17.csv
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

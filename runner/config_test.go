@@ -104,7 +104,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		"text.csv": "once upon a time\n",
 		"torn.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0\n", "estimates.csv": "job_id,priority\n2,60\n",
 		"data/none": "",
-		"c.toml":    "[workload]\ntraces = [\"jobs.csv\"]\n[cluster]\nnodes = \"nodes.csv\"\n",
+		"c.toml":    "[workload]\ntraces = [\"jobs.csv\"]\n[cluster]\nvc_file = \"nodes.csv\"\n",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		write(t, name, text)
@@ -115,10 +115,9 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		`workload.traces=["text.csv"]`: "unknown trace format",
 		`workload.traces=["torn.csv"]`: "torn.csv:2",
 		`cluster.format="swf"`:         "jobs.csv:1",
-		`cluster.nodes="none.csv"`:     "nodes is \"none.csv\", which is neither a number of nodes nor a file",
-		`cluster.nodes="jobs.csv"`: "unknown header; expected a list of virtual " +
+		`cluster.vc_file="none.csv"`:   "no file none.csv; name another in option vc-file",
+		`cluster.vc_file="jobs.csv"`: "unknown header; expected a list of virtual " +
 			"clusters",
-		`cluster.nodes="0"`:                                        "nodes is 0; expected 1 to",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
 		"cluster.from_seconds=7000":                                "jobs.csv has no jobs between",
 		`schedule.schedulers=["qssf"]`:                             "needs estimated durations of jobs",

@@ -17,11 +17,14 @@ var expectedValues = map[string]string{"ParseInt": "a whole number", "ParseUint"
 	"Atoi": "whole numbers", "ParseFloat": "a number", "ParseBool": "true or false",
 	"": "a time, such as 90s or 1m30s"}
 
+// otherFlags names flags for values that a flag once took.
+var otherFlags = map[string]string{"--nodes": "; a file of virtual clusters belongs to --vc-file"}
+
 // plainFlagError says which value a flag expects, in place of the name of a Go function.
 func plainFlagError(_ *cobra.Command, err error) error {
 	m := badValue.FindStringSubmatch(err.Error())
 	if m == nil {
 		return err
 	}
-	return failure.Usagef("%s is %s; expected %s", m[2], m[1], expectedValues[m[4]])
+	return failure.Usagef("%s is %s; expected %s%s", m[2], m[1], expectedValues[m[4]], otherFlags[m[2]])
 }

@@ -196,17 +196,17 @@ var onWrongFiles = map[string][]struct {
 	"graft node run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed},
 		{"machine.toml", failure.Configuration}},
 	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed},
-		{"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
-		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {
-			"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage,
-		}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
-		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {
+		{"--trace half.csv --vc-file wrong.csv", failure.Damaged}, {"--trace none.csv --vc-file nodes.csv", failure.Failed},
+		{"--trace half.csv --vc-file nodes.csv", failure.Damaged}, {
+			"--trace right.csv --vc-file nodes.csv --scheduler qssf", failure.Usage,
+		}, {"--trace right.csv --vc-file nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
+		{"--trace right.csv --vc-file nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {
 			"--trace right.csv --data none", failure.Failed,
-		}, {"--trace right.csv --nodes nodes.csv --out run", failure.Usage}},
+		}, {"--trace right.csv --vc-file nodes.csv --out run", failure.Usage}},
 	"graft cluster application": {{"x run --out a", failure.Damaged}, {"x none --out a", failure.Failed}},
 	"graft cluster timeline": {{"wrong.toml --job 1", failure.Configuration}, {
-		"--trace right.csv --nodes nodes.csv --job 2", failure.Failed,
-	}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", failure.Usage}},
+		"--trace right.csv --vc-file nodes.csv --job 2", failure.Failed,
+	}, {"--trace right.csv --vc-file nodes.csv --job 1 --out wrong.csv", failure.Usage}},
 	"graft demo":       {{"--set x", failure.Configuration}},
 	"graft data fetch": {{"nosuch", failure.Usage}},
 	"graft config check": {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration},
@@ -244,13 +244,13 @@ var onWrongFiles = map[string][]struct {
 	"graft table convert": {{"table --out t", failure.Damaged},
 		{"wrong.pkl --network ConvNet2 --dataset x --out t", failure.Damaged}, {"none --out t", failure.Failed}},
 	"graft trace info": {{"wrong.csv", failure.Damaged}, {"half.csv", failure.Partial}, {"none.csv", failure.Failed}, {
-		"half.csv --nodes wrong.csv", failure.Damaged,
-	}, {"half.csv --nodes none.csv", failure.Failed}, {"half.csv --from nosuch", failure.Usage}},
+		"half.csv --vc-file wrong.csv", failure.Damaged,
+	}, {"half.csv --vc-file none.csv", failure.Failed}, {"half.csv --from nosuch", failure.Usage}},
 	"graft trace convert": {{"wrong.csv to.csv --to graft", failure.Damaged},
 		{"half.csv to.csv --to graft", failure.Damaged}, {"none.csv to.csv --to graft", failure.Failed},
 		{"half.csv wrong.csv --to graft", failure.Usage}, {"half.csv to.csv --to philly", failure.Usage}},
 	"graft trace generate": {{"wrong.csv", failure.Usage}, {"none/to.csv", failure.Failed},
-		{"to.csv --nodes-out wrong.csv", failure.Usage}},
+		{"to.csv --vc-file-out wrong.csv", failure.Usage}},
 	"graft weights show": {{"wrong.pth", failure.Damaged}, {"wrong.safetensors", failure.Damaged},
 		{"none.pth", failure.Failed}},
 	"graft weights convert": {{"wrong.pth to.safetensors", failure.Damaged},

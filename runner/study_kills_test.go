@@ -29,7 +29,7 @@ func studyArgs(t *testing.T) map[string][]string {
 	machine := filepath.Join(dir, "node.toml")
 	require.NoError(t, os.WriteFile(machine, []byte("[machine]\ngpus = 4\n[tasks]\ntest_count = 15\n"), 0o600))
 	return map[string][]string{
-		"rigid": {"--trace", jobs, "--nodes", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
+		"rigid": {"--trace", jobs, "--vc-file", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
 		"elastic": {"--trace", filepath.Join(few, "jobs.csv"), "--speeds", "analytic", "--scheduler", "all",
 			"--set", "schedule.ablate=true"},
 		"adaptive": {"--data", absolute(t, exampleData), "--nodes", "4", "--trace", "workload-1.csv",

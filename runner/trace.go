@@ -22,9 +22,9 @@ from the first bytes of a file, and reads gzip-compressed files:
 ` + formatList() + `
 
 A generated trace depends only on its seed and options.`,
-		Example: `  graft trace info venus.csv --nodes vc_config.csv
+		Example: `  graft trace info venus.csv --vc-file vc_config.csv
   graft trace convert cluster_job_log philly.csv --to graft
-  graft trace generate month.csv --nodes-out nodes.csv`,
+  graft trace generate month.csv --vc-file-out nodes.csv`,
 	}, newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
 }
 

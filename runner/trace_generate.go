@@ -51,7 +51,7 @@ utilization.`,
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all random draws")
 	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal (days and weeks) or poisson (constant rate)")
 	flags.StringVar(&o.To, "to", o.To, "format of OUT: graft, helios or swf")
-	flags.StringVar(&o.NodesFile, "nodes-out", "", "write the virtual clusters and their nodes to this file")
+	flags.StringVar(&o.VCFile, "vc-file-out", "", "write the virtual clusters and their nodes to this file")
 	flags.StringVar(&o.Data, "data", "", "folder to create with nodes and profiles, for 'graft cluster run --data'")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	return command

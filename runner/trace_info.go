@@ -19,7 +19,7 @@ import (
 // traceInfoOptions are the flags of `graft trace info`.
 type traceInfoOptions struct {
 	traceSource        // options of reading the trace
-	nodes       string // file of the sizes of virtual clusters; empty for none
+	vcFile      string // file of the sizes of virtual clusters; empty for none
 	perNode     int    // GPUs per node
 	json        bool   // print one object
 }
@@ -31,12 +31,12 @@ func newTraceInfoCommand() *cobra.Command {
 		Short: "Summarize a trace and list its anomalies",
 		Long: `info prints the number of jobs and users in a trace, the time span, durations by requested GPUs,
 and anomalies, each with its first job and line. Jobs with an anomaly marked as refused cannot
-be simulated. --nodes adds the load of each virtual cluster: the GPU time requested by its jobs,
+be simulated. --vc-file adds the load of each virtual cluster: the GPU time requested by its jobs,
 divided by the GPU time of its nodes from the first to the last submission of the trace.
 
 If the file is damaged, the jobs before the damage are summarized, and the exit code is 3.`,
 		Example: `  graft trace info venus.csv
-  graft trace info venus.csv --nodes vc_config.csv --window 13219200..13305599 --json
+  graft trace info venus.csv --vc-file vc_config.csv --window 13219200..13305599 --json
   graft trace info pai_task_table.csv --job-table pai_job_table.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ If the file is damaged, the jobs before the damage are summarized, and the exit 
 		},
 	}
 	o.addFlags(command)
-	command.Flags().StringVar(&o.nodes, "nodes", "",
+	command.Flags().StringVar(&o.vcFile, "vc-file", "",
 		"file of the virtual clusters and their nodes, CSV with the header ,num")
 	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs per node")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
@@ -57,7 +57,7 @@ func runTraceInfo(ctx context.Context, w io.Writer, path string, o *traceInfoOpt
 		return err
 	}
 	info, err := traces.Summarize(environment(ctx), path,
-		traces.InfoOptions{Read: options, Nodes: o.nodes, GPUsPerNode: o.perNode})
+		traces.InfoOptions{Read: options, VCFile: o.vcFile, GPUsPerNode: o.perNode})
 	return show(w, o.json, info, err, printTrace)
 }
 

@@ -38,8 +38,8 @@ func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 	writeTraces(t)
 	goldenScreens(t, "trace", "trace info", "", map[string]goldenCall{
 		"few.txt":    {"few.csv", failure.Done},
-		"nodes.txt":  {"few.csv --nodes nodes.csv --gpus-per-node 4", failure.Done},
-		"nodes.json": {"few.csv --nodes nodes.csv --gpus-per-node 4 --json", failure.Done},
+		"nodes.txt":  {"few.csv --vc-file nodes.csv --gpus-per-node 4", failure.Done},
+		"nodes.json": {"few.csv --vc-file nodes.csv --gpus-per-node 4 --json", failure.Done},
 		"half.txt":   {"half.csv", failure.Partial},
 		"window.txt": {"few.csv --window 43210..", failure.Done},
 		"empty.txt":  {"none.swf", failure.Done},
@@ -78,7 +78,7 @@ func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
 	for _, args := range [][]string{
 		{"convert", "few.csv", "nodes.csv", "--to", "graft"},
 		{"convert", "few.csv", "few.csv", "--to", "graft", "--force"}, {"generate", "few.csv", "--jobs", "5"},
-		{"generate", "new.csv", "--nodes-out", "few.csv"}, {"generate", "new.csv", "--nodes-out", "new.csv"},
+		{"generate", "new.csv", "--vc-file-out", "few.csv"}, {"generate", "new.csv", "--vc-file-out", "new.csv"},
 	} {
 		fails(t, failure.Usage, "", append([]string{"trace"}, args...)...)
 	}
@@ -92,7 +92,7 @@ func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
 func TestTraceGenerate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"trace", "generate", "a.csv", "--jobs", "2000", "--days", "7", "--nodes", "20", "--vcs", "3",
-		"--load", "0.7", "--seed", "9", "--arrivals", "poisson", "--nodes-out", "nodes.csv"}
+		"--load", "0.7", "--seed", "9", "--arrivals", "poisson", "--vc-file-out", "nodes.csv"}
 	require.Equal(t, outcome{stdout: "wrote a.csv: 2000 jobs (graft) for 20 nodes in 3 virtual clusters, " +
 		"second 0 is 2020-09-01 00:00:00\n"}, graft(args...))
 	args[2], args[len(args)-1] = "b.csv", "nodes2.csv"
@@ -100,7 +100,7 @@ func TestTraceGenerate(t *testing.T) {
 	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"nodes.csv", "nodes2.csv"}} {
 		require.Equal(t, contents(t, pair[0]), contents(t, pair[1]), "equal flags, equal bytes")
 	}
-	report := decoded[traces.Info](t, done(t, "trace", "info", "a.csv", "--nodes", "nodes.csv", "--json").stdout)
+	report := decoded[traces.Info](t, done(t, "trace", "info", "a.csv", "--vc-file", "nodes.csv", "--json").stdout)
 	require.Equal(t, []any{2000, 160, 3}, []any{report.Jobs, report.GPUs, len(report.VCs)})
 	require.InDelta(t, 0.7, *report.Load, 0.35, "chance moves the few long jobs")
 	for _, f := range report.Findings {

@@ -65,8 +65,8 @@ func flags() []study.Flag {
 	return []study.Flag{
 		{Name: "data", Key: "cluster.data",
 			About: "folder of cluster data: nodes, profiles, estimates and forecasts"},
-		{Name: "nodes", Key: "cluster.nodes",
-			About: "file of virtual clusters and their nodes, or the number of nodes of one cluster", Text: true},
+		{Name: "nodes", Key: "cluster.nodes", About: "number of nodes of a single virtual cluster for all jobs"},
+		{Name: "vc-file", Key: "cluster.vc_file", About: "file of virtual clusters and their nodes", Text: true},
 		{Name: "compat", Key: "cluster.compat"},
 		{Name: "gpus-per-node", Key: "cluster.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
 		{Name: "placement", Key: "cluster.placement",

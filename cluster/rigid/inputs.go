@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 
 	"graft/cluster"
 	"graft/cluster/study"
@@ -95,24 +94,20 @@ func midnight(second int64) int64 {
 // undividedName is the name of the single virtual cluster of an undivided cluster.
 const undividedName = "all"
 
-// readNodes reads the virtual clusters. A number means one virtual cluster with that many nodes for all jobs.
+// readNodes reads the virtual clusters, or makes one for all jobs from a number of nodes.
 func (s *inputs) readNodes() (err error) {
-	nodes := cmp.Or(s.Cluster.Nodes, s.data.Nodes)
-	if nodes == "" {
-		return failure.Usagef("%s has no vc_config.csv; "+
-			"name a file of virtual clusters and their nodes in option nodes", s.Cluster.Data)
-	}
-	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
-		if count < 1 || count > trace.MaxNodes {
-			return failure.Usagef("nodes is %s; expected 1 to %d", nodes, trace.MaxNodes)
-		}
-		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: count}}, true
+	if s.Cluster.Nodes > 0 {
+		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: s.Cluster.Nodes}}, true
 		return nil
 	}
-	if s.base.VCs, err = trace.ReadNodes(s.env.Files, nodes); errors.Is(err, fs.ErrNotExist) {
-		return failure.Usagef("nodes is %q, which is neither a number of nodes nor a file; give a number with "+
-			"option nodes, "+
-			"and the GPUs per node with cluster.gpus_per_node", nodes)
+	path := cmp.Or(s.Cluster.VCFile, s.data.Nodes)
+	if path == "" {
+		return failure.Usagef("%s has no vc_config.csv; name a file of virtual clusters and their nodes in option "+
+			"vc-file", s.Cluster.Data)
+	}
+	if s.base.VCs, err = trace.ReadNodes(s.env.Files, path); errors.Is(err, fs.ErrNotExist) {
+		return failure.Usagef("read virtual clusters: no file %s; name another in option vc-file, or give a number "+
+			"of nodes in option nodes", path)
 	}
 	return err
 }

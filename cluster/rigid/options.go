@@ -18,14 +18,16 @@ import (
 type Options struct {
 	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated job
 	// durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
-	// submissions). Empty is allowed if nodes is set and no scheduler needs the other files.
+	// submissions). Empty is allowed if nodes or vc_file is set and no scheduler needs the other files.
 	Data string `config:",path"`
 	// Trace format, one of the list in 'graft trace convert --help'. Empty detects the format from the first lines of
 	// the trace.
 	Format string
-	// Path of a file that lists the virtual clusters and their nodes, or the number of nodes of a single virtual
-	// cluster for all jobs. Empty means vc_config.csv in data.
-	Nodes string `config:",path=word"`
+	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. Empty means that nodes is
+	// the size of a single virtual cluster for all jobs or, if nodes is zero, vc_config.csv in data.
+	VCFile string `config:"vc_file,path"`
+	// Number of nodes of a single virtual cluster for all jobs. Zero means that vc_file lists the nodes.
+	Nodes int
 	// Number of GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`
 	// Number of processors per node. A job's requested processors are divided evenly among its GPUs. Zero ignores
@@ -77,9 +79,13 @@ const (
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Data == "" && o.Nodes == "",
-		"nodes is missing; give the number of nodes, such as option nodes 16, or a file of virtual clusters, or "+
-			"option data with a folder that has vc_config.csv")
+	faults.When(o.Data == "" && o.VCFile == "" && o.Nodes == 0,
+		"nodes is missing; give the number of nodes, such as option nodes 16, or option vc-file with a file of "+
+			"virtual clusters, or option data with a folder that has vc_config.csv")
+	faults.When(o.Nodes < 0 || o.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", o.Nodes,
+		trace.MaxNodes)
+	faults.When(o.Nodes != 0 && o.VCFile != "", "nodes is %d, but vc_file lists the nodes too; omit one of the two",
+		o.Nodes)
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
 	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; both must be at least 0",

@@ -19,7 +19,7 @@ import (
 type GenerateOptions struct {
 	trace.GenerateOptions        // jobs and cluster of the trace; zero resembles one month of the cluster Venus
 	To                    string // format of the trace, one of Writable; empty means graft
-	NodesFile             string // path for the virtual clusters and their nodes; empty writes none
+	VCFile                string // path for the virtual clusters and their nodes; empty writes none
 	// path of a folder for the cluster and the model profiles, which `graft cluster run --data` reads; empty writes
 	// none
 	Data  string
@@ -56,8 +56,8 @@ func Generate(env *app.Env, out string, o GenerateOptions) (*Generated, error) {
 	if err := o.writeData(env.Files, generator.VCs(), kinds); err != nil {
 		return nil, err
 	}
-	if o.NodesFile != "" {
-		if err := trace.WriteNodes(env.Files, o.NodesFile, generator.VCs()); err != nil {
+	if o.VCFile != "" {
+		if err := trace.WriteNodes(env.Files, o.VCFile, generator.VCs()); err != nil {
 			return nil, err
 		}
 	}
@@ -69,15 +69,15 @@ func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 	if err := mayFormat(o.To); err != nil {
 		return err
 	}
-	if o.NodesFile == out {
-		return failure.Usagef("OUT and option nodes-out are the same file; name two different files")
+	if o.VCFile == out {
+		return failure.Usagef("OUT and option vc-file-out are the same file; name two different files")
 	}
 	if o.Data != "" { // a folder to create
 		if err := app.MayReplace(fsys, o.Data, o.Force); err != nil {
 			return err
 		}
 	}
-	for _, path := range []string{out, o.NodesFile} {
+	for _, path := range []string{out, o.VCFile} {
 		if path == "" {
 			continue
 		}

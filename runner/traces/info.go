@@ -12,7 +12,7 @@ import (
 // InfoOptions holds the options of the summary of a trace.
 type InfoOptions struct {
 	Read        trace.Options // options of reading; zero detects the format and keeps all jobs
-	Nodes       string        // path of the virtual clusters and their nodes; empty omits sizes and load
+	VCFile      string        // path of the virtual clusters and their nodes; empty omits sizes and load
 	GPUsPerNode int           // number of GPUs per node, at least 1
 }
 
@@ -30,9 +30,9 @@ func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
-	if o.Nodes != "" {
+	if o.VCFile != "" {
 		var err error
-		if check.VCs, err = trace.ReadNodes(env.Files, o.Nodes); err != nil {
+		if check.VCs, err = trace.ReadNodes(env.Files, o.VCFile); err != nil {
 			return nil, Coded(err)
 		}
 	}

@@ -24,7 +24,7 @@ func generate(env *app.Env, folder string, again bool) error {
 		return err
 	}
 	o := traces.GenerateOptions{GenerateOptions: trace.GenerateOptions{Jobs: 5, Days: 2, Nodes: 2},
-		NodesFile: filepath.Join(folder, "nodes.csv"), Data: filepath.Join(folder, "data"), Force: again}
+		VCFile: filepath.Join(folder, "nodes.csv"), Data: filepath.Join(folder, "data"), Force: again}
 	_, err := traces.Generate(env, filepath.Join(folder, "jobs.csv"), o)
 	return err
 }
