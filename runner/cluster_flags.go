@@ -39,8 +39,9 @@ func (f *clusterFlags) document(fsys files.FS) *config.Document {
 
 // clusterKeys maps flags to the keys that they set.
 var clusterKeys = map[string]string{
-	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "vc-file": "cluster.vc_file", "scheduler": "schedule.schedulers",
-	"compat": "cluster.compat", "placement": "cluster.placement",
+	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "vc-file": "cluster.vc_file",
+	"scheduler": "schedule.schedulers",
+	"compat":    "cluster.compat", "placement": "cluster.placement",
 	"estimates": "schedule.estimates", "load": "schedule.loads",
 	"from": "cluster.from_seconds", "to": "cluster.to_seconds", "workers": "schedule.workers",
 }

@@ -123,7 +123,8 @@ func withoutProfiles() string {
 // side, and reports read it.
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
-	args := []string{"cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler", withoutProfiles(),
+	args := []string{"cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler",
+		withoutProfiles(),
 		"--estimates", "exact", "--set", "cluster.usage_every_seconds=3600", "--quiet"}
 	got := done(t, append(args, "--out", "one", "--workers", "1")...)
 	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
@@ -163,7 +164,8 @@ func TestClusterRefusesJobs(t *testing.T) {
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n"+
 		"4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n")
 	write(t, "nodes.csv", ",num\na,1\n")
-	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler",
+	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--vc-file", "nodes.csv",
+		"--scheduler",
 		withoutProfiles(), "--estimates", "exact", "--quiet")
 	containsAll(t, got.stderr, "1 larger than its virtual cluster, such as job 2",
 		"1 unknown virtual cluster, such as job 3", "1 no devices requested, such as job 5",
@@ -195,7 +197,8 @@ func TestClusterTimeline(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,600,a\n")
 	write(t, "nodes.csv", ",num\na,1\n")
-	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler", "fair", "--job",
+	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--vc-file", "nodes.csv", "--scheduler", "fair",
+		"--job",
 		"1", "--budget", "100", "--out", "one.csv")
 	require.Contains(t, got.stderr, "set time.budget = 100 and time.devices = 8; ")
 	text := contents(t, "one.csv")
@@ -233,9 +236,10 @@ func TestClusterFlagFaults(t *testing.T) {
 		"": "give the number of nodes, such as --nodes 16, or --vc-file with a file of virtual clusters, or --data",
 		"--nodes 16x8": `--nodes is "16x8"; expected a whole number; a file of virtual clusters belongs to ` +
 			"--vc-file",
-		"--nodes 0":                  "nodes is missing",
-		"--nodes -1":                 "nodes is -1; must be between 1 and",
-		"--vc-file none.csv":         "no file none.csv; name another in --vc-file, or give a number of nodes in --nodes",
+		"--nodes 0":  "nodes is missing",
+		"--nodes -1": "nodes is -1; must be between 1 and",
+		"--vc-file none.csv": "no file none.csv; name another in --vc-file, or give a number of nodes in " +
+			"--nodes",
 		"--vc-file a.csv --nodes 2":  "nodes is 2, but vc_file lists the nodes too; omit one of the two",
 		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another with --trace",
 		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +

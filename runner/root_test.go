@@ -196,7 +196,8 @@ var onWrongFiles = map[string][]struct {
 	"graft node run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed},
 		{"machine.toml", failure.Configuration}},
 	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed},
-		{"--trace half.csv --vc-file wrong.csv", failure.Damaged}, {"--trace none.csv --vc-file nodes.csv", failure.Failed},
+		{"--trace half.csv --vc-file wrong.csv", failure.Damaged}, {"--trace none.csv --vc-file nodes.csv",
+			failure.Failed},
 		{"--trace half.csv --vc-file nodes.csv", failure.Damaged}, {
 			"--trace right.csv --vc-file nodes.csv --scheduler qssf", failure.Usage,
 		}, {"--trace right.csv --vc-file nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},

@@ -23,8 +23,9 @@ const (
 // Learned is a built-in or learned scheduler of a world.
 type Learned[K any] struct {
 	Kind   K
-	Seeds  []K    // policy of each seed of a run folder; nil for other schedulers
-	Digest string // digest of the weights; empty for a built-in scheduler
+	Seeds  []K     // policy of each seed of a run folder; nil for other schedulers
+	Digest string  // digest of the weights; empty for a built-in scheduler
+	From   Setting // what it learned from; empty if unknown
 }
 
 // IsLearned reports whether the scheduler was learned.
@@ -67,7 +68,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	if folder && err == nil {
 		l.Seeds, err = p.seeds(filepath.Join(path, LearnedFolder))
 	}
-	l.Digest = fmt.Sprintf("%x", p.digest.Sum(nil))
+	l.Digest, l.From = fmt.Sprintf("%x", p.digest.Sum(nil)), p.from
 	return l, err
 }
 
@@ -81,6 +82,7 @@ type policies[K any] struct {
 	fsys    files.FS
 	name    string
 	readers []PolicyReader[K]
+	from    Setting
 	digest  interface {
 		io.Writer
 		Sum([]byte) []byte
@@ -106,6 +108,9 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 	set, err := weights.Read(p.fsys, path, weights.Options{})
 	if err != nil {
 		return kind, err
+	}
+	if p.from, err = settingOf(set); err != nil {
+		return kind, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, t := range set.Tensors {
 		fmt.Fprintln(p.digest, t.Name, t.Shape)

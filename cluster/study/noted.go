@@ -30,17 +30,22 @@ func (n *Noted) Open(path string) (files.File, error) {
 func (n *Noted) Digest() (string, error) {
 	h := sha256.New()
 	for _, path := range n.paths {
-		f, err := n.FS.Open(path)
-		if err != nil {
-			return "", err
-		}
 		fmt.Fprintln(h, filepath.Base(path))
-		if _, err = io.Copy(h, f); err != nil {
-			return "", errors.Join(fmt.Errorf("read %s: %w", path, err), f.Close())
-		}
-		if err = f.Close(); err != nil {
+		if err := addFile(h, n.FS, path); err != nil {
 			return "", err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// addFile adds the contents of a file to a digest.
+func addFile(h io.Writer, fsys files.FS, path string) error {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(h, f); err != nil {
+		return errors.Join(fmt.Errorf("read %s: %w", path, err), f.Close())
+	}
+	return f.Close()
 }

@@ -55,6 +55,8 @@ type world interface {
 
 	options() (*learn.RunOptions, *candidates.Options)
 	file() config.File
+	// setting describes what the schedulers learn from.
+	setting(fsys files.FS) (clusterstudy.Setting, error)
 	// baselines adds the rest of an outcome: the workloads, their bound, and other schedulers on them.
 	baselines(ctx context.Context, o *runs.ElasticLearningOutcome) error
 }
@@ -190,10 +192,14 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 	teacher, method := s.TeacherAndMethod()
 	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Baselines: map[string]float64{}}
 	best := slices.MinFunc(all, func(a, b learnedSeed) int { return cmp.Compare(a.JCT, b.JCT) })
+	from, err := s.setting(s.env.Files)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range all {
 		maps.Copy(l.set.Metadata, map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed),
 			"steps": fmt.Sprint(l.BestAt), "teacher": teacher, "method": method})
-		if err := s.write(l.Scheduler, l.set); err != nil {
+		if err := errors.Join(from.Save(l.set), s.write(l.Scheduler, l.set)); err != nil {
 			return nil, err
 		}
 		o.Seeds = append(o.Seeds, l.ElasticSeed)

@@ -7,8 +7,11 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
+	elasticworld "graft/cluster/elastic/world"
+	clusterstudy "graft/cluster/study"
 	"graft/cluster/worlds"
 	"graft/config"
+	"graft/internal/files"
 	"graft/learn"
 	"graft/learn/candidates"
 	jobfile "graft/original/dl2/learning"
@@ -31,6 +34,12 @@ type jobs struct{ *jobfile.File }
 func (j jobs) options() (*learn.RunOptions, *candidates.Options) { return &j.Run, &j.Learn }
 
 func (j jobs) file() config.File { return j.File }
+
+func (j jobs) setting(fsys files.FS) (clusterstudy.Setting, error) {
+	train, _, _ := j.Studies()
+	s := elasticworld.SettingOf(train[0].Options)
+	return s, s.Read(fsys, j.Learned()...)
+}
 
 func (j jobs) baselines(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	train, validation, _ := j.Studies()
@@ -79,6 +88,8 @@ type learnable interface {
 	CheckLearning() error
 	// Learner makes the learner of a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
+	// Setting describes what the schedulers learn from.
+	Setting() clusterstudy.Setting
 	// Baselines returns other schedulers with their results on the validation workloads.
 	Baselines(ctx context.Context) (*candidates.Baselines, error)
 }
@@ -110,6 +121,8 @@ func (w worldFile) Resolved() string { return config.Resolved(w.learnable) }
 func (w worldFile) Digest() string { return config.Digest(w.learnable) }
 
 func (w worldFile) file() config.File { return w.learnable }
+
+func (w worldFile) setting(files.FS) (clusterstudy.Setting, error) { return w.Setting(), nil }
 
 func (w worldFile) options() (*learn.RunOptions, *candidates.Options) { return w.LearnOptions() }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"graft/cluster/elastic"
@@ -56,6 +57,7 @@ type File struct {
 	names         []string
 	studies       []elastic.Study
 	schedulers    []Scheduler
+	setting       study.Setting // empty without learned schedulers
 }
 
 // Scheduler is a built-in or learned scheduler of elastic jobs.
@@ -116,7 +118,21 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	var err error
 	if f.schedulers, err = FindSchedulers(fsys, f.Schedule.Schedulers); err != nil {
 		r.Blame("schedule.schedulers", r.Elsewhere("schedule.schedulers", err).Error())
+		return
 	}
+	if !slices.ContainsFunc(f.schedulers, func(s Scheduler) bool { return s.IsLearned() }) {
+		return
+	}
+	f.setting = SettingOf(f.studies[0].Options)
+	if err = f.setting.Read(fsys, traces...); err != nil {
+		r.Blame(tracesKey, err.Error())
+	}
+}
+
+// SettingOf describes the cluster from which schedulers learn, or on which they run.
+func SettingOf(o elastic.Options) study.Setting {
+	return study.NewSetting(map[string]any{"nodes": o.Nodes, "cpus_per_node": o.PerNode[elastic.CPU],
+		"gpus_per_node": o.PerNode[elastic.GPU], "max_workers": o.Most, "slot_seconds": o.Slot})
 }
 
 // FindSchedulers finds built-in schedulers by name, and reads learned schedulers from files.

@@ -55,6 +55,7 @@ func (s *simulations) Plan() *study.Plan {
 	for k := range s.schedulers {
 		l := &s.schedulers[k]
 		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: l.Kind.Name, Learned: l.Policies()})
+		p.Remarks = append(p.Remarks, l.Remarks(l.Kind.Name, s.setting)...)
 		if s.Schedule.Ablate && len(l.Kind.Quirks) > 0 {
 			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: l.Kind.Quirks})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/agent"
+	"graft/cluster/study"
 	"graft/learn"
 	"graft/learn/candidates"
 )
@@ -42,6 +43,27 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 		return nil, err
 	}
 	return agent.NewLearner(train, validation, f.Learn, seed)
+}
+
+// Setting describes the cluster at the first point. Schedulers learn from other episodes than the compared ones.
+func (f *File) Setting() study.Setting { return f.settingAt(&f.points()[0]) }
+
+func (f *File) settingAt(p *point) study.Setting {
+	return study.NewSetting(map[string]any{"network": p.network, "bandwidth": p.bandwidth, "max_degree": p.degree,
+		"strategy": f.Fabric.Strategy, "memory": f.Fabric.Memory, "speed": f.Fabric.Speed})
+}
+
+// remarks warns of a learned scheduler that runs on another network than it learned on, at each point.
+func (f *File) remarks(l *Scheduler, points []point) (lines []string) {
+	for k := range points {
+		for _, line := range l.Remarks(l.Kind.Name, f.settingAt(&points[k])) {
+			if name := points[k].name(); name != "" {
+				line = name + ": " + line
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // Baselines evaluates all schedulers and constant degrees on the validation episodes. The metric is the fraction of

@@ -97,6 +97,7 @@ func (s *simulations) Plan() *study.Plan {
 	}
 	for k := range s.schedulers {
 		p.Schedulers = append(p.Schedulers, s.planned(&s.schedulers[k]))
+		p.Remarks = append(p.Remarks, s.remarks(&s.schedulers[k], s.points)...)
 	}
 	if s.Schedule.Ablate {
 		p.Ablation = []study.Ablation{{Scheduler: 0, Quirks: fabric.Quirks()}}

@@ -8,6 +8,7 @@ import (
 	"graft/cluster/node"
 	"graft/cluster/node/agent"
 	"graft/cluster/node/schedulers"
+	"graft/cluster/study"
 	"graft/internal/stat"
 	"graft/learn"
 	"graft/learn/candidates"
@@ -37,6 +38,17 @@ func (f *File) CheckLearning() error {
 func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation := f.Learning()
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
+}
+
+// Setting describes the machine. The tasks of a trace from which schedulers learn are not compared.
+func (f *File) Setting() study.Setting {
+	m, o := &f.Machine, f.Machine.options()
+	var memories, speeds []float64
+	for _, d := range o.Devices {
+		memories, speeds = append(memories, d.Memory), append(speeds, d.Speed)
+	}
+	return study.NewSetting(map[string]any{"gpus": len(o.Devices), "memories_mb": memories, "speeds": speeds,
+		"max_tasks_per_gpu": m.Together, "cores": m.Cores, "contention": m.Contention, "stop": m.Stop})
 }
 
 // Baselines simulates all schedulers that need no learning on the validation workloads.

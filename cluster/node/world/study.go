@@ -124,6 +124,7 @@ func (s *simulations) Plan() *study.Plan {
 			}
 		}
 		p.Schedulers = append(p.Schedulers, one)
+		p.Remarks = append(p.Remarks, e.Remarks(e.Kind.Name, s.Setting())...)
 	}
 	return p
 }

@@ -289,6 +289,17 @@ func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
 
+// Learned returns the paths of the traces from which schedulers learn. The parts of workloads.from that are compared
+// are
+// other parts.
+func (l *File) Learned() []string {
+	o := &l.Workloads
+	if o.From != "" {
+		return []string{o.From}
+	}
+	return slices.Concat(o.Train, o.Validation)
+}
+
 // Baselines returns the schedulers to compare with.
 func (l *File) Baselines() []elasticworld.Scheduler { return l.baselines }
 
