@@ -205,6 +205,7 @@ func TestRelease(t *testing.T) {
 		"build/src/cgotorch/cgotorch.h", "torch/csrc/door.cc", "share/man/man1/graft-train.1",
 		"share/bash-completion/completions/graft", "share/graft/python/graft_results.py", "LICENSE",
 		"Makefile", "docs/install.md", "scenarios/small.toml", "python/pyproject.toml", "licenses/go/LICENSE",
+		"python/typed/py.typed", "share/graft/python/typed/py.typed",
 		"licenses/github.com/vbauerster/mpb/v8/UNLICENSE",
 		"licenses/github.com/wangkuiyi/gotorch/LICENSE", "licenses/github.com/spf13/cobra/LICENSE.txt"} {
 		require.Contains(t, string(list), filepath.Base(home)+"/"+name+"\n")
