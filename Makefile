@@ -26,11 +26,16 @@ endif
 # Where 'make install' puts graft. DESTDIR comes before it, for packages.
 PREFIX ?= /usr/local
 
+# What 'make image' builds an image of the container with, its name, and further arguments.
+DOCKER ?= docker
+IMAGE ?= graft
+IMAGE_ARGS ?=
+
 # What 'make release' calls the version, and where it puts the archive.
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check debug race race-rooms race-runner bench gpu fuzz install uninstall release clean go
+.PHONY: help deps source library wheel build demo test test-long check debug race race-rooms race-runner bench gpu fuzz install uninstall release image clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -46,6 +51,7 @@ help:
 	@echo "make install  put graft, its manual pages and completions into PREFIX=/usr/local"
 	@echo "make uninstall  remove what make install has put there"
 	@echo "make release  pack graft for machines without Go into build/release"
+	@echo "make image    build an image for containers by Docker, or by DOCKER=podman"
 
 go:
 	@case "$$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null)" in \
@@ -74,7 +80,9 @@ deps: go
 
 # Results name the revision that made them, also of builds without Go's own record.
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
-STAMP = $(shell r=$(REVISION) && m=$$(test -z "$$(git status --porcelain 2>/dev/null)" && echo false || echo true) && \
+# An image is built without the folder .git; its version then says whether the sources differ.
+STAMP = $(shell r=$(REVISION) && m=$$(test -z "$(filter %-dirty,$(VERSION))$$(git status --porcelain 2>/dev/null)" && \
+  echo false || echo true) && \
   echo "-X main.revision=$$r -X main.modified=$$m $(LAZY)")
 # NVML's functions are found when they are called first; hardened compilers ask for all of them at once.
 LAZY = -extldflags=-Wl,-z,lazy
@@ -96,6 +104,11 @@ release: source
 	@GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' go.mod) go build -trimpath -buildvcs=false \
 	  -ldflags "-buildid= -extld=scripts/link.sh -X main.version=$(VERSION) $(STAMP)" -o $(RELEASE)/graft ./runner
 	@GRAFT=$(RELEASE)/graft scripts/release.sh "$(VERSION)" $(RELEASE)
+
+# The folder .git is no part of an image, so the version goes in as an argument.
+image:
+	@$(DOCKER) build -t $(IMAGE) --build-arg VERSION="$(VERSION)" --build-arg REVISION="$(REVISION)" \
+	  --build-arg LIBTORCH="$(WHEEL)" $(IMAGE_ARGS) .
 
 demo: build
 	@bin/graft doctor

@@ -13,12 +13,19 @@ it lacks: each module's class and what extra_repr() prints, so that graft prints
 PyTorch does. export needs PyTorch 2.7 or later, describe any; both need Python 3.9.
 """
 
+from __future__ import annotations
+
 import json
+import os
+import typing
+from typing import Any, Iterable
+
+StrPath = typing.Union[str, "os.PathLike[str]"]
 
 FILE = "graft_modules.json"  # in the archive's folder extra
 
 
-def modules(net):
+def modules(net: Any) -> dict[str, Any]:
     """Describes a network's modules in the order of registration, the network itself first."""
     import torch
 
@@ -26,7 +33,7 @@ def modules(net):
     lists = torch.nn.ModuleList.__repr__
     found = []
 
-    def add(path, module):
+    def add(path: str, module: Any) -> None:
         if module is None:
             found.append({"path": path, "class": "", "print": "None"})
             return
@@ -44,13 +51,13 @@ def modules(net):
     return {"modules": found}
 
 
-def describe(net, path):
+def describe(net: Any, path: StrPath) -> None:
     """Writes the description of a network's modules as JSON."""
     with open(path, "w", encoding="utf-8") as out:
         json.dump(modules(net), out)
 
 
-def export(net, inputs, path, dynamic_shapes="batch"):
+def export(net: Any, inputs: Iterable[Any], path: StrPath, dynamic_shapes: Any = "batch") -> None:
     """Exports a network in eval mode with torch.export, and describes its modules in the archive.
 
     inputs is a tuple with one tensor. Its dimension 0 is the batch, whose size may change: give

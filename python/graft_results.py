@@ -13,19 +13,29 @@ None elsewhere. Files are only read: nothing of a folder is executed, and links 
 it are refused. Every fault is an Error that names the file, and the line if there is one.
 """
 
+from __future__ import annotations
+
 import contextlib
 import csv
 import datetime
+import importlib
 import json
 import math
 import os
 import re
 import stat
+import types
+import typing
+from typing import Any, BinaryIO, Iterable, Iterator, Mapping, Sequence
 
+tomllib: types.ModuleType | None
 try:
-    import tomllib
+    tomllib = importlib.import_module("tomllib")
 except ImportError:  # before Python 3.11
     tomllib = None
+
+StrPath = typing.Union[str, "os.PathLike[str]"]
+Row = typing.Dict[str, Any]  # values by the names of columns, or a JSON object
 
 # Largest files that are read, in bytes. Raise them for larger ones.
 LARGEST_JSON = 64 << 20
@@ -46,29 +56,29 @@ class Error(Exception):
 class Table:
     """Columns of equal length. `table[name]` is a list; iterating gives rows as dictionaries."""
 
-    def __init__(self, columns, kinds):
+    def __init__(self, columns: dict[str, list[Any]], kinds: dict[str, str]) -> None:
         self.columns = columns  # lists by name, in order
         self.kinds = kinds  # "int", "float", "bool", "str" or "json" by name
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> list[Any]:
         if name not in self.columns:
             raise KeyError(f"no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self.columns
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Row]:
         names = list(self.columns)
         return (dict(zip(names, row)) for row in zip(*self.columns.values()))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{len(self)} rows of {', '.join(self.columns)}>"
 
-    def frame(self):
+    def frame(self) -> Any:
         """A pandas DataFrame; integers, booleans and texts keep their type where some are missing."""
         try:
             import pandas
@@ -80,7 +90,7 @@ class Table:
         )
 
 
-def _typed(names, rows, kinds=None):
+def _typed(names: Sequence[str], rows: Sequence[Sequence[Any]], kinds: Mapping[str, str] | None = None) -> Table:
     """A table from rows of values; kinds that are not given are those of the values."""
     columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
     found = {name: _kind_of(values) for name, values in columns.items()}
@@ -90,7 +100,7 @@ def _typed(names, rows, kinds=None):
     return Table(columns, kinds)
 
 
-def _kind_of(values):
+def _kind_of(values: Iterable[Any]) -> str:
     """Kind of the values that are not missing; a column without any is of floats."""
     types = {type(v) for v in values if v is not None}
     if not types or types <= {int, float}:
@@ -98,7 +108,7 @@ def _kind_of(values):
     return {bool: "bool", str: "str"}.get(types.pop(), "json") if len(types) == 1 else "json"
 
 
-def _column(head):
+def _column(head: str) -> str:
     """The name of a column with its unit: `time [s]` is time_s."""
     name, bracket, unit = head.partition(" [")
     return f"{name}_{re.sub('[^A-Za-z0-9]+', '_', unit[:-1])}" if bracket and unit.endswith("]") else head
@@ -107,7 +117,7 @@ def _column(head):
 # ---- files
 
 
-def _open(root, *names):
+def _open(root: str, *names: str) -> BinaryIO:
     """Opens a regular file beneath a folder; a link may not lead out of the folder."""
     path = os.path.join(root, *names)
     real, home = os.path.realpath(path), os.path.realpath(root)
@@ -123,7 +133,7 @@ def _open(root, *names):
     return os.fdopen(file, "rb")
 
 
-def _text(limit, root, *names):
+def _text(limit: int, root: str, *names: str) -> str:
     """The text of a file of at most limit bytes."""
     path = os.path.join(root, *names)
     with _open(root, *names) as file:
@@ -138,19 +148,19 @@ def _text(limit, root, *names):
         raise Error(f"{path}: it is not UTF-8 at byte {err.start}; copy the file again") from None
 
 
-def _whole(text):
+def _whole(text: str) -> int | float:
     """An integer of up to 64 bits; a longer one is a float."""
     return int(text) if len(text) <= 20 else float(text)
 
 
-def _parse_json(text, where):
+def _parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as err:
         raise Error(f"{where}: it is not valid JSON: {err}") from None
 
 
-def _json(root, *names):
+def _json(root: str, *names: str) -> Row:
     """The object of a JSON file."""
     path = os.path.join(root, *names)
     value = _parse_json(_text(LARGEST_JSON, root, *names), path)
@@ -159,7 +169,7 @@ def _json(root, *names):
     return value
 
 
-def _check_format(where, value):
+def _check_format(where: str, value: object) -> None:
     """Refuses what a later graft has written."""
     found = value.get("format", FORMAT) if isinstance(value, dict) else None
     if not isinstance(found, int) or found > FORMAT:
@@ -167,7 +177,7 @@ def _check_format(where, value):
 
 
 @contextlib.contextmanager
-def _of_its_form(where):
+def _of_its_form(where: str) -> Iterator[None]:
     """Reports JSON whose keys or types are not those that graft writes."""
     try:
         yield
@@ -175,13 +185,13 @@ def _of_its_form(where):
         raise Error(f"{where}: keys or values are not of this kind of file: {err}; copy the file again") from None
 
 
-def _lines(root, *names):
+def _lines(root: str, *names: str) -> Iterator[tuple[int, str]]:
     """The whole lines of a file with their numbers. A torn last line, which is being written, is skipped."""
     text = _text(LARGEST_TABLE, root, *names)
     return enumerate(text.split("\n")[:-1], 1)
 
 
-def _seconds_in(value):
+def _seconds_in(value: Any) -> Any:
     """A JSON value whose keys in nanoseconds are in seconds: used_ns is used_s."""
     if isinstance(value, list):
         return [_seconds_in(v) for v in value]
@@ -199,7 +209,7 @@ _INT = re.compile(r"-?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"([+-]?([0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?|Inf)|NaN)\Z")
 
 
-def _bare(text):
+def _bare(text: str) -> bool | int | float | None:
     """The value of a cell without quotes."""
     if text in _WORDS:
         return _WORDS[text]
@@ -210,11 +220,12 @@ def _bare(text):
     return float(text)
 
 
-def _cells(line):
+def _cells(line: str) -> list[Any]:
     """The values of a row. Text stands in quotes."""
     if '"' not in line:
         return [_bare(text) for text in line.split(",")]
-    row, at = [], 0
+    row: list[Any] = []
+    at = 0
     while True:
         match = _CELL.match(line, at)
         if not match:
@@ -225,7 +236,7 @@ def _cells(line):
             return row
 
 
-def _read_stream(root, *names):
+def _read_stream(root: str, *names: str) -> Table:
     """A table of a run, also while it is written."""
     path, heads, rows = os.path.join(root, *names), None, []
     for number, line in _lines(root, *names):
@@ -248,7 +259,7 @@ def _read_stream(root, *names):
     return table
 
 
-def _read_csv(root, *names):
+def _read_csv(root: str, *names: str) -> Table:
     """A CSV file whose texts have no quotes. A column is of texts unless each value is a number."""
     path = os.path.join(root, *names)
     text = _text(LARGEST_TABLE, root, *names)
@@ -265,7 +276,7 @@ def _read_csv(root, *names):
     return _typed(heads, list(zip(*map(_guessed, zip(*rows)))) if rows else [])
 
 
-def _guessed(texts):
+def _guessed(texts: Sequence[str]) -> list[Any]:
     """The values of a column of texts. A number with leading zeros is a name."""
     try:
         return [_bare(text) for text in texts]
@@ -276,7 +287,7 @@ def _guessed(texts):
 _FLOATS = {"accuracy"}  # numbers of logs that JSON may write without a point
 
 
-def _read_log(root, *names):
+def _read_log(root: str, *names: str) -> Table:
     """A log: a JSON object in each line, whose keys are columns in the order of their first line."""
     path, heads, found = os.path.join(root, *names), {}, []
     for number, line in _lines(root, *names):
@@ -293,7 +304,7 @@ def _read_log(root, *names):
 # ---- tables of simulations
 
 
-def _crc_table():
+def _crc_table() -> list[int]:
     """CRC-32C (Castagnoli) of each byte."""
     table = []
     for byte in range(256):
@@ -306,7 +317,7 @@ def _crc_table():
 _CRC = _crc_table()
 
 
-def _crc(data):
+def _crc(data: bytes) -> int:
     crc = 0xFFFFFFFF
     for byte in data:
         crc = crc >> 8 ^ _CRC[(crc ^ byte) & 255]
@@ -316,7 +327,7 @@ def _crc(data):
 _SUM = re.compile(r'\{"sum":"([0-9a-f]{8})",')
 
 
-def _records(root, *names):
+def _records(root: str, *names: str) -> Iterator[tuple[int, Any]]:
     """The records of one file of a table, after their checksums."""
     path = os.path.join(root, *names)
     for number, line in _lines(root, *names):
@@ -328,14 +339,15 @@ def _records(root, *names):
             yield number, record
 
 
-def _read_sequences(root, *names):
+def _read_sequences(root: str, *names: str) -> Table:
     """A row for each run of a sequence: actions, seed, final accuracy, and seconds left at each decision."""
     folder = os.path.join(root, *names)
     scenario = _json(root, *names, "scenario.json")
     _check_format(folder, scenario)
     with _of_its_form(os.path.join(folder, "scenario.json")):
         decisions = range(_decisions(scenario["scenario"]))
-    rows, seen = [], set()
+    rows: list[list[Any]] = []
+    seen: set[Any] = set()
     for file in sorted(name for name in _list(folder) if name.endswith(".jsonl")):
         for number, record in _records(root, *names, file):
             with _of_its_form(f"{folder}/{file}:{number}"):
@@ -350,7 +362,7 @@ def _read_sequences(root, *names):
     return _typed(heads, rows, {"accuracy": "float", **{name: "float" for name in lefts}})
 
 
-def _decisions(scenario):
+def _decisions(scenario: Row) -> int:
     """The number of decisions of a scenario; one has at most a hundred."""
     decisions = scenario["decisions"]
     if not isinstance(decisions, int) or not 1 <= decisions <= 100:
@@ -358,7 +370,7 @@ def _decisions(scenario):
     return decisions
 
 
-def _runs_of(record, decisions, seen):
+def _runs_of(record: Row, decisions: range, seen: set[Any]) -> Iterator[list[Any]]:
     """The runs of a record that were not seen in another one."""
     actions = record["sequence"]
     for seed, accuracy in zip(record["seeds"], record["accuracy"]):
@@ -378,7 +390,7 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     """The seconds of a duration of a configuration, such as "1m30s"."""
     parts = _PART.findall(text)
     if "".join(n + unit for n, unit in parts) != text.lstrip("+-") or not parts:
@@ -386,19 +398,19 @@ def seconds(text):
     return (-1 if text.startswith("-") else 1) * math.fsum(float(n) * _UNITS[unit] for n, unit in parts)
 
 
-def _read_config(root, *names):
+def _read_config(root: str, *names: str) -> Row:
     """The values of a configuration by their keys, such as "optimizer.lr"."""
     text = _text(LARGEST_JSON, root, *names)
     try:
         tree = tomllib.loads(text) if tomllib else _Toml(text).document()
     except (ValueError, RecursionError) as err:
         raise Error(f"{os.path.join(root, *names)}: it is not valid TOML: {err}") from None
-    flat = {}
+    flat: Row = {}
     _flatten(tree, "", flat)
     return flat
 
 
-def _flatten(tree, prefix, flat):
+def _flatten(tree: Row, prefix: str, flat: Row) -> None:
     for key, value in tree.items():
         if isinstance(value, dict):
             _flatten(value, f"{prefix}{key}.", flat)
@@ -412,11 +424,12 @@ class _Toml:
     _token = re.compile(r'[ \t]*(?:#[^\n]*)?([\[\]{},=.\n]|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[^\s\[\]{},=#"\']+)')
     _key = re.compile(r'\s*("(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[A-Za-z0-9_-]+)')
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text, self.at, self.stop = text.replace("\r\n", "\n").rstrip() + "\n", 0, len(text)
 
-    def document(self):
-        root = table = {}
+    def document(self) -> Row:
+        root: Row = {}
+        table = root
         while (token := self._peek()) is not None:
             if token == "\n":
                 self._next()
@@ -426,17 +439,17 @@ class _Toml:
                 self._pair(table)
         return root
 
-    def _fault(self, want, got):
+    def _fault(self, want: str, got: object) -> ValueError:
         line = self.text.count("\n", 0, self.at) + 1
         return ValueError(f"line {line}: expected {want}, got {got!r}")
 
-    def _peek(self):
+    def _peek(self) -> str | None:
         match = self._token.match(self.text, self.at)
         if not match and self.text[self.at :].strip():
             raise self._fault("a value", self.text[self.at : self.at + 20])
         return match[1] if match else None
 
-    def _next(self, want=None):
+    def _next(self, want: str | None = None) -> str:
         match = self._token.match(self.text, self.at)
         got = match[1] if match else ""
         if not match or want not in (None, got):
@@ -444,25 +457,25 @@ class _Toml:
         self.at = match.end()
         return got
 
-    def _skip_lines(self):
+    def _skip_lines(self) -> None:
         while self._peek() == "\n":
             self._next()
 
-    def _name(self):
+    def _name(self) -> str:
         match = self._key.match(self.text, self.at)
         if not match:
             raise self._fault("a key", self.text[self.at : self.at + 20])
         self.at = match.end()
         return _unquoted(match[1])
 
-    def _names(self):
+    def _names(self) -> list[str]:
         names = [self._name()]
         while self._peek() == ".":
             self._next()
             names.append(self._name())
         return names
 
-    def _header(self, root):
+    def _header(self, root: Row) -> Row:
         self._next("[")
         many = self._peek() == "["
         if many:
@@ -476,9 +489,10 @@ class _Toml:
         if not many:
             return _below(table, [last])
         table.setdefault(last, []).append({})
-        return table[last][-1]
+        newest: Row = table[last][-1]
+        return newest
 
-    def _pair(self, table):
+    def _pair(self, table: Row) -> None:
         *parents, last = self._names()
         self._next("=")
         table = _below(table, parents)
@@ -486,7 +500,7 @@ class _Toml:
             raise self._fault("a new key", last)
         table[last] = self._value()
 
-    def _value(self):
+    def _value(self) -> Any:
         token = self._next()
         if token == "[":
             return self._array()
@@ -508,7 +522,7 @@ class _Toml:
         except ValueError:
             raise self._fault("a value", token) from None
 
-    def _array(self):
+    def _array(self) -> list[Any]:
         values = []
         self._skip_lines()
         while self._peek() != "]":
@@ -522,8 +536,8 @@ class _Toml:
         self._next("]")
         return values
 
-    def _inline(self):
-        table = {}
+    def _inline(self) -> Row:
+        table: Row = {}
         while self._peek() != "}":
             self._pair(table)
             if self._peek() == ",":
@@ -534,7 +548,7 @@ class _Toml:
         return table
 
 
-def _below(table, names):
+def _below(table: Row, names: Iterable[str]) -> Row:
     """The table of these names within a table; the last one of a list."""
     for name in names:
         table = table.setdefault(name, {})
@@ -545,9 +559,10 @@ def _below(table, names):
     return table
 
 
-def _unquoted(token):
+def _unquoted(token: str) -> str:
     if token[0] == '"':
-        return json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda m: json.dumps(chr(int(m[1], 16)))[1:-1], token))
+        plain: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda m: json.dumps(chr(int(m[1], 16)))[1:-1], token))
+        return plain
     return token[1:-1] if token[0] == "'" else token
 
 
@@ -573,10 +588,10 @@ _WORLDS = {"rigid", "elastic", "adaptive", "fabric", "node"}
 _NAMES = {"pipeline", "sweep"} | _WORLDS | {kind for kind, _ in _KINDS} - {"study"}
 
 
-def _list(folder):
+def _list(folder: StrPath) -> list[str]:
     """The names in a folder, sorted."""
     try:
-        names = []
+        names: list[str] = []
         with os.scandir(folder) as entries:
             for entry in entries:
                 if len(names) == MAX_ENTRIES:
@@ -587,7 +602,7 @@ def _list(folder):
         raise Error(f"{folder}: {err.strerror}; name a run folder") from err
 
 
-def _folders(folder):
+def _folders(folder: StrPath) -> list[str]:
     """The folders in a folder; hidden ones, links and caches of simulations are left out."""
     names = _list(folder)
     if {"outcomes", "states"} <= set(names):
@@ -596,11 +611,11 @@ def _folders(folder):
     return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
 
 
-def _named_kind(folder, names):
+def _named_kind(folder: str, names: Iterable[str]) -> str | None:
     """The kind that the manifest of a folder names; None for none, and where it cannot be read."""
     try:
         if "manifest.json" in names:
-            manifest = _json(folder, "manifest.json")
+            manifest: Any = _json(folder, "manifest.json")
         elif "pipeline.json" in names:
             manifest = _json(folder, "pipeline.json").get("run")
         else:
@@ -614,7 +629,7 @@ def _named_kind(folder, names):
     return kind
 
 
-def _guessed_kind(names):
+def _guessed_kind(names: Iterable[str]) -> str | None:
     """The kind of run that a folder with these names is; None for no run."""
     names = set(names)
     for kind in ("pipeline", "sweep"):
@@ -629,7 +644,7 @@ def _guessed_kind(names):
 _CELLS = "cells.csv"
 
 
-def _folders_below(folder, depth):
+def _folders_below(folder: str, depth: int) -> list[str]:
     """The folders below a folder, to a depth."""
     found = _folders(folder) if depth else []
     return found + [inner for one in found for inner in _folders_below(one, depth - 1)]
@@ -638,7 +653,7 @@ def _folders_below(folder, depth):
 class Run:
     """A run folder. Files are read when they are asked for, so a running job gives its newest rows."""
 
-    def __init__(self, path):
+    def __init__(self, path: StrPath) -> None:
         self.path = os.path.abspath(path)
         self.name = os.path.basename(self.path)
         names = _list(self.path)
@@ -650,14 +665,14 @@ class Run:
                 "'graft table convert' converts tables of the original system"
             )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.kind} {self.path}>"
 
-    def _has(self, *names):
+    def _has(self, *names: str) -> bool:
         return os.path.lexists(os.path.join(self.path, *names))
 
     @property
-    def ended(self):
+    def ended(self) -> bool:
         """Whether the run is complete: it has an outcome, or its table has all sequences."""
         if self.kind in ("simulation", "table"):
             return self._table_folder() is not None and self._complete()
@@ -668,10 +683,11 @@ class Run:
             open_stages = [stage for stage in journal["stages"] if stage["state"] != "done"]
             return all(stage["state"] == "failed" and stage["stage"].startswith("simulate ") for stage in open_stages)
 
-    def _complete(self):
+    def _complete(self) -> bool:
         """Whether a table has the planned sequences with all their seeds, as far as it alone can tell."""
         scenario, plan = self.scenario, {} if self.kind == "table" else _json(self.path, "grid.json")
-        seeds, table = {}, self.table("sequences")
+        seeds: dict[str, set[int]] = {}
+        table = self.table("sequences")
         for sequence, seed in zip(table["sequence"], table["seed"]):
             seeds.setdefault(sequence, set()).add(seed)
         with _of_its_form(os.path.join(self.path, "grid.json")):
@@ -682,10 +698,10 @@ class Run:
             return bool(seeds) and all(len(found) >= len(plan.get("seeds") or ()) for found in seeds.values())
 
     @property
-    def manifest(self):
+    def manifest(self) -> Row:
         """Version, seed, network and others at the begin, `created` as a datetime; empty where there is none."""
         if self.kind == "pipeline":
-            manifest = _json(self.path, "pipeline.json").get("run", {})
+            manifest: Row = _json(self.path, "pipeline.json").get("run", {})
         elif self._has("manifest.json"):
             manifest = _json(self.path, "manifest.json")
         else:
@@ -696,18 +712,18 @@ class Run:
         return manifest
 
     @property
-    def config(self):
+    def config(self) -> Row:
         """Every value of the configuration by its key, such as "optimizer.lr"; durations are texts for seconds()."""
         return _read_config(self.path, "config.resolved.toml") if self._has("config.resolved.toml") else {}
 
     @property
-    def outcome(self):
+    def outcome(self) -> Row | None:
         """The outcome, with durations in seconds; None before the end."""
         written = self.kind not in ("simulation", "table") and self.ended
         return _seconds_in(_json(self.path, "outcome.json")) if written else None
 
     @property
-    def tables(self):
+    def tables(self) -> list[str]:
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
         folders = _folders_below(self.path, 3) if self._has(_CELLS) else []  # below a point and a workload
@@ -716,23 +732,23 @@ class Run:
             found += [f"{there}/{name}" for name in map(_table_name, _list(folder)) if name]
         return sorted(set(found) | ({"sequences"} if self._table_folder() is not None else set()))
 
-    def _table_folder(self):
+    def _table_folder(self) -> tuple[str, ...] | None:
         """The folder of a simulation's table within the run; None if there is none."""
         if self.kind == "table":
             return ()
         return ("table",) if self._has("table", "scenario.json") else None
 
-    def table(self, name):
+    def table(self, name: str) -> Table:
         """A table by its name."""
         if name not in self.tables:
             raise Error(f"{self.path}: no table {name!r}; there are: {', '.join(self.tables) or 'none'}")
         if name == "sequences":
-            return _read_sequences(self.path, *self._table_folder())
+            return _read_sequences(self.path, *(self._table_folder() or ()))
         if self._has(name + ".jsonl"):
             return _read_log(self.path, name + ".jsonl")
         return (_read_stream if self._is_stream(name + ".csv") else _read_csv)(self.path, *(name + ".csv").split("/"))
 
-    def _is_stream(self, file):
+    def _is_stream(self, file: str) -> bool:
         """Whether a table is written row by row, with texts in quotes. Folders of earlier versions do not list them."""
         if "/" in file:
             return False
@@ -740,7 +756,7 @@ class Run:
         return not isinstance(listed, list) or file in listed
 
     @property
-    def scenario(self):
+    def scenario(self) -> Row:
         """The scenario of a simulation or table: name, network, dataset, budget_s and others."""
         where = self._table_folder()
         if where is None:
@@ -751,32 +767,34 @@ class Run:
         return scenario
 
     @property
-    def parts(self):
+    def parts(self) -> list[Run]:
         """The runs beneath this one, such as those of a pipeline."""
         return [run for folder in _folders(self.path) if os.path.basename(folder) != "table" for run in find(folder)]
 
 
-def _table_name(file):
+def _table_name(file: str) -> str | None:
     name, dot, extension = file.rpartition(".")
     return name if dot and extension in ("csv", "jsonl") and not name.startswith(".") else None
 
 
-def _time(text, path):
+def _time(text: object, path: str) -> datetime.datetime:
     """The time of a manifest, whose seconds have up to nine digits."""
     match = re.match(r"(\d+-\d+-\d+T\d+:\d+:\d+)(?:\.(\d+))?(Z|[+-]\d+:\d+)\Z", str(text))
     try:
+        if match is None:
+            raise ValueError("no match")
         when = datetime.datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00"))
         return when.replace(microsecond=int(((match[2] or "") + "000000")[:6]))
     except (TypeError, ValueError):
         raise Error(f"{path}: {text!r} is not a time") from None
 
 
-def read(folder):
+def read(folder: StrPath) -> Run:
     """The run of a folder."""
     return Run(folder)
 
 
-def find(folder, skipped=None, depth=MAX_DEPTH):
+def find(folder: StrPath, skipped: list[Error] | None = None, depth: int = MAX_DEPTH) -> list[Run]:
     """The runs in a folder and the folders within it, sorted by path; runs within runs are their parts.
 
     A list that is passed as skipped receives the error of each folder that cannot be listed."""
@@ -792,12 +810,12 @@ def find(folder, skipped=None, depth=MAX_DEPTH):
         return []
 
 
-def text(run, name):
+def text(run: Run, name: str) -> str:
     """The text of a file of a run, such as "events.jsonl"."""
     return _text(LARGEST_TABLE, run.path, name)
 
 
-def numbers(tree, prefix=""):
+def numbers(tree: Mapping[str, Any] | None, prefix: str = "") -> dict[str, int | float]:
     """The numbers of nested objects, such as an outcome, by their keys: "test.accuracy". Lists are left out."""
     found = {}
     for key, value in (tree or {}).items():
@@ -808,7 +826,7 @@ def numbers(tree, prefix=""):
     return found
 
 
-def outcomes(runs, keys=()):
+def outcomes(runs: Iterable[Run], keys: Iterable[str] = ()) -> Table:
     """A table with a row for each run: folder, kind, seed, keys of its configuration, numbers of its outcome."""
     found = []
     for run in runs:

@@ -6,6 +6,8 @@
 or from Python: to_mlflow(graft_results.read("runs/job"), "mlruns").
 """
 
+from __future__ import annotations
+
 import argparse
 import hashlib
 import json
@@ -15,6 +17,7 @@ import pathlib
 import re
 import shutil
 import sys
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import graft_results
 
@@ -22,13 +25,13 @@ LONGEST_PARAMETER = 6000  # characters that MLflow keeps
 _ARTIFACTS = ("config.resolved.toml", "events.jsonl", "outcome.json")
 
 
-def history(run):
+def history(run: graft_results.Run) -> Iterator[tuple[int, float | None, dict[str, int | float]]]:
     """The metrics of a run in the order of steps: step, seconds on the run's clock or None, and numbers by name."""
     if run.kind == "job":
         for row in run.table("epochs"):
             yield row["steps"], row["time_s"], _known(row, "steps", "time_s")
     elif run.kind == "policies":
-        steps = {}
+        steps: dict[int, dict[str, int | float]] = {}
         for row in run.table("learning"):  # seed by seed
             named = {f"{name}.seed-{row['seed']}": v for name, v in _known(row, "seed", "step").items()}
             steps.setdefault(row["step"], {}).update(named)
@@ -36,16 +39,16 @@ def history(run):
             yield step, None, steps[step]
 
 
-def _known(row, *without):
+def _known(row: Mapping[str, Any], *without: str) -> dict[str, int | float]:
     """The numbers of a row that are not missing."""
     numbers = graft_results.numbers({name: v for name, v in row.items() if name not in without})
     return {name: v for name, v in numbers.items() if math.isfinite(v)}
 
 
-def _facts(run):
+def _facts(run: graft_results.Run) -> dict[str, Any]:
     """Texts that describe a run besides its configuration."""
     manifest = run.manifest
-    facts = {
+    facts: dict[str, Any] = {
         name: manifest[name]
         for name in ("graft", "revision", "network", "device", "profile", "host", "config_sha256", "dataset_sha256")
         if name in manifest
@@ -53,14 +56,14 @@ def _facts(run):
     return {**facts, "kind": run.kind, "folder": run.path, "command_line": " ".join(manifest.get("command_line", []))}
 
 
-def _digest(*texts):
+def _digest(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 # ---- MLflow
 
 
-def to_mlflow(run, folder, experiment="graft"):
+def to_mlflow(run: graft_results.Run, folder: graft_results.StrPath, experiment: str = "graft") -> str:
     """Writes a run into an MLflow file store, and returns its folder there. Writing it again replaces it.
 
     Parameters are the configuration, metrics the table of epochs and the numbers of the outcome."""
@@ -119,9 +122,10 @@ def to_mlflow(run, folder, experiment="graft"):
     return str(target)
 
 
-def _metric_lines(run, start):
+def _metric_lines(run: graft_results.Run, start: int) -> tuple[dict[str, list[str]], int]:
     """The lines of each metric: milliseconds, value and step; and the milliseconds of the last one."""
-    lines, end, last = {}, start, 0
+    lines: dict[str, list[str]] = {}
+    end, last = start, 0
     for step, time_s, row in history(run):
         end, last = start + int(1000 * (time_s or 0)), max(last, step)
         for key, value in row.items():
@@ -131,24 +135,26 @@ def _metric_lines(run, start):
     return lines, end
 
 
-def _yaml(**values):
+def _yaml(**values: object) -> str:
     """A mapping as YAML, whose values are JSON."""
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in values.items())
 
 
-def _key(name):
+def _key(name: str) -> str:
     """A name that MLflow takes and that is no path."""
     return re.sub(r"[^A-Za-z0-9_. -]", "_", name).strip(". ")[:250] or "_"
 
 
-def _write(path, text):
+def _write(path: pathlib.Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
 # ---- Weights & Biases
 
 
-def to_wandb(run, folder=None, project="graft", **options):
+def to_wandb(
+    run: graft_results.Run, folder: graft_results.StrPath | None = None, project: str = "graft", **options: Any
+) -> str:
     """Writes a run as an offline run of Weights & Biases, and returns its folder; 'wandb sync' sends it.
 
     Options are those of wandb.init. The environment variable WANDB_MODE overrides the mode."""
@@ -179,18 +185,18 @@ def to_wandb(run, folder=None, project="graft", **options):
         ]
         tracked.log({"events": wandb.Table(columns=list(events.columns), data=cells)})
     tracked.summary.update({f"outcome.{key}": value for key, value in graft_results.numbers(run.outcome).items()})
-    where = os.path.dirname(tracked.dir)
+    where: str = os.path.dirname(tracked.dir)
     tracked.finish()
     return where
 
 
-def main(args=None):
+def main(args: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tracker", choices=["mlflow", "wandb"])
     parser.add_argument("folder", help="to write into")
     parser.add_argument("runs", nargs="+", help="run folders, or folders of them")
     given = parser.parse_args(args)
-    to = {"mlflow": to_mlflow, "wandb": to_wandb}[given.tracker]
+    to: Callable[[graft_results.Run, str], str] = to_mlflow if given.tracker == "mlflow" else to_wandb
     try:
         for path in given.runs:
             for run in graft_results.find(path):

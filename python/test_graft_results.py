@@ -4,6 +4,8 @@ With GRAFT_TEST_RUNS, a folder of runs that graft has written with expected.json
 tests compare with what graft itself reads. Packages of trackers are tested where they are installed.
 """
 
+from __future__ import annotations
+
 import datetime
 import importlib.util
 import json
@@ -18,12 +20,13 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+from typing import Any, Callable, Iterator
 
 import graft_results
 import graft_trackers
 
 HERE = pathlib.Path(__file__).resolve().parent
-RUNS = os.environ.get("GRAFT_TEST_RUNS")
+RUNS = os.environ.get("GRAFT_TEST_RUNS", "")
 MANIFEST = {"format": 1, "created": "2026-01-02T03:04:05.123456789Z", "graft": "test", "seed": 7, "network": "Tiny"}
 CONFIG = """# comment
 [run]
@@ -56,26 +59,26 @@ EVENTS = """{"event":"start","time_ns":0,"accuracy":0}
 class Folder(unittest.TestCase):
     """A test with a run folder of a job."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         where = tempfile.TemporaryDirectory()
         self.addCleanup(where.cleanup)
         self.root = pathlib.Path(where.name).resolve() / "runs"
         self.job = self.write_job("job")
 
-    def write(self, path, text):
-        path = self.root / path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if isinstance(text, str) else json.dumps(text))
-        return path
+    def write(self, path: str, text: Any) -> pathlib.Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text if isinstance(text, str) else json.dumps(text))
+        return file
 
-    def write_job(self, name):
+    def write_job(self, name: str) -> pathlib.Path:
         self.write(f"{name}/manifest.json", MANIFEST)
         self.write(f"{name}/config.resolved.toml", CONFIG)
         self.write(f"{name}/epochs.csv", EPOCHS)
         self.write(f"{name}/events.jsonl", EVENTS)
         return self.root / name
 
-    def end(self, name="job"):
+    def end(self, name: str = "job") -> None:
         self.write(
             f"{name}/outcome.json",
             {"epochs": 3, "used_ns": 2500000000, "test": {"accuracy": 0.75}, "parts": [{"took_ns": 5}]},
@@ -83,7 +86,7 @@ class Folder(unittest.TestCase):
 
 
 class Reads(Folder):
-    def test_a_job(self):
+    def test_a_job(self) -> None:
         run = graft_results.read(self.job)
         self.assertEqual(
             (run.kind, run.name, run.ended, run.outcome, run.tables), ("job", "job", False, None, ["epochs", "events"])
@@ -112,7 +115,7 @@ class Reads(Folder):
         self.assertEqual((table["test.accuracy"], table["optimizer.lr"], table["seed"]), ([0.75], [0.001], [7]))
         self.assertTrue(math.isnan(table["no.key"][0]))
 
-    def test_the_kind_is_that_of_the_manifest(self):
+    def test_the_kind_is_that_of_the_manifest(self) -> None:
         self.write("begun/manifest.json", dict(MANIFEST, kind="node-run"))
         run = graft_results.read(self.root / "begun")
         self.assertEqual((run.kind, run.ended, run.tables, run.outcome), ("node-run", False, [], None))
@@ -124,11 +127,11 @@ class Reads(Folder):
             self.write("job/manifest.json", dict(MANIFEST, kind=kind))
             with self.assertRaisesRegex(graft_results.Error, f"job: unknown kind of run {re.escape(repr(kind))}"):
                 graft_results.read(self.job)
-        skipped = []
+        skipped: list[graft_results.Error] = []
         self.assertEqual([run.name for run in graft_results.find(self.root, skipped)], ["begun", "whole"])
         self.assertEqual(len(skipped), 1)
 
-    def test_configurations_without_tomllib(self):
+    def test_configurations_without_tomllib(self) -> None:
         want = {
             "run.seed": 7,
             "run.folder": 'a "quoted" é name',
@@ -164,14 +167,14 @@ class Reads(Folder):
                         graft_results.read(self.job).config
                 self.write("job/config.resolved.toml", CONFIG)
 
-    def test_durations(self):
+    def test_durations(self) -> None:
         for text, want in {"1m30s": 90, "500ms": 0.5, "1h0.5s": 3600.5, "-2s": -2, "0s": 0, "3µs": 3e-6}.items():
             self.assertAlmostEqual(graft_results.seconds(text), want, places=12)
         for text in ("", "5", "s", "5 s", "5s1"):
             with self.assertRaisesRegex(graft_results.Error, "not a duration"):
                 graft_results.seconds(text)
 
-    def test_runs_within_runs_are_parts(self):
+    def test_runs_within_runs_are_parts(self) -> None:
         self.write("sweep/manifest.json", MANIFEST)
         for name in ("sweep/jobs/one", "sweep/jobs/two", "more/deep/three", ".hidden/four"):
             self.write_job(name)
@@ -182,7 +185,7 @@ class Reads(Folder):
         sweep = graft_results.read(self.root / "sweep")
         self.assertEqual((sweep.kind, [run.name for run in sweep.parts]), ("run", ["one", "two"]))
 
-    def test_files_of_clusters(self):
+    def test_files_of_clusters(self) -> None:
         self.write("cluster/manifest.json", MANIFEST)
         self.write("cluster/cells.csv", 'scheduler,load\n"fifo",1.0\n')
         self.write("cluster/fifo/jobs.csv", 'job_id,vc,start [s],nodes,mean\n007,a,5,"[{0: [0, 1]}]",0.5\n12,,6,x,1\n')
@@ -194,7 +197,7 @@ class Reads(Folder):
             (["007", "12"], ["a", None], [5, 6], [0.5, 1.0]),
         )
 
-    def test_files_of_cluster_simulations(self):
+    def test_files_of_cluster_simulations(self) -> None:
         self.write("tasks/manifest.json", {**MANIFEST, "kind": "node"})
         self.write("tasks/cells.csv", 'point,workload,scheduler,seed,jct_mean [s]\n"","a","sjf",0,2.5\n')
         head = "point,workload,scheduler,seed,group,part,energy [J]"
@@ -206,7 +209,7 @@ class Reads(Folder):
         self.assertEqual(run.table("a/sjf/series")["waiting_tasks"], [4, 2])
         self.assertEqual(run.table("cells")["jct_mean_s"], [2.5])
 
-    def test_files_of_task_runs(self):
+    def test_files_of_task_runs(self) -> None:
         self.write("run/manifest.json", {**MANIFEST, "kind": "node-run"})
         self.write("run/streams.json", {"streams": ["tasks.jsonl"]})
         self.write("run/tasks.jsonl", '{"at_ns":5000000000,"event":"placed","task":0}\n')
@@ -216,7 +219,7 @@ class Reads(Folder):
         self.assertEqual((run.table("spans")["task"], run.table("spans")["from_seconds"]), (["a-1"], [0.5]))
         self.assertEqual(run.table("tasks")["at_s"], [5])
 
-    def test_a_torn_end_is_skipped(self):
+    def test_a_torn_end_is_skipped(self) -> None:
         self.write("job/epochs.csv", EPOCHS + "3,3.5,")
         self.write("job/events.jsonl", EVENTS + '{"event":"up","ti')
         run = graft_results.read(self.job)
@@ -225,7 +228,7 @@ class Reads(Folder):
         self.assertEqual((len(run.table("epochs")), list(run.table("epochs"))), (0, []))
 
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "left out: no pandas")
-    def test_frames(self):
+    def test_frames(self) -> None:
         frame = graft_results.read(self.job).table("epochs").frame()
         self.assertEqual(
             {name: str(kind) for name, kind in frame.dtypes.items()},
@@ -235,11 +238,13 @@ class Reads(Folder):
 
 
 class Faults(Folder):
-    def fails(self, pattern, of=lambda run: run.table("epochs")):
+    def fails(
+        self, pattern: str, of: Callable[[graft_results.Run], Any] = lambda run: run.table("epochs")
+    ) -> None:
         with self.assertRaisesRegex(graft_results.Error, pattern):
             of(graft_results.read(self.job))
 
-    def test_damage_names_the_file_and_line(self):
+    def test_damage_names_the_file_and_line(self) -> None:
         for text, pattern in {
             "": r"epochs.csv:1: the header line is missing",
             "a,b\n1\n": r"epochs.csv:2: expected 2 values, got 1",
@@ -266,7 +271,7 @@ class Faults(Folder):
         self.write("job/manifest.json", {"format": 1, "created": "yesterday"})
         self.fails("'yesterday' is not a time", lambda run: run.manifest)
 
-    def test_links_out_of_the_folder_are_refused(self):
+    def test_links_out_of_the_folder_are_refused(self) -> None:
         secret = self.write("secret.csv", "a\n1\n")
         for name in ("epochs.csv", "outcome.json", "config.resolved.toml", "manifest.json", "events.jsonl"):
             (self.job / name).unlink(missing_ok=True)
@@ -287,7 +292,7 @@ class Faults(Folder):
         os.symlink("inside.csv", self.job / "epochs.csv")
         self.assertEqual(graft_results.read(self.job).table("epochs")["a"], [1])
 
-    def test_what_is_no_regular_file_is_refused(self):
+    def test_what_is_no_regular_file_is_refused(self) -> None:
         for make in (os.mkfifo, os.mkdir):
             (self.job / "epochs.csv").unlink()
             make(self.job / "epochs.csv")
@@ -295,7 +300,7 @@ class Faults(Folder):
             os.rename(self.job / "epochs.csv", self.job / f"old-{make.__name__}")
             self.write("job/epochs.csv", EPOCHS)
 
-    def test_sizes_are_bounded(self):
+    def test_sizes_are_bounded(self) -> None:
         for limit, of in {
             "LARGEST_TABLE": lambda run: run.table("epochs"),
             "LARGEST_JSON": lambda run: run.manifest,
@@ -306,7 +311,7 @@ class Faults(Folder):
             with self.assertRaisesRegex(graft_results.Error, "more than 2 entries"):
                 graft_results.read(self.job)
 
-    def test_other_folders_and_names(self):
+    def test_other_folders_and_names(self) -> None:
         with self.assertRaisesRegex(graft_results.Error, "not a run folder"):
             graft_results.read(self.root)
         with self.assertRaisesRegex(graft_results.Error, "No such file"):
@@ -315,19 +320,19 @@ class Faults(Folder):
         self.fails("no table '../secret'", lambda run: run.table("../secret"))
         with self.assertRaisesRegex(KeyError, "no column 'b'; there are epoch"):
             graft_results.read(self.job).table("epochs")["b"]
-        skipped = []
+        skipped: list[graft_results.Error] = []
         self.assertEqual(graft_results.find(self.root / "none", skipped), [])
         self.assertEqual(len(skipped), 1)
 
 
 class Trackers(Folder):
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.write("job/epochs.csv", "epoch,time [s],steps,loss [nats]\n0,0.5,10,1.0\n1,1.0,20,\n")
         self.end()
         self.run_ = graft_results.read(self.job)
 
-    def test_mlflow_files(self):
+    def test_mlflow_files(self) -> None:
         folder = pathlib.Path(graft_trackers.to_mlflow(self.run_, self.root / "ml"))
         start = 1767323045123
         self.assertEqual((folder / "metrics/loss_nats").read_text(), f"{start + 500} 1.0 10\n")
@@ -336,7 +341,7 @@ class Trackers(Folder):
         self.assertEqual((folder / "artifacts/events.jsonl").read_text(), EVENTS)
         self.assertEqual(graft_trackers.to_mlflow(self.run_, self.root / "ml"), str(folder))
 
-    def test_policies_are_in_the_order_of_steps(self):
+    def test_policies_are_in_the_order_of_steps(self) -> None:
         self.write("policies/manifest.json", MANIFEST)
         self.write("policies/learners/x", "")
         self.write("policies/learning.csv", "seed,step,aim\n1,10,0.5\n1,20,0.75\n2,10,\n2,20,0.25\n")
@@ -346,7 +351,7 @@ class Trackers(Folder):
             [(10, None, {"aim.seed-1": 0.5}), (20, None, {"aim.seed-1": 0.75, "aim.seed-2": 0.25})],
         )
 
-    def test_the_command(self):
+    def test_the_command(self) -> None:
         out = subprocess.run(
             [sys.executable, "-m", "graft_trackers", "mlflow", str(self.root / "ml"), str(self.root)],
             cwd=HERE,
@@ -360,7 +365,7 @@ class Trackers(Folder):
         importlib.util.find_spec("mlflow"),
         "left out: no mlflow; install it with pip, and name its Python in GRAFT_PYTHON",
     )
-    def test_mlflow_reads_them(self):
+    def test_mlflow_reads_them(self) -> None:
         graft_trackers.to_mlflow(self.run_, self.root / "ml")
         database = f"sqlite:///{self.root}/mlflow.db"
         subprocess.run(
@@ -397,7 +402,7 @@ class Trackers(Folder):
         importlib.util.find_spec("wandb"),
         "left out: no wandb; install it with pip, and name its Python in GRAFT_PYTHON",
     )
-    def test_wandb_reads_them(self):
+    def test_wandb_reads_them(self) -> None:
         os.environ.update(WANDB_SILENT="true", WANDB_MODE="offline")
         folder = graft_trackers.to_wandb(self.run_, str(self.root / "wb"))
         (file,) = pathlib.Path(folder).glob("*.wandb")
@@ -409,7 +414,9 @@ class Trackers(Folder):
         for data in logged(file.read_bytes()):
             record = wandb_internal_pb2.Record()
             record.ParseFromString(data)
-            items = lambda part: {item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in part}
+            items: Callable[[Any], dict[str, Any]] = lambda part: {
+                item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in part
+            }
             if record.HasField("history"):
                 history.append(items(record.history.item))
             for update in (record.run.config.update, record.config.update):
@@ -422,7 +429,7 @@ class Trackers(Folder):
         self.assertTrue(list(pathlib.Path(folder).glob("files/media/table/events*.json")))
 
 
-def logged(data):
+def logged(data: bytes) -> Iterator[bytes]:
     """The records of a log in the format of LevelDB, after a head of 7 bytes."""
     at, whole = 7, b""
     while at + 7 <= len(data):
@@ -440,7 +447,7 @@ def logged(data):
 class Notebook(Folder):
     """The example runs from its first to its last cell, with nbclient where it is installed."""
 
-    def test_it_runs(self):
+    def test_it_runs(self) -> None:
         self.write("job/epochs.csv", "epoch,time [s],validation_accuracy\n0,0.5,0.25\n1,1.0,0.5\n")
         self.end()
         runs, path = RUNS or str(self.root), HERE / "example.ipynb"
@@ -471,7 +478,7 @@ class Notebook(Folder):
         self.assertIn("job best validation accuracy", text)
 
 
-def damaged(draw, data):
+def damaged(draw: random.Random, data: bytes) -> bytes:
     """A file with a few changes: of its bytes, or of values of its JSON."""
     try:
         tree = json.loads(data)
@@ -486,20 +493,20 @@ def damaged(draw, data):
             part = part[at]
         part[at] = draw.choice([None, 5, -1, 1e300, "x", "", True, [], [None], {}, {"x": []}])
         return json.dumps(tree).encode()
-    data = bytearray(data or b"{}")
+    changed = bytearray(data or b"{}")
     for _ in range(draw.randint(1, 4)):
-        at = draw.randrange(len(data))
+        at = draw.randrange(len(changed))
         what = draw.choice([b"", b'"', b"[", b"-1", b"null", b"x", b"\n", b"9" * 30, b"{}", b"\xff", b"1e999"])
-        data[at : at + draw.choice([0, 1, 4, len(what)])] = what
-        data = data or bytearray(b"{}")
-    return bytes(data)
+        changed[at : at + draw.choice([0, 1, 4, len(what)])] = what
+        changed = changed or bytearray(b"{}")
+    return bytes(changed)
 
 
 @unittest.skipUnless(RUNS, "left out: GRAFT_TEST_RUNS names no runs of graft")
 class AgainstGraft(unittest.TestCase):
     """Runs as graft reads them: expected.json has their kinds, seeds, configurations, parts, and columns of tables."""
 
-    def test_runs(self):
+    def test_runs(self) -> None:
         expected = json.loads((pathlib.Path(RUNS) / "expected.json").read_text())
         self.assertGreater(len(expected), 12)
         for name, want in expected.items():
@@ -521,7 +528,7 @@ class AgainstGraft(unittest.TestCase):
                 with tempfile.TemporaryDirectory() as folder:
                     graft_trackers.to_mlflow(run, folder)
 
-    def test_damage_is_an_error_and_nothing_else(self):
+    def test_damage_is_an_error_and_nothing_else(self) -> None:
         draw = random.Random(7)
         for name in json.loads((pathlib.Path(RUNS) / "expected.json").read_text()):
             with tempfile.TemporaryDirectory() as folder:
@@ -538,7 +545,7 @@ class AgainstGraft(unittest.TestCase):
                     )
                     self.read_all(path)
 
-    def read_all(self, path):
+    def read_all(self, path: pathlib.Path) -> None:
         try:
             runs = graft_results.find(path)
             runs += [part for run in runs for part in run.parts]
@@ -562,7 +569,7 @@ class AgainstGraft(unittest.TestCase):
                 except graft_results.Error:
                     pass
 
-    def compare_config(self, run, want):
+    def compare_config(self, run: graft_results.Run, want: dict[str, Any]) -> None:
         self.assertEqual(sorted(run.config), sorted(want))
         if graft_results.tomllib:
             with unittest.mock.patch.object(graft_results, "tomllib", None):

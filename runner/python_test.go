@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/files"
@@ -109,6 +110,46 @@ func TestPythonReadsRuns(t *testing.T) {
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s: %s", python, out)
 		t.Log(skippedIn(out, python))
+	}
+}
+
+// The modules in Python and their tests pass mypy's strict checks, where it is installed.
+func TestPythonTypes(t *testing.T) {
+	checked := false
+	for _, python := range pythons(t) {
+		if exec.Command(python, "-c", "import mypy").Run() != nil {
+			continue
+		}
+		command := exec.Command(python, "-m", "mypy", "--strict", "--cache-dir", t.TempDir(), ".")
+		command.Dir = "../python"
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%s: %s", python, out)
+		checked = true
+	}
+	if !checked {
+		t.Skip("left out: no mypy to check types in Python; install it with pip, and name its Python in GRAFT_PYTHON")
+	}
+}
+
+// Each module that pip installs has the marker by which type checkers read its types.
+func TestPythonModulesAreMarkedAsTyped(t *testing.T) {
+	var project struct {
+		Tool struct {
+			Setuptools struct {
+				Modules  []string            `toml:"py-modules"`
+				Packages []string            `toml:"packages"`
+				Folders  map[string]string   `toml:"package-dir"`
+				Data     map[string][]string `toml:"package-data"`
+			} `toml:"setuptools"`
+		} `toml:"tool"`
+	}
+	require.NoError(t, toml.Unmarshal([]byte(contents(t, "../python/pyproject.toml")), &project))
+	tools := project.Tool.Setuptools
+	require.Equal(t, tools.Modules, tools.Packages)
+	require.Equal(t, []string{"py.typed"}, tools.Data["*"])
+	for _, name := range tools.Modules {
+		require.FileExists(t, filepath.Join("../python", name+".py"))
+		require.FileExists(t, filepath.Join("../python", tools.Folders[name], "py.typed"))
 	}
 }
 

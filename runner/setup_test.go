@@ -2,7 +2,6 @@ package main
 
 import (
 	"debug/elf"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,6 +204,7 @@ func TestRelease(t *testing.T) {
 		"build/src/cgotorch/cgotorch.h", "torch/csrc/door.cc", "share/man/man1/graft-train.1",
 		"share/bash-completion/completions/graft", "share/graft/python/graft_results.py", "LICENSE",
 		"Makefile", "docs/install.md", "scenarios/small.toml", "python/pyproject.toml", "licenses/go/LICENSE",
+		"python/typed/py.typed", "share/graft/python/typed/py.typed",
 		"licenses/github.com/vbauerster/mpb/v8/UNLICENSE",
 		"licenses/github.com/wangkuiyi/gotorch/LICENSE", "licenses/github.com/spf13/cobra/LICENSE.txt"} {
 		require.Contains(t, string(list), filepath.Base(home)+"/"+name+"\n")
@@ -281,66 +281,4 @@ func TestReleasesNameTheirToolchain(t *testing.T) {
 	out, err = named.Output()
 	require.NoError(t, err)
 	require.Equal(t, toolchain[1], strings.TrimSpace(string(out)))
-}
-
-// The container files name what is in the tree, and their shell commands parse.
-func TestContainerFiles(t *testing.T) {
-	docker, apptainer := contents(t, "../Dockerfile"), contents(t, "../graft.def")
-	require.Contains(t, docker, "\nFROM debian:12\n")
-	require.Contains(t, apptainer, "\nFrom: debian:12\n")
-	require.Regexp(t, `(?s)^#.*\nBootstrap: docker\nFrom: `+
-		`.*%arguments\n.*%files\n.*%post\n.*%runscript\n.*%test\n.*%help\n`, apptainer)
-	instruction := regexp.MustCompile(`(?m)^([A-Z]+) `)
-	for _, name := range instruction.FindAllStringSubmatch(docker, -1) {
-		require.Contains(t, []string{"FROM", "ARG", "ENV", "RUN", "COPY", "WORKDIR", "ENTRYPOINT", "CMD"}, name[1])
-	}
-	_, post, _ := strings.Cut(apptainer, "%post\n")
-	post, _, _ = strings.Cut(post, "%runscript")
-	shells := []string{post}
-	for _, run := range regexp.MustCompile(`(?m)^RUN ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(docker, -1) {
-		shells = append(shells, run[1])
-	}
-	require.Len(t, shells, 3)
-	for _, text := range shells {
-		out, err := exec.Command("sh", "-n", "-c", text).CombinedOutput()
-		require.NoError(t, err, "%s: %s", text, out)
-	}
-	for _, used := range regexp.MustCompile(`\{\{ (\w+) \}\}`).FindAllStringSubmatch(apptainer, -1) {
-		require.Contains(t, apptainer, "\n    "+used[1]+"=", "it has a default")
-	}
-	const packages = "ca-certificates git make g++ python3 python3-venv"
-	require.Contains(t, docker, packages)
-	require.Contains(t, apptainer, packages)
-}
-
-// The images build and print the version, where there is a program that builds them.
-func TestContainersBuild(t *testing.T) {
-	if os.Getenv("GRAFT_LONG") == "" {
-		t.Skip("left out: images of containers take minutes and the network; set GRAFT_LONG=1")
-	}
-	built := false
-	for _, program := range []string{"docker", "podman"} {
-		if exec.Command(program, "info").Run() != nil {
-			continue
-		}
-		built = true
-		script := fmt.Sprintf("%[1]s build -q -t graft-test .. && %[1]s run --rm graft-test version && %[1]s run "+
-			"--rm graft-test doctor; code=$?; %[1]s rmi -f graft-test; exit $code", program)
-		out, err := exec.Command("sh", "-c", script).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
-	for _, program := range []string{"apptainer", "singularity"} {
-		if exec.Command(program, "version").Run() != nil {
-			continue
-		}
-		built = true
-		dir := t.TempDir()
-		script := fmt.Sprintf("git -C .. archive -o '%[2]s/graft.tar' HEAD && cp ../graft.def '%[2]s' && cd '%[2]s' "+
-			"&& %[1]s build --fakeroot graft.sif graft.def && %[1]s run graft.sif doctor", program, dir)
-		out, err := exec.Command("sh", "-c", script).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
-	if !built {
-		t.Skip("left out: none of docker, podman and apptainer works here; install one")
-	}
 }

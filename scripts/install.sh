@@ -40,13 +40,14 @@ fi
 
 graft=${GRAFT:-bin/graft}
 install -d "$to/bin" "$to/share/man/man1" "$to/share/bash-completion/completions" \
-  "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d" "$to/share/graft/python"
+  "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d" "$to/share/graft/python/typed"
 install -m 755 "$graft" "$to/bin/graft"
 if [ "${LIBRARY:-}" != none ]; then
   install -d "$to/lib/graft"
   install -m 644 build/lib/libgrafttorch.so build/lib/origin "$to/lib/graft/"
 fi
 install -m 644 python/graft_*.py python/pyproject.toml python/example.ipynb "$to/share/graft/python/"
+install -m 644 python/typed/py.typed "$to/share/graft/python/typed/"
 "$to/bin/graft" man "$to/share/man/man1"
 "$to/bin/graft" completion bash >"$to/share/bash-completion/completions/graft"
 "$to/bin/graft" completion zsh >"$to/share/zsh/site-functions/_graft"

@@ -21,8 +21,9 @@ install -m 644 build/src/cgotorch/*.cc build/src/cgotorch/*.h "$to/build/src/cgo
 install -m 644 torch/graft.h "$to/torch/"
 cp -R torch/csrc "$to/torch/"
 install -m 644 scripts/release.mk "$to/Makefile"
-install -d "$to/python"
+install -d "$to/python/typed"
 install -m 644 python/graft_*.py python/pyproject.toml python/example.ipynb "$to/python/"
+install -m 644 python/typed/py.typed "$to/python/typed/"
 install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE "$to/"
 # What the pages link to and their examples need. The tables of the study stay in the repository.
 cp -R docs scenarios "$to/"
