@@ -73,9 +73,10 @@ var (
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
 	Mean float64 `json:"value"` // mean of the values
-	// lower end of the 95% interval of the mean, by Student's t-distribution; null below three values
+	// lower end of the 95% interval of the mean: the interval that a cluster simulation reports over jobs or workloads,
+	// otherwise over seeds by Student's t-distribution, which is null below three values
 	Low  *float64 `json:"low"`
-	High *float64 `json:"high"` // upper end of that interval; null below three values
+	High *float64 `json:"high"` // upper end of that interval; null if low is
 	N    int      `json:"n"`    // number of values
 }
 
@@ -203,6 +204,9 @@ func (c *comparison) compareQuantities() {
 	for k := range c.Columns {
 		for _, r := range c.Columns[k].runs {
 			for _, q := range r.Quantities {
+				if q.Detail {
+					continue
+				}
 				at, known := place[q.Name]
 				if !known {
 					at = len(c.Rows)

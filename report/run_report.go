@@ -43,6 +43,7 @@ type QuantityReport struct {
 	Values []float64 `json:"values"` // values in the order of the seeds
 
 	inDetail bool // the detail shows it
+	own      bool // the run computed the interval
 }
 
 // NewRunReport creates the report of one run, without its detail.
@@ -58,9 +59,13 @@ func NewRunReport(run *runs.Run) RunReport {
 		r.Seed = &m.Seed
 	}
 	for _, q := range run.Quantities {
-		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(),
+		one := QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(),
 			summary: summarize(q.Values, q.Range(), q.Level), Seeds: append([]int64{}, q.Seeds...), Values: q.Values,
-			inDetail: q.Case != ""})
+			inDetail: q.Case != "" || q.Detail}
+		if q.Over != nil {
+			one.Low, one.High, one.own = &q.Over.Low, &q.Over.High, true
+		}
+		r.Quantities = append(r.Quantities, one)
 	}
 	return r
 }
@@ -83,7 +88,9 @@ func (r *RunReport) write(d *document.Document) {
 		return
 	}
 	d.Show(r.outcomeTable())
-	if r.shows(hasInterval) {
+	if r.shows(func(q QuantityReport) bool { return q.own }) {
+		d.Say("Intervals are over workloads and seeds or, with a single workload, over jobs.")
+	} else if r.shows(hasInterval) {
 		d.Say("Intervals are for the mean over seeds, by Student's t-distribution.")
 	} else if r.shows(ofSeeds) {
 		d.Say(fewSeeds)

@@ -131,7 +131,7 @@ func cellTable(o *study.Outcome, point, workload string) *document.Table {
 	first := o.Metric(firstRanked(o))
 	paired := slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil })
 	if paired {
-		t.Numbers(first.Unit, "", "difference")
+		t.Numbers(first.Unit, "", "difference").Numbers("", "", "p (holm)")
 	}
 	for _, c := range o.Cells {
 		if c.Point != point || c.Workload != workload {
@@ -139,9 +139,9 @@ func cellTable(o *study.Outcome, point, workload string) *document.Table {
 		}
 		row := append([]any{nameOfCell(o, &c)}, metricCells(metrics, c.Values)...)
 		if paired && c.Difference != nil {
-			row = append(row, differenceOf(c.Difference, first))
+			row = append(row, differenceOf(c.Difference, first), chanceOf(c.P))
 		} else if paired {
-			row = append(row, document.Missing())
+			row = append(row, document.Missing(), document.Missing())
 		}
 		t.Add(row...)
 	}
@@ -212,7 +212,7 @@ func rankingOf(r *study.Ranking, m *study.Metric) *document.Table {
 	if len(r.Bounds) > 0 {
 		t.Numbers("", "%.3f", "over bound")
 	}
-	t.Numbers(m.Unit, "", "difference").Numbers("", "", "better", "ties")
+	t.Numbers(m.Unit, "", "difference").Numbers("", "", "p (holm)").Numbers("", "", "better", "ties")
 	for _, s := range r.Standings {
 		t.Add(standingRow(r, &s, m)...)
 	}
@@ -221,7 +221,7 @@ func rankingOf(r *study.Ranking, m *study.Metric) *document.Table {
 
 func standingRow(r *study.Ranking, s *study.Standing, m *study.Metric) []any {
 	if s.Mean == nil {
-		return append([]any{s.Scheduler}, slices.Repeat([]any{document.Missing()}, 7)...)
+		return append([]any{s.Scheduler}, slices.Repeat([]any{document.Missing()}, 8)...)
 	}
 	interval := document.Missing()
 	if s.Interval != nil {
@@ -240,7 +240,7 @@ func standingRow(r *study.Ranking, s *study.Standing, m *study.Metric) []any {
 		better = document.Value(float64(s.Better), "").Then(" of %d", len(s.Values))
 		ties = document.Value(float64(s.Ties), "")
 	}
-	return append(row, difference, better, ties)
+	return append(row, difference, chanceOf(s.P), better, ties)
 }
 
 // metricsLegend explains the columns.
@@ -256,15 +256,31 @@ func metricsLegend(o *study.Outcome) string {
 	return strings.Join(texts, "; ") + "."
 }
 
+// chanceOf formats a p-value, down to a ten-thousandth.
+func chanceOf(p *float64) document.Cell {
+	const least = 1e-4
+	switch {
+	case p == nil:
+		return document.Missing()
+	case *p < least:
+		return document.Value(least, "").As("<%.4f")
+	}
+	return document.Value(*p, "").As("%.4f")
+}
+
+// holmLegend explains the p-values.
+const holmLegend = "P (HOLM) is the probability of so large a difference by chance, corrected for the number of " +
+	"schedulers in the table; below 0.05 the difference is significant."
+
 // differencesLegend explains differences, if there are any.
 func differencesLegend(o *study.Outcome) string {
 	switch {
 	case len(o.Workloads) > 1:
-		return fmt.Sprintf("DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds. "+
-			"Schedulers share a rank if they do not differ from its best by more than noise.", o.Against)
+		return fmt.Sprintf("DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds. %s "+
+			"Schedulers share a rank if they do not differ from its best by more than noise.", o.Against, holmLegend)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
-		return fmt.Sprintf("DIFFERENCE in %s is from %s, paired by job, with its 95%% interval.",
-			o.Metric(firstRanked(o)).Title, o.Against)
+		return fmt.Sprintf("DIFFERENCE in %s is from %s, paired by job, with its 95%% interval. %s",
+			o.Metric(firstRanked(o)).Title, o.Against, holmLegend)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil }):
 		return fmt.Sprintf("DIFFERENCE in %s is from %s.", o.Metric(firstRanked(o)).Title, o.Against)
 	}

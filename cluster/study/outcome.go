@@ -56,6 +56,9 @@ type CellOutcome struct {
 	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% interval; null for the
 	// baseline.
 	Difference *Interval `json:"difference"`
+	// P is the p-value of a zero difference, corrected by Holm's method for the number of simulations with a difference
+	// on the same workload; null without an interval.
+	P *float64 `json:"p_holm"`
 }
 
 // Summary holds a scheduler's means over workloads and seeds. Totals are summed instead.

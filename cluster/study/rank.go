@@ -34,6 +34,8 @@ type Standing struct {
 	OverBound *float64       `json:"over_bound"` // mean divided by the mean bound; null without a bound
 	// difference from the baseline, paired by workload; null for the baseline and for too few workloads
 	Difference *stat.Interval `json:"difference"`
+	// p-value of a zero difference, corrected for the number of schedulers by Holm's method; null without a difference
+	P *float64 `json:"p_holm"`
 	Better     int            `json:"better"` // number of workloads with a better value than the baseline
 	// number of workloads whose values differ from the baseline by less than a thousandth
 	Ties   int        `json:"ties"`
@@ -92,6 +94,28 @@ func (r *Ranking) Finish() {
 			s.compare(&r.Standings[against], r.Higher)
 		}
 	}
+	r.correct(against)
+}
+
+// correct sets the p-values of the differences from a standing; a negative number means none.
+func (r *Ranking) correct(against int) {
+	values := make([]float64, len(r.Standings))
+	for k := range r.Standings {
+		if values[k] = math.NaN(); r.Standings[k].Difference != nil {
+			values[k] = stat.CrossedPValue(r.Standings[k].floats(), r.Standings[against].floats())
+		}
+	}
+	for k, p := range stat.Holm(values) {
+		r.Standings[k].P = known(p)
+	}
+}
+
+// known returns a number, or nil for NaN.
+func known(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
 }
 
 // sortKey orders standings: best first, without a mean last.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"graft/internal/stat"
 )
 
 // outcome combines the results.
@@ -64,6 +66,27 @@ func (j *Job) addCells(o *Outcome) {
 			o.Left, most = s.Left, n
 		}
 		o.Cells = append(o.Cells, out)
+	}
+	for _, point := range p.Points {
+		for _, workload := range p.Workloads {
+			correct(o.Cells, point.Name, workload)
+		}
+	}
+}
+
+// correct sets the p-values of the differences on a workload.
+func correct(cells []CellOutcome, point, workload string) {
+	values := make([]float64, len(cells))
+	for k, c := range cells {
+		if values[k] = math.NaN(); c.Point == point && c.Workload == workload && c.Difference.Whole() {
+			d := c.Difference
+			values[k] = stat.Interval{Mean: float64(d.Mean), Low: float64(d.Low), High: float64(d.High)}.PValue()
+		}
+	}
+	for k, v := range stat.Holm(values) {
+		if p := known(v); p != nil {
+			cells[k].P = p
+		}
 	}
 }
 

@@ -7,11 +7,19 @@ import "math"
 // single cells twice, so the interval is not too narrow (Owen, "The pigeonhole bootstrap", 2007, bounds the variance of
 // crossed data in the same way). The degrees of freedom follow Welch and Satterthwaite. With one column, only the rows
 // are treated as random. With fewer than two rows, the ends are NaN.
-func CrossedInterval(rows [][]float64) Interval { return crossed(rowMeans(rows), columnMeans(rows)) }
+func CrossedInterval(rows [][]float64) Interval { return crossed(rowMeans(rows), columnMeans(rows)).interval() }
 
 // CrossedDifference returns the mean of table a minus the mean of table b, with its 95% interval. Both tables have the
 // same number of rows, which are paired. The columns of both are treated as random, like in [CrossedInterval].
-func CrossedDifference(a, b [][]float64) Interval {
+func CrossedDifference(a, b [][]float64) Interval { return crossedDifference(a, b).interval() }
+
+// CrossedPValue returns the two-sided p-value of the hypothesis that [CrossedDifference] is zero.
+func CrossedPValue(a, b [][]float64) float64 {
+	d := crossedDifference(a, b)
+	return 2 * StudentCDF(-math.Abs(d.mean)/d.err, d.freedom)
+}
+
+func crossedDifference(a, b [][]float64) estimate {
 	rows, others := rowMeans(a), rowMeans(b)
 	for k := range rows {
 		rows[k] -= others[k]
@@ -19,10 +27,18 @@ func CrossedDifference(a, b [][]float64) Interval {
 	return crossed(rows, columnMeans(a), columnMeans(b))
 }
 
+// estimate is a mean with its standard error and degrees of freedom.
+type estimate struct{ mean, err, freedom float64 }
+
+func (e estimate) interval() Interval {
+	half := StudentQuantile(0.975, e.freedom) * e.err
+	return Interval{e.mean, e.mean - half, e.mean + half}
+}
+
 // crossed returns the mean of rows, with the variance added by several lists of column means.
-func crossed(rows []float64, columns ...[]float64) Interval {
+func crossed(rows []float64, columns ...[]float64) estimate {
 	if len(rows) == 0 {
-		return Interval{math.NaN(), math.NaN(), math.NaN()}
+		return estimate{math.NaN(), math.NaN(), math.NaN()}
 	}
 	variance := squareError(rows)
 	squares := variance * variance / float64(len(rows)-1)
@@ -36,9 +52,7 @@ func crossed(rows []float64, columns ...[]float64) Interval {
 	if squares > 0 {
 		freedom = variance * variance / squares
 	}
-	mean := DividedMean(rows)
-	half := StudentQuantile(0.975, freedom) * math.Sqrt(variance)
-	return Interval{mean, mean - half, mean + half}
+	return estimate{DividedMean(rows), math.Sqrt(variance), freedom}
 }
 
 func rowMeans(rows [][]float64) (means []float64) {

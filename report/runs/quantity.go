@@ -20,6 +20,9 @@ type Quantity struct {
 	Level  float64 // confidence level of the interval, such as 0.95; zero means 0.95
 	// name of the case whose trials in a sweep have the values; empty for other quantities
 	Case string
+	// 95% interval that the run computed, such as an interval over jobs; nil computes one over Values
+	Over   *stat.Interval
+	Detail bool // the run's own tables show the quantity, so a table of quantities leaves it out
 }
 
 // Range returns the range of possible values.

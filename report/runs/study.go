@@ -8,6 +8,7 @@ import (
 	"graft/cluster/study"
 	"graft/cluster/worlds"
 	"graft/internal/failure"
+	"graft/internal/stat"
 	"graft/results"
 )
 
@@ -54,11 +55,71 @@ func readStudy(f *Folder, r *Run) error {
 		}
 		for _, m := range o.Metrics {
 			if v, has := s.Values[m.Key()]; has && m.Main {
-				r.Quantities = append(r.Quantities, seedless(name+m.Name, m.Unit, directionOf(m.Better), float64(v)))
+				q := seedless(name+m.Name, m.Unit, directionOf(m.Better), float64(v))
+				q.Over = intervalOf(o, &s, &m)
+				r.Quantities = append(r.Quantities, q)
 			}
 		}
 	}
+	addDifferences(r, o)
 	return nil
+}
+
+// intervalOf returns the interval of a scheduler's metric over workloads or, with a single workload and a single
+// simulation, over jobs. It returns nil without an interval.
+func intervalOf(o *study.Outcome, s *study.Summary, m *study.Metric) *stat.Interval {
+	for _, r := range o.Rankings {
+		for _, standing := range r.Standings {
+			if r.Point == s.Point && r.Metric == m.Key() && standing.Scheduler == s.Scheduler {
+				return standing.Interval
+			}
+		}
+	}
+	if s.Cells > 1 || len(o.Ranked) == 0 || o.Ranked[0] != m.Key() {
+		return nil
+	}
+	for _, c := range o.Cells {
+		if c.Point == s.Point && c.Scheduler == s.Scheduler {
+			return wholeInterval(c.Interval)
+		}
+	}
+	return nil
+}
+
+// addDifferences adds the differences from the baseline, which the tables of the study show.
+func addDifferences(r *Run, o *study.Outcome) {
+	add := func(point, scheduler string, m *study.Metric, i *stat.Interval) {
+		if i == nil {
+			return
+		}
+		name := fmt.Sprintf("%s_%s_minus_%s", scheduler, m.Name, o.Against)
+		if point != "" {
+			name = point + ": " + name
+		}
+		q := seedless(name, m.Unit, directionOf(m.Better), i.Mean)
+		q.Signed, q.Over, q.Detail = true, i, true
+		r.Quantities = append(r.Quantities, q)
+	}
+	for _, ranking := range o.Rankings {
+		for _, s := range ranking.Standings {
+			add(ranking.Point, s.Scheduler, o.Metric(ranking.Metric), s.Difference)
+		}
+	}
+	for _, s := range o.Summaries {
+		for _, c := range o.Cells {
+			if s.Cells == 1 && c.Point == s.Point && c.Scheduler == s.Scheduler && len(o.Ranked) > 0 {
+				add(c.Point, c.Scheduler, o.Metric(o.Ranked[0]), wholeInterval(c.Difference))
+			}
+		}
+	}
+}
+
+// wholeInterval returns an interval with both ends, otherwise nil.
+func wholeInterval(i *study.Interval) *stat.Interval {
+	if !i.Whole() {
+		return nil
+	}
+	return &stat.Interval{Mean: float64(i.Mean), Low: float64(i.Low), High: float64(i.High)}
 }
 
 func directionOf(b study.Better) Direction {

@@ -1,0 +1,33 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Holm corrects p-values for their number, so that the chance of any false finding among them stays at the level of one
+// (Holm, A simple sequentially rejective multiple test procedure, 1979). NaN stays NaN, and is not counted.
+func Holm(values []float64) []float64 {
+	var order []int
+	for k, v := range values {
+		if !math.IsNaN(v) {
+			order = append(order, k)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	corrected, least := slices.Clone(values), 0.0
+	for at, k := range order {
+		least = max(least, min(1, values[k]*float64(len(order)-at)))
+		corrected[k] = least
+	}
+	return corrected
+}
+
+// PValue returns the two-sided p-value of a zero mean that belongs to a 95% interval, as if the mean were normally
+// distributed (Altman and Bland, How to obtain the P value from a confidence interval, 2011). It returns NaN without an
+// interval.
+func (i Interval) PValue() float64 {
+	const width = 2 * 1.959963984540054 // of a 95% interval, in standard errors
+	return math.Erfc(math.Abs(i.Mean) * width / (i.High - i.Low) / math.Sqrt2)
+}
