@@ -109,22 +109,23 @@ func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom
 
 // CompareOptions holds the options of the arms of a comparison and their trials.
 type CompareOptions struct {
-	// Baselines that run in addition to the configured job: never (no adaptation); small from scratch (no adaptation
-	// and fresh weights, for a job that starts from trained weights); final from scratch (the final network of the job
-	// with the same seed, trained from scratch for the whole budget); random (any action that fits); best fixed (the
-	// sequence of actions with the highest validation accuracy on other seeds). Empty means all that apply.
+	// Baselines that run in addition to the configured job: "never" (no adaptation); "small from scratch" (no
+	// adaptation and fresh weights, for a job that starts from trained weights); "final from scratch" (the final
+	// network of the job with the same seed, trained from scratch for the whole budget); "random" (any action that
+	// fits); "best fixed" (the sequence of actions with the highest validation accuracy on other seeds). Empty means
+	// all that apply.
 	Arms  []string
 	Seeds int // Number of trials per arm, with run.seed and the following seeds. Zero means 10.
-	// Number of trials per sequence when the arm best fixed is selected, with the seeds after the arms' seeds. Zero
-	// means 3.
+	// Number of trials per sequence for the selection of the arm "best fixed", with the seeds that follow the arms'
+	// seeds. Zero means 3.
 	SelectionSeeds int
-	// Choices of the arms random and best fixed at every decision, such as deepen:0 and none. Excludes kinds. Empty
-	// uses kinds.
+	// Choices of the arms "random" and "best fixed" at every decision, such as "deepen:0" and "none". Excludes
+	// compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
-	// Operations whose fitting actions, together with none, are the choices of the arms random and best fixed. Excludes
-	// actions. Empty means deepen and widen if actions is empty too.
+	// Operations for the arms "random" and "best fixed": their choices are all actions of these operations that fit,
+	// and "none". Excludes compare.actions. Empty means deepen and widen if compare.actions is empty too.
 	Kinds []net2net.Kind
-	// Maximum number of sequences that the arm best fixed tries; a larger tree of sequences is sampled evenly. Zero
+	// Maximum number of sequences that the arm "best fixed" tries; a larger tree of sequences is sampled evenly. Zero
 	// means 64.
 	MaxSequences int
 }

@@ -58,7 +58,7 @@ type Schedule struct {
 	// the simulated world or, if it has none, the first scheduler.
 	Against string
 	Seed    uint64 // First seed of schedulers that draw random numbers. Default 1.
-	// Number of simulations per scheduler that draws random numbers; seeds are consecutive. Zero means 1.
+	// Number of simulations of each scheduler that draws random numbers, with consecutive seeds. Zero means 1.
 	Seeds int
 	// Simulates each quirk of the original simulator separately, and reports its effect. Default false.
 	Ablate  bool
