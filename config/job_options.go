@@ -253,7 +253,7 @@ func (o AdaptOptions) Validate() error {
 	faults.When(!chooses && len(o.Kinds) > 0,
 		"kinds is used only by the deciders %s; the decider is %s", decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
-		"actions and kinds are for structural policies, but vocabulary selects a policy of the original's "+
+		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
 			"with fixed choices; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, but the key policy is missing; "+

@@ -17,12 +17,12 @@ import (
 
 // SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads such files.
 var SweepKind = &Kind{
-	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons",
+	Name: "sweep", Noun: "job", Command: "graft compare", Files: "job files for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
 	New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
 	Page: Page{Title: "Keys of a job's file for trials", Sections: []string{"compare"},
-		Intro: "A file with the section `compare` or `fleet`: a job with all its sections, for `graft compare`\n" +
-			"and `graft train --seeds`. The section `fleet` is that [of a scenario](#keys-of-a-scenarios-file).\n" +
+		Intro: "A file with the section `compare` or `fleet`: a job file for `graft compare`\n" +
+			"and `graft train --seeds`. The section `fleet` has the same keys as in [a scenario's file](#keys-of-a-scenarios-file).\n" +
 			"See [comparisons](howto/compare.md).\n"},
 }
 

@@ -102,7 +102,7 @@ func (o *Schedule) isBaseline(name string) bool {
 }
 
 // IsPath reports whether the name of a scheduler is the path of a learned scheduler: it contains a slash or ends like a
-// file of weights.
+// weight file.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".safetensors")
 }

@@ -30,9 +30,9 @@ const KindName = "elastic-learning"
 func init() {
 	decode.Register(&decode.FileKind{
 		Name: KindName, Noun: "learning of a scheduler", Command: "graft learn",
-		Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
+		Files: "files for training schedulers of elastic jobs", Title: "schedulers of elastic jobs that learn",
 		Sections: []string{"workloads"}, BeforeWorlds: true, New: func() decode.CheckedFile { return New() },
-		Page: decode.Page{Title: "Keys of the file of schedulers that learn",
+		Page: decode.Page{Title: "Keys for training schedulers of elastic jobs",
 			Sections: []string{"workloads", "learn", "dl2", "run"}, Intro: "A file with the section `workloads`, " +
 				"for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, " +
 				"and `schedule` are as in simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
