@@ -26,15 +26,17 @@ var JobKind = &Kind{
 	Name: "job", Noun: "job", Command: "graft train", Files: "job files", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
 	Page: Page{Title: "Keys of a job's file",
-		Intro: "A job file is TOML. A missing key takes its default. `graft config show --describe` prints a file with\n" +
-			"all keys, and `graft config check` lists the errors of a file. A time is a text such as `\"1m30s\"`, or a\n" +
-			"number of seconds. A relative path of an input file starts from the folder in which graft is called; if\n" +
-			"that file does not exist, from the folder of the configuration file. Paths of `--set` and of outputs\n" +
-			"always start from the folder in which graft is called. `graft config schema --markdown` prints this page.\n" +
-			"A [scenario's file](#keys-of-a-scenarios-file) has two more sections; a\n" +
-			"[pipeline's file](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
-			"[Structural policies](#keys-for-training-structural-policies) and\n" +
-			"[policies of the original system](#keys-for-training-a-policy-of-the-original-system) have their own files.\n"},
+		Intro: "A job file is TOML. A missing key takes its default. `graft config show --describe` prints a\n" +
+			"file with all keys, and `graft config check` lists the errors of a file. A time is a text such\n" +
+			"as `\"1m30s\"`, or a number of seconds. A relative path of an input file starts from the folder\n" +
+			"in which graft is called; if that file does not exist, from the folder of the configuration\n" +
+			"file. Paths of `--set` and of outputs always start from the folder in which graft is called.\n" +
+			"`graft config schema --markdown` prints this page. A [scenario's\n" +
+			"file](#keys-of-a-scenarios-file) has two more sections; a [pipeline's\n" +
+			"file](#keys-of-a-pipelines-file) leads from scenarios to a policy. [Structural\n" +
+			"policies](#keys-for-training-structural-policies) and\n" +
+			"[policies of the original system](#keys-for-training-a-policy-of-the-original-system)\n" +
+			"have their own files.\n"},
 }
 
 // Job is the file of a job. Each section holds the options of a room; a missing section has its defaults. With all

@@ -19,7 +19,7 @@ var PipelineKind = &Kind{
 	Page: Page{Title: "Keys of a pipeline's file", Sections: []string{"pipeline", "evaluate"},
 		Intro: "A file with the section `pipeline`, for `graft pipeline`. " +
 			"See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
-			"The sections `run` (without `run.folder`), `policy` and `learn` are those of\n" +
+			"The sections `run` (without `run.folder`), `policy` and `learn` have the same keys as for\n" +
 			"[structural policies](#keys-for-training-structural-policies). Additional sections:\n"},
 }
 

@@ -25,7 +25,8 @@ var SimulationKind = &Kind{
 	New: func() File { return NewSimulation() }, Summary: summaryOf((*Simulation).Summary),
 	Page: Page{Title: "Keys of a scenario's file", Sections: []string{"simulate", "fleet"},
 		Intro: "A file with the section `simulate`, for `graft simulate`: a job file in which\n" +
-			"graft tries every action at each decision. It has all sections of a job file. See [simulations](simulate.md).\n"},
+			"graft tries every action at each decision. It has all sections of a job file. See\n" +
+			"[simulations](simulate.md).\n"},
 }
 
 // Simulation is the file of a scenario: a job whose decisions are enumerated instead of made by a decider, with the

@@ -22,7 +22,8 @@ var SweepKind = &Kind{
 	New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
 	Page: Page{Title: "Keys of a job's file for trials", Sections: []string{"compare"},
 		Intro: "A file with the section `compare` or `fleet`: a job file for `graft compare`\n" +
-			"and `graft train --seeds`. The section `fleet` has the same keys as in [a scenario's file](#keys-of-a-scenarios-file).\n" +
+			"and `graft train --seeds`. The section `fleet` has the same keys as in\n" +
+			"[a scenario's file](#keys-of-a-scenarios-file).\n" +
 			"See [comparisons](howto/compare.md).\n"},
 }
 

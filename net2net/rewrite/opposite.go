@@ -27,8 +27,8 @@ func (d *deepening) opposite(writer string) error {
 		return nil
 	}
 	if name := d.dropped(axis); name != "" {
-		return fmt.Errorf("%s drops units between the pairs of %s, so the pairs would not cancel; use form = \"residual\"",
-			name, writer)
+		return fmt.Errorf("%s drops units between the pairs of %s, so the pairs would not cancel; "+
+			"use form = \"residual\"", name, writer)
 	}
 	w := &widening{Axes: d.Axes, axis: axis, to: axis.Size}
 	for k := range axis.Size {
