@@ -42,7 +42,7 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 	return b
 }
 
-// WeightsBySeed reports whether each seed has its own file of weights.
+// WeightsBySeed reports whether each seed has its own weight file.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
 // ConstantsOf returns the path of the file with the tensors for which no initialization is defined, for a network with

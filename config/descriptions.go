@@ -22,14 +22,14 @@ var descriptions = map[string]string{
 		"time, application, num_replicas and batch_size, or a cluster trace in any format that 'graft trace' reads; " +
 		"jobs of a cluster trace get applications of similar size. A name that is not a file is looked up in " +
 		"adaptive.data, in its folder workloads and in the subfolders of that folder.",
-	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: pollux reproduces Pollux's simulator with " +
-		"its faults, none corrects the faults. Default none.",
+	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: \"pollux\" reproduces Pollux's simulator " +
+		"with its faults, \"none\" corrects the faults. Default \"none\".",
 	"graft/cluster/adaptive/world.Options.Data": "Folder of applications, one subfolder per application, directly in " +
 		"this folder or in its subfolder traces. An application's subfolder holds placements.csv and " +
 		"validation-BATCH.csv; applications.csv lists the epochs of all applications. Required.",
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
-	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat is pollux.",
+	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
 	"graft/cluster/adaptive/world.Options.Interference": "Fraction of its speed that a multi-node job loses if " +
 		"another multi-node job shares a node with it, from 0 to below 1. Default 0.",
 	"graft/cluster/adaptive/world.Options.Interval": "Time between two scheduling decisions, in seconds. Default 60.",
@@ -37,14 +37,15 @@ var descriptions = map[string]string{
 		"Zero means no limit.",
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
-	"graft/cluster/adaptive/world.Options.Quirks": "Names of the faults to keep if compat is none. Empty keeps none.",
+	"graft/cluster/adaptive/world.Options.Quirks": "Names of the faults to keep if compat = \"none\". Empty keeps no " +
+		"fault.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server " +
 		"together. If an imitated scheduler takes this action, it is split into two training samples. No effect on " +
 		"jobs without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
 		"uses one row.",
-	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: arrival, share (dominant share) or left " +
-		"(remaining share of epochs), smallest value first. Default arrival.",
+	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
+		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
 	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. The original simulator also " +
 		"uses -1. Default 0.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types by the number of types, " +
@@ -57,8 +58,8 @@ var descriptions = map[string]string{
 		"GPU jobs become elastic jobs with the same work.",
 	"graft/cluster/elastic/world.Options.CPUs": "Number of CPU slots per node. Zero means the trace's value, or 8 if " +
 		"the trace has none.",
-	"graft/cluster/elastic/world.Options.Compat": "Reference simulator: dl2 reproduces DL2's simulator with its " +
-		"faults, none corrects the faults. Default none.",
+	"graft/cluster/elastic/world.Options.Compat": "Reference simulator: \"dl2\" reproduces DL2's simulator with its " +
+		"faults, \"none\" corrects the faults. Default \"none\".",
 	"graft/cluster/elastic/world.Options.GPUs": "Number of GPU slots per node. Zero means the trace's value, or 8 if " +
 		"the trace has none.",
 	"graft/cluster/elastic/world.Options.Limit": "Maximum number of slots; a longer simulation fails. Zero means no " +
@@ -68,8 +69,8 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.Nodes": "Number of nodes. Zero means the trace's value, or 96 if the trace " +
 		"has none.",
 	"graft/cluster/elastic/world.Options.Scaling": "Cost of a change in a job's number of workers or servers: " +
-		"checkpoint stops and restarts the job, hot moves parameters while the job runs, none costs no time. Empty " +
-		"means checkpoint, or none if compat is dl2.",
+		"\"checkpoint\" stops and restarts the job, \"hot\" moves parameters while the job runs, \"none\" makes " +
+		"changes free. Empty means \"checkpoint\", or \"none\" if compat = \"dl2\".",
 	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero means the trace's value, or 1200 " +
 		"if the trace has none.",
 	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
@@ -77,28 +78,29 @@ var descriptions = map[string]string{
 		"value, or no error if the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds: a JSON file of steps per second by " +
 		"model, servers and workers (each from 1); a folder of applications in the format of adaptive.data, which " +
-		"replaces the job types and has no parameter servers; or analytic, which computes speeds from the " +
-		"computation and communication of the job types. Required unless the trace says analytic.",
+		"replaces the job types and has no parameter servers; or \"analytic\", which computes speeds from the " +
+		"computation and communication of the job types. Required unless the trace sets analytic speeds.",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
 		"communication. Empty means the eight models of DL2.",
-	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces load. Zero derives it from " +
-		"load.",
-	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of the times between arrivals: exponential, or regular " +
-		"(all equal). Default exponential.",
+	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
+		"the time from demand.load.",
+	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of the times between arrivals: \"exponential\", or " +
+		"\"regular\" (all equal). Default \"exponential\".",
 	"graft/cluster/fabric/world.Demand.Jobs": "Number of jobs per episode. Zero means 200.",
 	"graft/cluster/fabric/world.Demand.Least": "Lower bound of time limits, for limits = \"uniform\" or \"skewed\", " +
 		"as a fraction of a job's time on one server. Zero means 0.1.",
 	"graft/cluster/fabric/world.Demand.Limits": "Distribution of a job's time limit, which is a fraction of its time " +
-		"on one server: uniform, fixed, skewed or values. Default uniform.",
+		"on one server: \"uniform\", \"fixed\", \"skewed\" or \"values\". Default \"uniform\".",
 	"graft/cluster/fabric/world.Demand.Load": "Offered load: average fraction of busy servers if every job ran on " +
 		"one server. Zero means 1.",
 	"graft/cluster/fabric/world.Demand.Most": "Upper bound of time limits, for limits = \"uniform\" or \"skewed\", " +
 		"or the time limit of every job, for limits = \"fixed\", as a fraction of a job's time on one server. Zero " +
 		"means 1.",
-	"graft/cluster/fabric/world.Demand.Period": "Number of jobs per period of swing. Zero means 50.",
-	"graft/cluster/fabric/world.Demand.Seed":   "Random seed of the first episode. Default 1.",
-	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each time limit in values. Empty means equal " +
-		"frequencies.",
+	"graft/cluster/fabric/world.Demand.Period": "Period of the load change that demand.swing sets, in jobs. Zero " +
+		"means 50.",
+	"graft/cluster/fabric/world.Demand.Seed": "Random seed of the first episode. Default 1.",
+	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each time limit in demand.values. Empty means " +
+		"equal frequencies.",
 	"graft/cluster/fabric/world.Demand.Skewness": "Skewness of the time limits, for limits = \"skewed\". A positive " +
 		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5.",
 	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
@@ -138,17 +140,19 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts into which a training step is split. " +
 		"Zero means 16.",
 	"graft/cluster/fabric/world.Options.Memory": "Memory per server in bytes. Zero means 80e9.",
-	"graft/cluster/fabric/world.Options.Network": "Topology of the network: ramp is an optical network with channels " +
-		"between all servers, tree has one switch per rack and a core switch. Default ramp.",
-	"graft/cluster/fabric/world.Options.Quantum": "Quantum of operation time in ms, for strategy = \"tensor\": an " +
-		"operation is split into one part per quantum of its time, up to max_degree parts. Default 0.01.",
-	"graft/cluster/fabric/world.Options.Quirks": "Names of the faults of PAC-ML's simulator to keep. Empty keeps none.",
+	"graft/cluster/fabric/world.Options.Network": "Topology of the network: \"ramp\" is an optical network with " +
+		"channels between all servers, \"tree\" has one switch per rack and a core switch. Default \"ramp\".",
+	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\": an " +
+		"operation is split into one part per quantum, up to max_degree parts. Default 0.01.",
+	"graft/cluster/fabric/world.Options.Quirks": "Names of the faults of PAC-ML's simulator to keep. Empty keeps no " +
+		"fault.",
 	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
-		"rack for ramp; racks and servers per rack for tree. Empty means 4, 4, 2 for ramp and 4, 8 for tree.",
+		"rack for network = \"ramp\"; racks and servers per rack for network = \"tree\". Empty means 4, 4, 2 for " +
+		"\"ramp\" and 4, 8 for \"tree\".",
 	"graft/cluster/fabric/world.Options.Speed": "Server speed relative to the device profile; operation times are " +
 		"divided by it. Default 1.",
-	"graft/cluster/fabric/world.Options.Strategy": "Parallelism of a training step: data splits the batch, tensor " +
-		"splits the parameters, pipeline gives each server consecutive operations. Default data.",
+	"graft/cluster/fabric/world.Options.Strategy": "Parallelism of a training step: \"data\" splits the batch, " +
+		"\"tensor\" splits the parameters, \"pipeline\" gives each server consecutive operations. Default \"data\".",
 	"graft/cluster/fabric/world.Options.Uplink": "Bandwidth of a rack's uplink in bytes/s, for network = \"tree\". " +
 		"Zero means the total bandwidth of the rack's servers.",
 	"graft/cluster/fabric/world.Vary.Bandwidths": "Values of fabric.bandwidth to sweep; fabric.uplink changes in " +
@@ -158,7 +162,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.MaxDegrees": "Values of fabric.max_degree to sweep. Empty keeps " +
 		"fabric.max_degree.",
 	"graft/cluster/fabric/world.Vary.Networks": "Network topologies to sweep, each with or without its dimensions, " +
-		"such as ramp 4x4x2 or tree. Empty keeps fabric.network and fabric.size.",
+		"such as \"ramp 4x4x2\" or \"tree\". Empty keeps fabric.network and fabric.size.",
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
@@ -173,14 +177,14 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
 		"the delay. Default 1s.",
-	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user may write; none disables " +
-		"cgroups. Empty means graft's own cgroup if it is writable.",
-	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: gpu uses the machine's GPUs, cpu divides " +
-		"the machine's processors into machine.gpus slots, auto means gpu if NVIDIA's library finds GPUs and cpu " +
-		"otherwise. Default auto.",
+	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user may write; \"none\" " +
+		"disables cgroups. Empty means graft's own cgroup if it is writable.",
+	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: \"gpu\" uses the machine's GPUs, \"cpu\" " +
+		"divides the machine's processors into machine.gpus slots, \"auto\" means \"gpu\" if NVIDIA's library finds " +
+		"GPUs and \"cpu\" otherwise. Default \"auto\".",
 	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.",
-	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, which one energy column " +
-		"subtracts. Zero measures it for one second before the first task. A negative value leaves the column empty.",
+	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts. One energy column excludes it. " +
+		"Zero measures it for one second before the first task. A negative value leaves the column empty.",
 	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. A longer log loses its " +
 		"middle part. Default 16.",
 	"graft/cluster/node/world.Executor.Sampling": "Time between two readings of the devices, from 10ms to 1s. " +
@@ -200,13 +204,13 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Workload": "Cluster trace, at most one, in any format that 'graft trace' reads. " +
 		"Its jobs with at most one GPU become tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task, in watts. Default 60.",
-	"graft/cluster/node/world.Machine.Compat": "Reference simulator: tasks reproduces the packing environment of a " +
-		"published study of GPU schedulers, with its generator, rewards and faults; none is graft's own simulator. " +
-		"Default none.",
+	"graft/cluster/node/world.Machine.Compat": "Reference simulator: \"tasks\" reproduces the packing environment of " +
+		"a published study of GPU schedulers, with its generator, rewards and faults; \"none\" is graft's own " +
+		"simulator. Default \"none\".",
 	"graft/cluster/node/world.Machine.Contention": "Slowdown coefficient of tasks on the same GPU, from 0 to 10: the " +
 		"speed of a task is divided by 1 + contention × (cores that other tasks use / cores of the GPU). Default 0.",
 	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than all cores of a GPU: " +
-		"shared slows them down, whole makes a task wait. Default shared.",
+		"\"shared\" slows them down, \"whole\" makes a task wait. Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
 	"graft/cluster/node/world.Machine.GPUs":  "Number of GPUs, all equal. Default 4. Excludes memories_mb.",
@@ -214,22 +218,22 @@ var descriptions = map[string]string{
 		"Excludes gpus and memory_mb. Empty uses those two keys.",
 	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Excludes memories_mb.",
 	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': measured " +
-		"slowdowns of pairs of task kinds on one GPU. Empty means none.",
+		"slowdowns of pairs of task kinds on one GPU. Empty means no measured slowdowns.",
 	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU in memories_mb; task durations are " +
 		"divided by it. Empty means 1 for each GPU.",
-	"graft/cluster/node/world.Machine.Stop": "Method to stop a task: signal pauses its processes, which keep their " +
-		"memory and their GPU; checkpoint ends them and restarts them later on any GPU. Default signal.",
+	"graft/cluster/node/world.Machine.Stop": "Method to stop a task: \"signal\" pauses its processes, which keep " +
+		"their memory and their GPU; \"checkpoint\" ends them and restarts them later on any GPU. Default \"signal\".",
 	"graft/cluster/node/world.Machine.Switch": "Time that a stopped task loses when it resumes. Default 0.",
 	"graft/cluster/node/world.Machine.Together": "Maximum number of tasks that share a GPU at a time. Zero means no " +
 		"limit.",
 	"graft/cluster/node/world.Schedule.Aging": "Waiting time after which the priority of a task rises by one step. " +
 		"Default 1m.",
 	"graft/cluster/node/world.Schedule.Objective": "Cost that ranks schedulers and that learning minimises: " +
-		"completion is the mean time from arrival to completion; energy-delay is this mean multiplied by the energy " +
-		"of all GPUs. Default completion.",
+		"\"completion\" is the mean time from arrival to completion; \"energy-delay\" is this mean multiplied by the " +
+		"energy of all GPUs. Default \"completion\".",
 	"graft/cluster/node/world.Schedule.Quantum": "Time slice of schedulers that time-share GPUs. Default 10s.",
 	"graft/cluster/node/world.Task.After": "Names of the tasks that must complete before this task starts. Empty " +
-		"means none.",
+		"means no dependency.",
 	"graft/cluster/node/world.Task.Arrival": "Time of submission, measured from the start of the run. Default 0.",
 	"graft/cluster/node/world.Task.Checkpoint": "Declares that a real task saves its state at SIGTERM and resumes " +
 		"from it in its next run, as 'graft train --resume' does. False allows only pausing by signals.",
@@ -252,7 +256,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.MainMemory": "Main memory limit of a real task in MiB, enforced only if its " +
 		"processes have a cgroup. Zero means no limit.",
 	"graft/cluster/node/world.Task.Memory": "GPU memory of the task in MiB. Default 0.",
-	"graft/cluster/node/world.Task.Name": "Unique name of the task. Empty means the word task and its position in " +
+	"graft/cluster/node/world.Task.Name": "Unique name of the task. Empty means \"task\" followed by its position in " +
 		"the file.",
 	"graft/cluster/node/world.Task.Priority": "Scheduling priority; tasks with larger values run first. Default 0.",
 	"graft/cluster/node/world.Task.Retries":  "Maximum number of retries of a real task after failures. Default 0.",
@@ -279,26 +283,26 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
-	"graft/cluster/rigid.Options.Compat": "Reference simulator: lucid reproduces Lucid's simulator with its faults, " +
-		"none corrects the faults. Default none.",
+	"graft/cluster/rigid.Options.Compat": "Reference simulator: \"lucid\" reproduces Lucid's simulator with its " +
+		"faults, \"none\" corrects the faults. Default \"none\".",
 	"graft/cluster/rigid.Options.Data": "Folder of cluster data: vc_config.csv (virtual clusters and their nodes), " +
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
 		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes or vc_file is set and no " +
 		"scheduler needs the other files.",
-	"graft/cluster/rigid.Options.Format": "Trace format, one of the list in 'graft trace convert --help'. Empty " +
-		"detects the format from the first lines of the trace.",
+	"graft/cluster/rigid.Options.Format": "Trace format, one of those that 'graft list formats' lists. Empty detects " +
+		"the format from the first lines of the trace.",
 	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
-		"of the trace or, if compat is lucid, the start of the month that Lucid's authors simulated.",
+		"of the trace or, if compat = \"lucid\", the start of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +
 		"its GPUs. Zero ignores memory.",
 	"graft/cluster/rigid.Options.Nodes": "Number of nodes of a single virtual cluster for all jobs. Zero means that " +
 		"vc_file lists the nodes.",
 	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
-	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: consolidate uses as few " +
-		"nodes as possible; consolidate-first does the same but spreads a job that does not fit; random takes free " +
-		"GPUs in random order. Default consolidate.",
+	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: \"consolidate\" uses as " +
+		"few nodes as possible; \"consolidate-first\" does the same but spreads a job that does not fit; \"random\" " +
+		"takes free GPUs in random order. Default \"consolidate\".",
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds. Zero means the end of the " +
-		"trace or, if compat is lucid, the end of the month that Lucid's authors simulated.",
+		"trace or, if compat = \"lucid\", the end of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
@@ -306,11 +310,11 @@ var descriptions = map[string]string{
 		"zero, vc_config.csv in data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only that part; other jobs can use the rest.",
-	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: limits uses the time limits that " +
-		"users requested, and the longest limit of the trace for a job without one; lgb or ebm read files in " +
-		"cluster.data; exact uses the true durations (an oracle); any other text is a file path. Empty means ebm for " +
-		"Lucid, lgb for other schedulers that need estimates, and for backfill limits if the trace has any, else " +
-		"exact.",
+	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
+		"that users requested, and the longest limit of the trace for a job without one; \"lgb\" and \"ebm\" read " +
+		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other text is a file path. Empty " +
+		"means \"ebm\" for lucid, \"lgb\" for other schedulers that need estimates, and for backfill \"limits\" if " +
+		"the trace has time limits, else \"exact\".",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of the trace: times since the " +
 		"first submission are divided by the factor. Each factor is a point of the study. Empty means 1.",
@@ -323,83 +327,88 @@ var descriptions = map[string]string{
 		"learned scheduler is the path of a run folder of 'graft learn' or of a policy file. Empty means the default " +
 		"schedulers of the simulated world.",
 	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 1.",
-	"graft/cluster/study.Schedule.Seeds": "Number of simulations per scheduler that draws random numbers; seeds are " +
-		"consecutive. Zero means 1.",
+	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each scheduler that draws random numbers, with " +
+		"consecutive seeds. Zero means 1.",
 	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
 	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The simulated world " +
 		"determines the formats.",
-	"graft/config.AdaptOptions.Actions": "Actions of the deciders fixed (exactly one) and script, or the choices of " +
-		"random, trials and a structural policy, such as deepen:0, widen:conv2:48 and none. Choices that do not fit " +
-		"are skipped. Must be empty for the decider none. Empty means kinds for the deciders with choices.",
-	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: fixed repeats one action; script takes " +
-		"its actions in order; random draws an action that fits; trials trains one copy of the network per fitting " +
-		"action for some steps and takes the action with the lowest validation loss; policy follows a learned " +
-		"policy; none takes no action. Empty means none.",
-	"graft/config.AdaptOptions.Kinds": "Operations among which random, trials or a structural policy chooses if " +
-		"actions is empty. Empty means deepen and widen for random and trials; for a policy, empty means the " +
-		"operations and kinds of layers that the policy learned from.",
+	"graft/config.AdaptOptions.Actions": "Actions of the deciders \"fixed\" (exactly one) and \"script\", or the " +
+		"choices of \"random\", \"trials\" and a structural policy, such as \"deepen:0\", \"widen:conv2:48\" and " +
+		"\"none\". Choices that do not fit are skipped. Must be empty for the decider \"none\". If empty, deciders " +
+		"with choices use adapt.kinds.",
+	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: \"fixed\" repeats one action; \"script\" " +
+		"takes its actions in order; \"random\" draws an action that fits; \"trials\" trains one copy of the network " +
+		"per fitting action for some steps and takes the action with the lowest validation loss; \"policy\" follows " +
+		"a learned policy; \"none\" takes no action. Empty means \"none\".",
+	"graft/config.AdaptOptions.Kinds": "Operations among which \"random\", \"trials\" or a structural policy chooses " +
+		"if adapt.actions is empty. Empty means deepen and widen for \"random\" and \"trials\"; for a policy, empty " +
+		"means the operations and kinds of layers that the policy learned from.",
 	"graft/config.AdaptOptions.Policy": "Path of a learned policy: the file of a structural policy, a folder with " +
 		"policy.safetensors, or weights in the original system's format or their folder. Must be empty for other " +
 		"deciders.",
-	"graft/config.AdaptOptions.Sample": "Draws each action from the policy's probabilities. False takes the most " +
+	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
-	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider trials. Zero means " +
-		"32.",
+	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
+		"means 32.",
 	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary that a policy in the original system's format learned " +
 		"with, a folder or a file. Must be empty for a structural policy and for other deciders.",
-	"graft/config.CompareOptions.Actions": "Choices of the arms random and best fixed at every decision, such as " +
-		"deepen:0 and none. Excludes kinds. Empty uses kinds.",
-	"graft/config.CompareOptions.Arms": "Baselines that run in addition to the configured job: never (no " +
-		"adaptation); small from scratch (no adaptation and fresh weights, for a job that starts from trained " +
-		"weights); final from scratch (the final network of the job with the same seed, trained from scratch for the " +
-		"whole budget); random (any action that fits); best fixed (the sequence of actions with the highest " +
-		"validation accuracy on other seeds). Empty means all that apply.",
-	"graft/config.CompareOptions.Kinds": "Operations whose fitting actions, together with none, are the choices of " +
-		"the arms random and best fixed. Excludes actions. Empty means deepen and widen if actions is empty too.",
-	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm best fixed tries; a larger " +
-		"tree of sequences is sampled evenly. Zero means 64.",
+	"graft/config.CompareOptions.Actions": "Choices of the arms \"random\" and \"best fixed\" at every decision, " +
+		"such as \"deepen:0\" and \"none\". Excludes compare.kinds. Empty uses compare.kinds.",
+	"graft/config.CompareOptions.Arms": "Baselines that run in addition to the configured job: \"never\" (no " +
+		"adaptation); \"small from scratch\" (no adaptation and fresh weights, for a job that starts from trained " +
+		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
+		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
+		"highest validation accuracy on other seeds). Empty means all that apply.",
+	"graft/config.CompareOptions.Kinds": "Operations for the arms \"random\" and \"best fixed\": their choices are " +
+		"all actions of these operations that fit, and \"none\". Excludes compare.actions. Empty means deepen and " +
+		"widen if compare.actions is empty too.",
+	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries; a " +
+		"larger tree of sequences is sampled evenly. Zero means 64.",
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
 		"means 10.",
-	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm best fixed is " +
-		"selected, with the seeds after the arms' seeds. Zero means 3.",
+	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence for the selection of the arm \"best " +
+		"fixed\", with the seeds that follow the arms' seeds. Zero means 3.",
 	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
-		"local workers; for slurm and kubernetes, zero means the cluster's default.",
+		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
 	"graft/config.FleetOptions.Claim": "Name of the persistent volume claim that holds the run folder and the cache. " +
-		"Required for the engine kubernetes, empty for other engines.",
-	"graft/config.FleetOptions.Constraint": "Feature that Slurm nodes must have, such as a100. Empty means none.",
-	"graft/config.FleetOptions.Devices": "Devices of local workers, assigned in turn, such as cuda:0 and cuda:1. " +
-		"Several workers may share a device. Empty means run.device.",
-	"graft/config.FleetOptions.Engine": "Engine that starts the workers: local on this machine, slurm as jobs of a " +
-		"Slurm cluster, kubernetes by a manifest that you apply to a cluster. Empty means local.",
+		"Required for engine = \"kubernetes\", empty for other engines.",
+	"graft/config.FleetOptions.Constraint": "Feature that Slurm nodes must have, such as a100. Empty means no " +
+		"requirement.",
+	"graft/config.FleetOptions.Devices": "Devices of local workers, assigned in turn, such as \"cuda:0\" and " +
+		"\"cuda:1\". Several workers may share a device. Empty means run.device.",
+	"graft/config.FleetOptions.Engine": "Engine that starts the workers: \"local\" starts processes on this machine, " +
+		"\"slurm\" submits jobs to a Slurm cluster, \"kubernetes\" writes a manifest that you apply to a cluster. " +
+		"Empty means \"local\".",
 	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. An option that graft " +
-		"sets itself is an error. Empty means none.",
+		"sets itself is an error. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Measures the best number of local workers per device. Runs of 1, 2, 4, … " +
 		"workers train the largest network of the scenario for two seconds each; the number with the highest " +
-		"throughput within 90% of the memory is used. Excludes workers. False uses workers.",
-	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for slurm and kubernetes. A worker trains " +
-		"on its first device and needs run.device = \"cuda\". Zero means none.",
+		"throughput within 90% of the memory is used. Excludes fleet.workers. False uses fleet.workers.",
+	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
+		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
-		"gpu:a100:1. Replaces gpus. Empty uses gpus.",
-	"graft/config.FleetOptions.Image": "Container image with graft on its path, for the engine kubernetes. Required " +
-		"for kubernetes, empty for other engines.",
+		"gpu:a100:1. Replaces fleet.gpus. Empty uses fleet.gpus.",
+	"graft/config.FleetOptions.Image": "Container image with graft on its path, for engine = \"kubernetes\". " +
+		"Required there, empty for other engines.",
 	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
 		"Zero means one minute, or half of time_limit if that is less.",
-	"graft/config.FleetOptions.MemoryMB": "Memory per worker in MiB, for slurm and kubernetes. Zero means the " +
-		"cluster's default.",
+	"graft/config.FleetOptions.MemoryMB": "Memory per worker in MiB, for \"slurm\" and \"kubernetes\". Zero means " +
+		"the cluster's default.",
 	"graft/config.FleetOptions.Mount": "Absolute path at which the persistent volume claim is mounted. Empty means " +
 		"the parent of the run folder.",
-	"graft/config.FleetOptions.Namespace": "Kubernetes namespace, for the engine kubernetes. Empty means the default " +
-		"namespace of the user who applies the manifest.",
+	"graft/config.FleetOptions.Namespace": "Kubernetes namespace, for engine = \"kubernetes\". Empty means the " +
+		"default namespace of the user who applies the manifest.",
 	"graft/config.FleetOptions.Partition": "Slurm partition, one of those that 'sinfo -s' lists. Empty means Slurm's " +
 		"default.",
 	"graft/config.FleetOptions.QOS": "Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.",
 	"graft/config.FleetOptions.Threads": "Number of LibTorch threads per worker. Zero means one per processor of the " +
 		"worker (see cpus).",
-	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for slurm and kubernetes. Workers are restarted " +
-		"while sequences remain. Slurm rounds this time limit up to minutes. Zero means the cluster's default.",
+	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for \"slurm\" and \"kubernetes\". Workers are " +
+		"restarted while sequences remain. Slurm rounds this time limit up to minutes. Zero means the cluster's " +
+		"default.",
 	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one per device or, " +
-		"without devices, one per processor of this machine; for slurm and kubernetes, zero means 4.",
+		"without devices, one per processor of this machine; for \"slurm\" and \"kubernetes\", zero means 4.",
 	"graft/config.Job.Adapt":   "Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.",
 	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
@@ -409,17 +418,19 @@ var descriptions = map[string]string{
 		"parallel are top-level sections.",
 	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. Zero means the data's number " +
 		"of classes for a network of the zoo, and an unchanged layer for a network file.",
-	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Excludes name.",
-	"graft/config.NetworkOptions.Fresh": "Draws the parameters from run.seed even if weights is given; only tensors " +
-		"without a defined initialization (buffers and constants of an imported network) come from weights. False " +
-		"takes all tensors from weights.",
+	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Excludes " +
+		"network.name.",
+	"graft/config.NetworkOptions.Fresh": "Draws the parameters from run.seed even if network.weights is set; only " +
+		"tensors without a defined initialization (buffers and constants of an imported network) come from that " +
+		"file. False takes all tensors from the file.",
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
-		"ConvSmall if file is empty too. Excludes file.",
-	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if runtimes is " +
-		"given, like the original system. False continues both.",
-	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times that belongs to " +
-		"weights. Unless time.start is given, the job continues at the time when the last epoch in the file ended, " +
-		"with the next epoch and its learning rate. Empty means the file in the folder that weights names, or none.",
+		"ConvSmall if network.file is empty too. Excludes network.file.",
+	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if " +
+		"network.runtimes is set, like the original system. False continues both.",
+	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times for network.weights. " +
+		"Unless time.start is set, the job continues at the time when the last epoch in the file ended, with the " +
+		"next epoch and its learning rate. Empty means the file in the folder that network.weights names, if it has " +
+		"one.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
 		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
 		"each seed of a comparison can start from its own file. Empty draws random weights.",
@@ -428,9 +439,9 @@ var descriptions = map[string]string{
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
 	"graft/config.Pipeline.Policy":   "Size of a structural policy.",
 	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the learned policies.",
-	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: scenario leaves out one scenario at " +
-		"a time; network, dataset and budget leave out all scenarios with the same network, dataset or budget; none " +
-		"evaluates the policies only on their training tables. Empty means none.",
+	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: \"scenario\" leaves out one " +
+		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
+		"dataset or budget; \"none\" evaluates the policies only on their training tables. Empty means \"none\".",
 	"graft/config.PipelineOptions.Cache": "Path of the cache folder of outcomes. Empty means each scenario's own " +
 		"setting, or the folder cache next to the scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
@@ -439,11 +450,11 @@ var descriptions = map[string]string{
 		"scenarios. Required.",
 	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". Empty " +
 		"changes no key.",
-	"graft/config.RunOptions.Device": "Device of all tensors: cpu or cuda:N. Empty means cpu.",
+	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
 	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
-	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: native uses the fastest that the " +
-		"processor has, and results differ between CPU models; avx2 gives the same results on every processor with " +
-		"AVX2. Empty means native.",
+	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest that the " +
+		"processor has, so results differ between CPU models; \"avx2\" gives the same results on every processor " +
+		"with AVX2. Empty means \"native\".",
 	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
 	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
@@ -451,24 +462,25 @@ var descriptions = map[string]string{
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero measures the fastest number, up to one per " +
 		"processor, if results do not depend on it.",
-	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as deepen:0, " +
-		"widen:conv2:48 and none. An action that does not fit the current network is skipped. Empty uses kinds.",
+	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
+		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
+		"simulate.kinds.",
 	"graft/config.SimulateOptions.Cache": "Path of the cache folder of outcomes, which all scenarios share. Empty " +
 		"means the folder cache next to the run folder.",
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after them, the network stays " +
 		"unchanged. Zero means every decision of the timeline.",
-	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: all runs every " +
-		"sequence; sample takes max_sequences sequences, spread evenly over all choices; halve drops the branches " +
-		"with the lowest accuracy at each decision; likely runs the most probable sequences under a policy. Empty " +
-		"means all.",
-	"graft/config.SimulateOptions.Keep": "Fraction of the branches that the design halve keeps at each decision, " +
+	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
+		"every sequence; \"sample\" takes max_sequences sequences, spread evenly over all choices; \"halve\" drops " +
+		"the branches with the lowest accuracy at each decision; \"likely\" runs the most probable sequences under a " +
+		"policy. Empty means \"all\".",
+	"graft/config.SimulateOptions.Keep": "Fraction of the branches that design = \"halve\" keeps at each decision, " +
 		"from 0 to 1. Zero means 0.5.",
 	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision: all their actions that fit the " +
-		"current network, then none. Empty means deepen and widen if actions is empty too.",
-	"graft/config.SimulateOptions.MaxSequences": "Maximum number of sequences. The designs sample and likely select " +
-		"this number; the design all fails if there are more. Zero means 10,000.",
+		"current network, then \"none\". Empty means deepen and widen if simulate.actions is empty too.",
+	"graft/config.SimulateOptions.MaxSequences": "Maximum number of sequences. The designs \"sample\" and \"likely\" " +
+		"select this number; the design \"all\" fails if there are more. Zero means 10,000.",
 	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
-	"graft/config.SimulateOptions.Policy": "Path of the structural policy for the design likely. Must be empty for " +
+	"graft/config.SimulateOptions.Policy": "Path of the structural policy for design = \"likely\". Must be empty for " +
 		"other designs.",
 	"graft/config.SimulateOptions.Seeds": "Number of runs of each sequence, with run.seed and the following seeds. " +
 		"Zero means 1.",
@@ -480,61 +492,62 @@ var descriptions = map[string]string{
 		"compare' ignore them.",
 	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes " +
 		"do not depend on them.",
-	"graft/config.TimeOptions.Clock": "Clock that measures the budget: virtual charges work by a device profile, " +
-		"wall measures real time. Empty means virtual.",
+	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work by a device profile, " +
+		"\"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
-		"devices, which takes the place of events. Excludes events. Empty means none.",
+		"devices, in place of time.events. Excludes time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
-		"Requires that clock. Empty means steady.",
+		"Requires that clock. Empty means \"steady\".",
 	"graft/config.TreeLearning.Learn":  "Options of the learner.",
 	"graft/config.TreeLearning.Policy": "Size of a structural policy.",
 	"graft/config.TreeLearning.Run":    "Seeds and output of the run.",
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
 	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +
-		"known learns the best sequence of each scenario in the tables; new is for scenarios without a table, " +
-		"averages noise and prevents overconfident policies. Empty means known.",
+		"\"known\" learns the best sequence of each scenario in the tables; \"new\" is for scenarios without a " +
+		"table: it averages noise and prevents overconfident policies. Empty means \"known\".",
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original " +
 		"system's. Required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
 		"when the training objective stops improving.",
 	"graft/dataset.Options.Context": "Number of tokens per example. A long text is cut into consecutive windows of " +
 		"this length; the texts of a table are padded or cut to it. Zero means 64.",
-	"graft/dataset.Options.Deviation": "Standard deviations by which the channels are divided after mean is " +
+	"graft/dataset.Options.Deviation": "Standard deviations by which the channels are divided after data.mean is " +
 		"subtracted, above zero: one value per channel, or one for all. Empty means the standard deviation of the " +
 		"training images.",
-	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means synthetic.",
-	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means label.",
-	"graft/dataset.Options.LabelEach": "Unit of text that has a label in a table: text, or word. Words, and their " +
-		"labels, are separated by spaces; a word with the label -100 does not count. Empty means text.",
+	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
+	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
+	"graft/dataset.Options.LabelEach": "Unit of text that has a label in a table: \"text\" or \"word\". Words, and " +
+		"their labels, are separated by spaces; a word with the label -100 does not count. Empty means \"text\".",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
 	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
 		"channel, or one for all. Empty means the mean of the training images.",
 	"graft/dataset.Options.Path": "Path of the dataset: a folder, or the published archive of CIFAR. Required, " +
-		"except for the kind synthetic.",
+		"except for kind = \"synthetic\".",
 	"graft/dataset.Options.Seed": "Seed of the splits and of synthetic images. Zero is a valid seed.",
-	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds folder and shards are " +
-		"resized. Zero means 32.",
-	"graft/dataset.Options.Stream": "Reads images of the kinds folder and shards on demand, for datasets that exceed " +
-		"the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all images in " +
-		"memory.",
+	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
+		"are resized. Zero means 32.",
+	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
+		"that exceed the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all " +
+		"images in memory.",
 	"graft/dataset.Options.Synthetic": "Options of synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
 		"training, like the original system. The final test accuracy is then optimistic. False keeps training, " +
 		"validation and test images separate.",
-	"graft/dataset.Options.TextColumn": "Name of the table column that holds the texts. Empty means text.",
-	"graft/dataset.Options.Tokens": "Kind of the tokens of texts: bytes (256 tokens), bpe (byte pairs of a " +
-		"vocabulary), or characters (the characters of the text, ordered by code point). Empty means bytes.",
-	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of the kinds folder and shards with libjpeg-turbo, which " +
-		"must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's decoder. Pixels differ " +
-		"from Go's by a few levels, so results differ too. Go decodes CMYK files. False decodes all files in Go.",
+	"graft/dataset.Options.TextColumn": "Name of the table column that holds the texts. Empty means \"text\".",
+	"graft/dataset.Options.Tokens": "Kind of the tokens of texts: \"bytes\" (256 tokens), \"bpe\" (byte pairs of a " +
+		"vocabulary), or \"characters\" (the characters of the text, ordered by code point). Empty means \"bytes\".",
+	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of the kinds \"folder\" and \"shards\" with " +
+		"libjpeg-turbo, which must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's " +
+		"decoder. Pixels differ from Go's by a few levels, so results differ too. Go decodes CMYK files. False " +
+		"decodes all files in Go.",
 	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
-		"between 0 and 1, equal in each class and drawn by the seed. The kind digits, and a folder without a test " +
-		"folder, hold out the same number of images for the test. Zero means 0.1.",
+		"between 0 and 1, equal in each class and drawn by the seed. The kind \"digits\", and a folder without a " +
+		"test folder, hold out the same number of images for the test. Zero means 0.1.",
 	"graft/dataset.Options.Vocabulary": "Path of the byte pairs for tokens = \"bpe\": a tokenizer.json of Hugging " +
-		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means none.",
+		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means no byte pairs.",
 	"graft/dataset.SyntheticOptions.Channels": "Number of channels per image: 1 for grey, 3 for colour. Zero means 3.",
 	"graft/dataset.SyntheticOptions.Classes":  "Number of classes, from 2 to 100. Zero means 10.",
-	"graft/dataset.SyntheticOptions.Noise": "Maximum random change of a pixel, in steps of 1/255. Larger values make " +
+	"graft/dataset.SyntheticOptions.Noise": "Maximum random change of a pixel, in units of 1/255. Larger values make " +
 		"classes harder to distinguish. Zero means 40.",
 	"graft/dataset.SyntheticOptions.Size": "Height and width of images in pixels, at least 16. Zero means 32.",
 	"graft/dataset.SyntheticOptions.Test": "Number of test images. Zero means 2,000.",
@@ -544,8 +557,8 @@ var descriptions = map[string]string{
 		"10,000.",
 	"graft/decider.StructuralShape.Hidden": "Number of values per encoding and per hidden layer. Zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
-	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
-	"graft/learn.RunOptions.Every":         "Number of steps between two rows of the learning table. Zero means 10.",
+	"graft/learn.RunOptions.Checkpoint":    "Interval of a policy, in wall-clock time. Zero means 30 s.",
+	"graft/learn.RunOptions.Every":         "Interval between rows of the learning table, in steps. Zero means 10.",
 	"graft/learn.RunOptions.Folder":        "Path of the run folder. Empty lets the command choose one.",
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
 		"following seeds. Default 1.",
@@ -556,27 +569,27 @@ var descriptions = map[string]string{
 		"one per processor.",
 	"graft/learn/candidates.Options.Actions": "Number of actions per episode and round. No effect with baseline = " +
 		"\"workload\", which plays episodes to the end. Zero means 2048.",
-	"graft/learn/candidates.Options.Baseline": "Baseline that PPO subtracts from rewards: workload uses the rewards " +
-		"of other episodes of the same workload; critic uses rewards that a network predicts. Empty means workload.",
+	"graft/learn/candidates.Options.Baseline": "Baseline that PPO subtracts from rewards: \"workload\" uses the " +
+		"rewards of other episodes of the same workload; \"critic\" uses rewards that a network predicts. Empty " +
+		"means \"workload\".",
 	"graft/learn/candidates.Options.Batch": "Number of actions per gradient computation. Zero means 256.",
 	"graft/learn/candidates.Options.Clip": "Clipping range of PPO: maximum relative change of an action's " +
 		"probability in a round. Zero means 0.2.",
-	"graft/learn/candidates.Options.Compute": "Library that computes gradients: go gives bit-identical results on " +
-		"every processor; libtorch is several times as fast, especially with wide layers. Empty means go.",
+	"graft/learn/candidates.Options.Compute": "Library that computes gradients: \"go\" gives bit-identical results " +
+		"on every processor; \"libtorch\" is several times as fast, especially with wide layers. Empty means \"go\".",
 	"graft/learn/candidates.Options.Entropy": "Weight of the entropy of decisions in the objective. Zero means 0.003.",
 	"graft/learn/candidates.Options.Envs":    "Number of episodes that are played at once in a round. Zero means 8.",
 	"graft/learn/candidates.Options.Epochs":  "Number of passes over the actions of a round. Zero means 2.",
-	"graft/learn/candidates.Options.Every": "Number of imitated workloads, or of rounds, between two validations. " +
-		"Zero means 5.",
-	"graft/learn/candidates.Options.Gamma":  "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
-	"graft/learn/candidates.Options.Hidden": "Width of the hidden layers of the agent's networks. Zero means 32.",
+	"graft/learn/candidates.Options.Every":   "Validation interval, in imitated workloads and in rounds. Zero means 5.",
+	"graft/learn/candidates.Options.Gamma":   "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
+	"graft/learn/candidates.Options.Hidden":  "Width of the hidden layers of the agent's networks. Zero means 32.",
 	"graft/learn/candidates.Options.Lambda": "Parameter λ of generalised advantage estimation, above 0 and at most " +
 		"1: larger values give later rewards more weight against the critic's estimate. Zero means 0.99.",
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
 		"Zero means 0.001.",
 	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the teacher is imitated. Zero means 20.",
-	"graft/learn/candidates.Options.Method": "Reinforcement learning method after imitation; none only imitates. " +
-		"Empty means ppo.",
+	"graft/learn/candidates.Options.Method": "Reinforcement learning method after imitation; \"none\" imitates only. " +
+		"Empty means \"ppo\".",
 	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
 		"learning ends. Zero means 2.",
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
@@ -584,17 +597,18 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
 	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is cut. Zero " +
 		"means 2000.",
-	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. best imitates, on " +
-		"each workload, the scheduler with the smallest mean time to completion; none skips imitation. Empty means " +
-		"best.",
+	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
+		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
+		"imitation. Empty means \"best\".",
 	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its faults: " +
-		"original inserts a batch normalisation, original-without-norm does not. Empty means graft's own deepening.",
+		"\"original\" inserts a batch normalisation, \"original-without-norm\" does not. Empty means graft's own " +
+		"deepening.",
 	"graft/net2net.Options.Equal": "Gives all copies along an axis of a graph equal shares, as in Net2Net; such " +
 		"copies stay equal during training. False gives slightly different shares. Both keep the function.",
-	"graft/net2net.Options.Form": "Form of a deepening: identity inserts an identity layer; residual adds a branch " +
-		"that begins at zero; opposite, only in graphs, adds pairs of units that cancel; stacked, only in graphs, " +
-		"adds plain copies, which change the function. Empty means identity if possible and residual otherwise; in " +
-		"graphs, residual.",
+	"graft/net2net.Options.Form": "Form of a deepening: \"identity\" inserts an identity layer; \"residual\" adds a " +
+		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
+		"only in graphs, adds plain copies, which change the function. Empty means \"identity\" if possible and " +
+		"\"residual\" otherwise; in graphs, \"residual\".",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
 		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, keeps the " +
 		"function exactly.",
@@ -602,7 +616,8 @@ var descriptions = map[string]string{
 		"means 1.",
 	"graft/original/dl2.Options.Asynchronous": "Applies the gradient of each agent separately, as in A3C; agents " +
 		"take turns in a fixed order, so results are reproducible. False averages the gradients of all agents.",
-	"graft/original/dl2.Options.Optimizer":  "Optimizer of the policy network and the value network. Empty means adam.",
+	"graft/original/dl2.Options.Optimizer": "Optimizer of the policy network and the value network. Empty means " +
+		"\"adam\".",
 	"graft/original/dl2.Options.Reinforced": "Options of reinforcement learning, the second phase of learning.",
 	"graft/original/dl2.Options.Replay":     "Experience replay of each agent.",
 	"graft/original/dl2.Options.Shape":      "Observations, actions and networks of the policy.",
@@ -615,7 +630,7 @@ var descriptions = map[string]string{
 		"negative value means no entropy term.",
 	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Explores by uniformly random actions with a probability " +
 		"that decreases during training. Default false.",
-	"graft/original/dl2.ReinforcedOptions.Every": "Number of slots between two updates. Zero means 1.",
+	"graft/original/dl2.ReinforcedOptions.Every": "Update interval, in slots. Zero means 1.",
 	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that grows a job if another job has many " +
 		"times more tasks. Default false.",
 	"graft/original/dl2.ReinforcedOptions.NoCritic": "Computes advantages relative to the mean reward. False uses a " +
@@ -625,10 +640,11 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReinforcedOptions.NoMean": "Ignores the mean reward; with no_critic = true, rewards are used " +
 		"unchanged. Default false.",
 	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate of reinforcement learning. Zero means 0.0001.",
-	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: progress is the fraction of epochs completed " +
-		"in the slot, summed over all jobs; job is this fraction for the action's job only; unfinished is the number " +
-		"of unfinished jobs, which the published program does not negate; discounted is the reward of the slot for " +
-		"the last action, and for each earlier action 0.99 times the reward of the next action. Empty means progress.",
+	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: \"progress\" is the fraction of epochs " +
+		"completed in the slot, summed over all jobs; \"job\" is this fraction for the action's job only; " +
+		"\"unfinished\" is the number of unfinished jobs, which the published program does not negate; " +
+		"\"discounted\" is the reward of the slot for the last action, and for each earlier action 0.99 times the " +
+		"reward of the next action. Empty means \"progress\".",
 	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
 		"decreases it more slowly for later agents.",
 	"graft/original/dl2.ReinforcedOptions.Steps": "Number of updates by reinforcement learning. Zero means 6000; a " +
@@ -643,8 +659,8 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses its reward " +
 		"as priority.",
 	"graft/original/dl2.ShapeOptions.FirstTanh": "Uses tanh instead of ReLU in the first layer. Default false.",
-	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: jobs adds one layer per job, " +
-		"attributes adds one layer per row of the window, none adds none. Empty means none.",
+	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: \"jobs\" adds one layer per job, " +
+		"\"attributes\" adds one layer per row of the window, \"none\" adds no layers. Empty means \"none\".",
 	"graft/original/dl2.ShapeOptions.Layers": "Number of hidden layers. Zero means 1.",
 	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
 		"in the state.",
@@ -656,26 +672,25 @@ var descriptions = map[string]string{
 		"Requires front = \"jobs\". Default false.",
 	"graft/original/dl2.SupervisedOptions.Batch": "Number of samples per update, summed over all agents. Zero means " +
 		"256.",
-	"graft/original/dl2.SupervisedOptions.Loss": "Imitation loss function. Empty means Cross_Entropy.",
+	"graft/original/dl2.SupervisedOptions.Loss": "Imitation loss function. Empty means \"Cross_Entropy\".",
 	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps the order of the jobs' columns in training samples. " +
 		"False shuffles the columns.",
 	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate of imitation. Zero means 0.005.",
 	"graft/original/dl2.SupervisedOptions.Steps": "Number of updates by imitation. Zero means 200; a negative value " +
 		"skips imitation.",
-	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as drf or optimus. Empty " +
-		"means drf.",
-	"graft/original/dl2.ValidationOptions.Every": "Number of updates between two validations in reinforcement " +
-		"learning; imitation validates four times as often. Zero means 200; a negative value validates only on " +
-		"request.",
-	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action in validations. False draws an " +
-		"action.",
-	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent, which the agent repeats. " +
-		"Zero means 100.",
+	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
+		"\"optimus\". Empty means \"drf\".",
+	"graft/original/dl2.ValidationOptions.Every": "Validation interval of reinforcement learning, in updates; " +
+		"imitation validates four times as often. Zero means 200; a negative value validates only on request.",
+	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action in validations. False samples an " +
+		"action from the policy's probabilities.",
+	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent. The agent cycles through " +
+		"them. Zero means 100.",
 	"graft/original/dl2.WorkloadOptions.FirstTypes": "Number of job types at the start of training. Zero means all.",
 	"graft/original/dl2.WorkloadOptions.MostSlots":  "Maximum number of slots per episode. Zero means 1000.",
-	"graft/original/dl2.WorkloadOptions.TypesEvery": "Number of updates between two additions of a job type. " +
-		"Requires first_types. Zero means 500.",
-	"graft/original/dl2/learning.File.DL2":     "Options of the learner that runs if elastic.compat is dl2.",
+	"graft/original/dl2.WorkloadOptions.TypesEvery": "Interval at which a job type is added, in updates. Requires " +
+		"first_types. Zero means 500.",
+	"graft/original/dl2/learning.File.DL2":     "Options of the learner that runs if elastic.compat = \"dl2\".",
 	"graft/original/dl2/learning.File.Elastic": "Cluster, job types and job speeds.",
 	"graft/original/dl2/learning.File.Learn":   "Options of the learner.",
 	"graft/original/dl2/learning.File.Run":     "Seeds and output of the run.",
@@ -683,63 +698,62 @@ var descriptions = map[string]string{
 		"scheduler.",
 	"graft/original/dl2/learning.File.Workload":  "Job trace, at most one, whose settings generated workloads use.",
 	"graft/original/dl2/learning.File.Workloads": "Workloads for training, validation and test.",
-	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrival process of generated workloads: uniform; " +
-		"poisson; pattern repeats the job counts of the key pattern, starting at a random slot; trace repeats the " +
-		"job counts of workload.traces; submission, only with from, keeps the submission times. Empty means poisson, " +
-		"or submission with from.",
+	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrival process of generated workloads: \"uniform\"; " +
+		"\"poisson\"; \"pattern\" repeats the job counts of workloads.pattern, starting at a random slot; \"trace\" " +
+		"repeats the job counts of workload.traces; \"submission\", which requires workloads.from, keeps the " +
+		"submission times. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
 		"schedulers use, from 0 to below 1. Zero means no error.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job whose type has length 1. Zero " +
-		"means 30,000 or, with from, the work of each job in the trace.",
+		"means 30,000 or, if workloads.from is set, the work of each job in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
 		"GPU jobs are split in the order of submission: first the training workloads, then validation, then test. " +
-		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty splits " +
-		"no trace.",
+		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty reads " +
+		"workloads from the other keys of this section.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
-		"the same type. Excludes from. False makes it equal for all jobs of a type.",
+		"the same type. Excludes workloads.from. False gives all jobs of a type the same number.",
 	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs per workload that is not read from a file. " +
 		"Zero means 60.",
 	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Numbers of jobs that arrive in consecutive slots, for " +
 		"arrivals = \"pattern\". Values above max_arrivals are reduced to it.",
 	"graft/original/dl2/learning.WorkloadOptions.Rate": "Maximum number of job arrivals per slot. Zero means 3. " +
-		"Excludes from.",
+		"Excludes workloads.from.",
 	"graft/original/dl2/learning.WorkloadOptions.Seed": "Seed of generated workloads. Default 1.",
 	"graft/original/dl2/learning.WorkloadOptions.Test": "Trace files of test workloads, on which 'graft evaluate' " +
 		"compares schedulers. Empty generates workloads.",
-	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Number of test workloads to generate if test is empty. " +
-		"Zero means 10.",
+	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Number of test workloads to generate if workloads.test " +
+		"is empty. Zero means 10.",
 	"graft/original/dl2/learning.WorkloadOptions.Train": "Trace files of training workloads, in the formats of " +
 		"workload.traces. Empty generates workloads.",
-	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Number of training workloads to generate if train is " +
-		"empty. Zero means 40.",
+	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Number of training workloads to generate if " +
+		"workloads.train is empty. Zero means 40.",
 	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, which select the " +
 		"best learned policy. Empty generates workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.ValidationCount": "Number of validation workloads to generate if " +
-		"validation is empty. Zero means 8.",
+		"workloads.validation is empty. Zero means 8.",
 	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
 		"baseline. Zero means no baseline.",
 	"graft/original/learn.Options.Batch": "Number of episodes per learning step. Zero means 1.",
 	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to its reward. Zero adds " +
-		"none.",
-	"graft/original/learn.Options.Episodes": "Number of training episodes. A step of the rule exact counts as one " +
-		"episode. Zero means 10,000.",
+		"nothing.",
+	"graft/original/learn.Options.Episodes": "Number of training episodes. A step with rule = \"exact\" counts as " +
+		"one episode. Zero means 10,000.",
 	"graft/original/learn.Options.LR": "Learning rate of Adam. Zero means 0.0001.",
 	"graft/original/learn.Options.LRDecay": "Factor by which the learning rate is multiplied at each decay. Zero " +
 		"means 0.99.",
-	"graft/original/learn.Options.LREvery": "Number of episodes between two decays of the learning rate. Zero means " +
-		"500.",
+	"graft/original/learn.Options.LREvery": "Decay interval of the learning rate, in episodes. Zero means 500.",
 	"graft/original/learn.Options.LRLeast": "Lower bound of the decaying learning rate. Zero means 1e-9.",
-	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: tangent is 100 tan(πa/2), " +
-		"accuracy is a itself, standard is a in standard deviations from the table's mean. Empty means tangent.",
-	"graft/original/learn.Options.Rule": "Learning rule: reinforce learns from sampled episodes, exact from all " +
-		"sequences of the table, weighted by their probability. Empty means reinforce.",
+	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: \"tangent\" is 100 tan(πa/2), " +
+		"\"accuracy\" is a itself, \"standard\" is a in standard deviations from the table's mean. Empty means " +
+		"\"tangent\".",
+	"graft/original/learn.Options.Rule": "Learning rule: \"reinforce\" learns from sampled episodes; \"exact\" " +
+		"learns from all sequences of the table, weighted by their probability. Empty means \"reinforce\".",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration. Actions are drawn from the softmax of p " +
 		"/ temperature for the policy's probabilities p (not its logits); a value above 1 makes the probabilities " +
 		"more equal. Zero means 1.",
 	"graft/original/learn.Options.TemperatureDecay": "Factor by which the temperature is multiplied at each decay, " +
 		"until it reaches 1. Zero means 0.9.",
-	"graft/original/learn.Options.TemperatureEvery": "Number of episodes between two decays of the temperature. Zero " +
-		"means 1.",
+	"graft/original/learn.Options.TemperatureEvery": "Decay interval of the temperature, in episodes. Zero means 1.",
 	"graft/original/learn.PolicyOptions.Hidden": "Number of units per direction of the biLSTM over layers. Zero " +
 		"means 50.",
 	"graft/original/learn.PolicyOptions.Linear": "Number of values between the linear layers. Zero means 128.",
@@ -755,15 +769,15 @@ var descriptions = map[string]string{
 		"the check of this length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
-	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
+	"graft/original/policyfile.RunOptions.Checkpoint": "Interval, in wall-clock time. Zero means 30 s.",
 	"graft/original/policyfile.RunOptions.Every": "Number of episodes per row of the learning " +
 		"table. Zero means 100.",
 	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
 	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
 		"Default false.",
-	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a single data.pkl stand for; a " +
-		"table's folder lists its own actions. Empty means deepen for each marked block, then none.",
+	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a data.pkl without a folder stand " +
+		"for; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
 	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening, which " +
 		"changes the input of the policy. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
@@ -774,44 +788,46 @@ var descriptions = map[string]string{
 		"network file. Empty means the network named in the table's folder, or ConvNet2 for a single data.pkl.",
 	"graft/original/policyfile.TableOptions.Prefix": "Starts each sequence with token 0, as the original system's " +
 		"first policies did. Default false.",
-	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a vocabulary file of " +
-		"graft, or NAME.ids.pkl with NAME.embeddings.pkl in the same folder. Required.",
+	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a graft vocabulary file, " +
+		"or NAME.ids.pkl with NAME.embeddings.pkl in the same folder. Required.",
 	"graft/simulation/learning.Options.Beta": "Weight of the best sequences in the objective. Zero maximises the " +
 		"expected reward; a larger value maximises (1/beta) log E exp(beta R), with rewards R of standard deviation " +
-		"one. Default 8, or 2 if for is \"new\".",
-	"graft/simulation/learning.Options.Entropy": "Reward per nat of the policy's entropy. Zero means none. Default " +
-		"0, or 0.1 if for is \"new\".",
-	"graft/simulation/learning.Options.Every": "Number of steps between two evaluations on held-out tables. Zero " +
+		"one. Default 8, or 2 if learn.for = \"new\".",
+	"graft/simulation/learning.Options.Entropy": "Reward per nat of the policy's entropy. Default 0 (no reward), or " +
+		"0.1 if learn.for = \"new\".",
+	"graft/simulation/learning.Options.Every": "Interval between evaluations on held-out tables, in steps. Zero " +
 		"means 10.",
 	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
-	"graft/simulation/learning.Options.Method": "Form of the policy: network learns by the exact gradient of its " +
-		"objective; forest grows regression trees that predict the advantage of a choice over the others, and reads " +
-		"only the keys reward, smooth, pool, without, trees and leaf. Empty means network.",
+	"graft/simulation/learning.Options.Method": "Form of the policy: \"network\" learns by the exact gradient of its " +
+		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the others, and " +
+		"reads only the keys reward, smooth, pool, without, trees and leaf. Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
 		"over all tables with the same sequence, from 0 to 1; this reduces noise. Zero keeps the rewards. Default 0, " +
-		"or 0.5 if for is \"new\".",
+		"or 0.5 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Rate": "Learning rate of Adam. Zero means 0.01.",
-	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: empty standardises the " +
-		"accuracies of each table; tangent, like in the original system, stretches high accuracies first; points " +
-		"uses one standard deviation for all tables.",
+	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: \"tangent\", as in the " +
+		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
+		"deviation for all tables. Empty standardises the accuracies of each table.",
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
-		"step, with the mean of the other sequences as baseline. It uses entropy but not beta. Zero uses the exact " +
-		"gradient.",
+		"step, with the mean of the other sequences as baseline. REINFORCE uses the key entropy but not beta. Zero " +
+		"uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
-		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if for is \"new\".",
-	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if for is " +
+		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = " +
+		"\"new\".",
+	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
-	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective within window steps, measured in " +
-		"rewards; learning ends below it. Has no effect with sampled. Zero means 0.001; a negative value never ends " +
-		"learning early.",
+	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
+		"units of the reward; learning ends below it. Has no effect if learn.sampled is set. Zero means 0.001; a " +
+		"negative value never ends learning early.",
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
-	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Zero " +
-		"means none. Default 0, or 0.3 if for is \"new\".",
-	"graft/simulation/learning.Options.Window": "Number of steps over which tolerance measures growth. Zero means 60.",
+	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
+		"0 (no decay), or 0.3 if learn.for = \"new\".",
+	"graft/simulation/learning.Options.Window": "Number of steps over which learn.tolerance measures growth. Zero " +
+		"means 60.",
 	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
-		"network's layers cannot be hidden. Empty hides none.",
+		"network's layers cannot be hidden. Empty hides no input.",
 	"graft/torch.Augment.Cutout": "Side of a square hole in each image, in pixels; the hole's centre is a random " +
 		"point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
@@ -819,68 +835,69 @@ var descriptions = map[string]string{
 	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, " +
 		"with another image of the batch; the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero " +
 		"means no mixing.",
-	"graft/torch.Augment.Pad": "Maximum random shift in each direction, in pixels. Zero means none.",
+	"graft/torch.Augment.Pad": "Maximum random shift in each direction, in pixels. Zero means no shift.",
 	"graft/torch.Augment.RandAugment": "Number of random operations per image, applied one after the other as in " +
 		"torchvision's RandAugment: shear, translation, rotation, a change of brightness, colour, contrast, " +
-		"sharpness or levels, or none. Zero means none.",
+		"sharpness or levels, or no change. Zero turns rand_augment off.",
 	"graft/torch.OptimizerOptions.Beta1": "Decay rate of Adam's first moment. Zero means 0.9.",
 	"graft/torch.OptimizerOptions.Beta2": "Decay rate of Adam's second moment. Zero means 0.999.",
 	"graft/torch.OptimizerOptions.ClipNorm": "Maximum norm of all gradients of a step together; larger gradients are " +
 		"scaled down to it. Zero means no limit. Excludes clip_value.",
 	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each value of a gradient; larger values are " +
 		"clipped. Zero means no limit. Excludes clip_norm.",
-	"graft/torch.OptimizerOptions.Dampening": "Dampening of SGD's momentum. Zero means none.",
+	"graft/torch.OptimizerOptions.Dampening": "Dampening of SGD's momentum. Zero means no dampening.",
 	"graft/torch.OptimizerOptions.Eps": "Epsilon of Adam, added to the denominator of the " +
 		"update. Zero means 1e-8.",
 	"graft/torch.OptimizerOptions.LR":       "Learning rate. Zero keeps the parameters unchanged.",
-	"graft/torch.OptimizerOptions.Momentum": "Momentum of SGD. Zero means none.",
+	"graft/torch.OptimizerOptions.Momentum": "Momentum of SGD. Zero means no momentum.",
 	"graft/torch.OptimizerOptions.Nesterov": "Uses SGD's Nesterov momentum instead of plain momentum. Requires " +
 		"momentum above 0 and no dampening. Default false.",
 	"graft/torch.OptimizerOptions.Rule":        "Update rule of the parameters. Required.",
 	"graft/torch.OptimizerOptions.WeightDecay": "Weight decay coefficient. Zero means no weight decay.",
 	"graft/trainer.Adapt.Divide": "Divisor of the learning rate at each decision; a device removal (down event) " +
-		"multiplies the learning rate back. Zero means 1.",
+		"undoes the divisions. Zero means 1.",
 	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event). False " +
 		"asks once per grant.",
 	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions per device grant (up event). Zero means 3 if " +
 		"each_epoch is true, otherwise 1.",
-	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: skip logs a warning, counts it in the " +
-		"outcome and continues without the action; stop ends the job. Empty means skip.",
-	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including the " +
-		"action none, and after a device removal (down event), like the original system. False keeps both.",
+	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
+		"failure in the outcome and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
+	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
+		"decision for \"none\", and after a device removal (down event), like the original system. False keeps both.",
 	"graft/trainer.Adapt.Rows": "Number of training images that calibrate new normalization layers. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",
-	"graft/trainer.AdaptiveBatch.Every": "Number of epochs between two choices of the batch size on the same " +
-		"devices. Zero means 1.",
+	"graft/trainer.AdaptiveBatch.Every": "Interval at which the batch size is chosen again on the same devices, in " +
+		"epochs. Zero means 1.",
 	"graft/trainer.AdaptiveBatch.Hysteresis": "Minimum relative gain in goodput that changes the batch size. Zero " +
 		"means 0.05.",
-	"graft/trainer.AdaptiveBatch.Interval": "Number of steps between two measurements of gradient noise. Zero means " +
-		"16.",
+	"graft/trainer.AdaptiveBatch.Interval": "Interval between measurements of gradient noise, in steps. Zero means 16.",
 	"graft/trainer.AdaptiveBatch.Measure": "Measures the noise of gradients even if the batch is fixed; on = true " +
 		"implies it. Default false.",
 	"graft/trainer.AdaptiveBatch.Most": "Maximum batch size in images. Zero means 16 times train.batch.",
 	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size: selects the batch with the highest goodput, from " +
 		"train.batch to max_batch, at each change of devices and between epochs. Goodput is images per second times " +
 		"progress per image, relative to the progress per image of the smallest batch. False keeps train.batch.",
-	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: adascale, " +
-		"square-root, linear or none. With adascale, warm-up and the schedules exponential and step count the steps " +
-		"and epochs of the smallest batch. Empty means adascale for sgd, and square-root for adam and adamw.",
-	"graft/trainer.Checkpoint.Every": "Minimum wall-clock time between two checkpoints. Zero means one minute.",
+	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: \"adascale\", " +
+		"\"square-root\", \"linear\" or \"none\". With \"adascale\", the warm-up and the schedules \"exponential\" " +
+		"and \"step\" count the steps and epochs of the smallest batch. Empty means \"adascale\" for sgd, and " +
+		"\"square-root\" for adam and adamw.",
+	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
 		"and when a request waits for a checkpoint. Default false.",
-	"graft/trainer.Distill.Decay": "Relative reduction of share per epoch, between 0 and 1. Zero means none.",
-	"graft/trainer.Distill.Off":   "Turns distillation off. Default false.",
+	"graft/trainer.Distill.Decay": "Relative reduction of distill.share per epoch, between 0 and 1. Zero means no " +
+		"reduction.",
+	"graft/trainer.Distill.Off": "Turns distillation off. Default false.",
 	"graft/trainer.Distill.Share": "Initial weight of the larger network's logits in the loss, between 0 and 1. Zero " +
 		"means 0.9.",
 	"graft/trainer.Distill.Span": "Duration of distillation as a fraction of the time that is left after the device " +
-		"removal, between 0 and 1. During this time, share falls to zero step by step. Zero means the whole time " +
-		"left.",
+		"removal, between 0 and 1. During this time, distill.share falls to zero step by step. Zero means the whole " +
+		"time left.",
 	"graft/trainer.Distill.Temperature": "Temperature of distillation, by which the logits are divided before they " +
 		"are compared. Zero means 4.",
 	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
-	"graft/trainer.Event.Change":  "Direction of the change: up grants devices, down removes devices.",
+	"graft/trainer.Event.Change":  "Direction of the change: \"up\" grants devices, \"down\" removes devices.",
 	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number.",
 	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, like the " +
 		"original system. The steps of the abandoned epoch still change the weights, but the epoch is not evaluated, " +
@@ -908,7 +925,7 @@ var descriptions = map[string]string{
 		"last network. False saves only the last network.",
 	"graft/trainer.Options.LabelSmoothing": "Label smoothing: fraction of each label's target that is spread evenly " +
 		"over all classes, between 0 and 1. It applies to training losses, but not to evaluation losses or to the " +
-		"distillation part of a loss. Zero means none.",
+		"distillation part of a loss. Zero means no smoothing.",
 	"graft/trainer.Options.MaxMemoryMB": "Maximum memory of the activations of a training step, in MiB. A step " +
 		"splits its batch into the largest parts that fit, at most micro_batch images. The estimate depends only on " +
 		"the shapes of the network; weights, moments and images are not included. Zero means no limit.",
@@ -923,29 +940,30 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
 		"job may change this section.",
 	"graft/trainer.Options.Precision": "Number format of convolutions and linear layers in training and evaluation: " +
-		"float32, bfloat16, float16 or tf32. Weights, gradients, optimizer state and all other layers stay float32. " +
-		"float16, with loss scaling, and tf32, which rounds float32 operands to 11 significant bits, need a CUDA " +
-		"device. Empty means float32.",
+		"\"float32\", \"bfloat16\", \"float16\" or \"tf32\". Weights, gradients, optimizer state and all other " +
+		"layers stay float32. \"float16\", with loss scaling, and \"tf32\", which rounds float32 operands to 11 " +
+		"significant bits, need a CUDA device. Empty means \"float32\".",
 	"graft/trainer.Options.Schedule": "Learning rate schedule. Empty means cosine decay over the budget.",
 	"graft/trainer.Options.Steady": "Makes results bit-identical: on the CPU for any number of threads, at some cost " +
 		"of speed; on a CUDA device for every run on the same machine. Default false.",
-	"graft/trainer.Schedule.Decay": "Factor by which the rules exponential and step multiply the learning rate. Zero " +
-		"means 0.9 for exponential and 0.1 for step.",
-	"graft/trainer.Schedule.Every": "Number of epochs between two changes of the learning rate by the rule step. " +
-		"Zero means 10.",
+	"graft/trainer.Schedule.Decay": "Factor by which the rules \"exponential\" and \"step\" multiply the learning " +
+		"rate. Zero means 0.9 for \"exponential\" and 0.1 for \"step\".",
+	"graft/trainer.Schedule.Every": "Interval at which rule = \"step\" changes the learning rate, in epochs. Zero " +
+		"means 10.",
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
-	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: devices (each " +
-		"change of devices), surgery (each change of the network), or never. After a restart, the rules cosine and " +
-		"linear decay over the time that is left. With surgery, jobs that grow get other learning rates than jobs " +
-		"that do not, which affects comparisons between them. Empty means devices.",
-	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: cosine and linear lower it step by step to " +
-		"min_lr at the end of the budget; exponential multiplies it by decay after each epoch; step multiplies it by " +
-		"decay once per period, whose length in epochs is the key every; constant keeps it. Empty means cosine.",
+	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
+		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
+		"rules \"cosine\" and \"linear\" decay over the time that is left. With \"surgery\", jobs that grow get " +
+		"other learning rates than jobs that do not, which affects comparisons between them. Empty means \"devices\".",
+	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +
+		"step to schedule.min_lr at the end of the budget; \"exponential\" multiplies it by schedule.decay after " +
+		"each epoch; \"step\" multiplies it by schedule.decay at a fixed interval of epochs; \"constant\" keeps it. " +
+		"Empty means \"cosine\".",
 	"graft/trainer.Schedule.WarmUp": "Number of warm-up steps, during which the learning rate rises from zero. Zero " +
-		"means none.",
+		"means no warm-up.",
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
-		"none.",
+		"no warm-up.",
 	"graft/trainer.Timeline.Budget":  "Length of the job, measured from zero even if start is later. Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
@@ -955,14 +973,14 @@ var descriptions = map[string]string{
 		"becomes ready adds a device, and each follower that leaves or is lost removes one. Requires listen. The " +
 		"timeline and POST /allocation must not change devices then. Default false.",
 	"graft/trainer/team.Parallel.Listen": "Private IP address and port at which followers on other machines join by " +
-		"'graft follow --join', one follower per device except the first. With slurm:PORT, task 0 of 'srun graft " +
+		"'graft follow --join', one follower per device except the first. With \"slurm:PORT\", task 0 of 'srun graft " +
 		"train' listens at its node's address, and the other tasks join it. Empty starts the followers on this " +
 		"machine.",
 	"graft/trainer/team.Parallel.MaxProcesses": "Maximum number of processes, including the leader. Zero means one " +
 		"per device.",
 	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
-		"for when it starts or resumes. The job fails if they are not ready within the time limit start. Requires " +
-		"listen. Zero does not wait.",
+		"for when it starts or resumes. The job fails if they are not ready within parallel.start. Requires listen. " +
+		"Zero does not wait.",
 	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; devices " +
 		"then only divide the cost of work on the virtual clock.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
@@ -971,5 +989,5 @@ var descriptions = map[string]string{
 	"graft/trainer/team.Parallel.Timeout": "Wall-clock time without a message after which a process is considered " +
 		"lost. Zero means one minute.",
 	"graft/trainer/team.Parallel.Token": "Path of the file with the token that followers must present. Required with " +
-		"listen; with slurm:PORT, the environment variable GRAFT_TOKEN can replace it.",
+		"listen; with \"slurm:PORT\", the environment variable GRAFT_TOKEN can replace it.",
 }

@@ -17,32 +17,33 @@ const Kubernetes = "kubernetes"
 // FleetOptions holds the options of the workers that run the sequences of a scenario. Outcomes do not depend on them.
 // Keys that the engine does not support are errors.
 type FleetOptions struct {
-	// Engine that starts the workers: local on this machine, slurm as jobs of a Slurm cluster, kubernetes by a manifest
-	// that you apply to a cluster. Empty means local.
+	// Engine that starts the workers: "local" starts processes on this machine, "slurm" submits jobs to a Slurm
+	// cluster, "kubernetes" writes a manifest that you apply to a cluster. Empty means "local".
 	Engine string `config:",one=local|slurm|kubernetes"`
 	// Number of workers that run in parallel. Zero means one per device or, without devices, one per processor of this
-	// machine; for slurm and kubernetes, zero means 4.
+	// machine; for "slurm" and "kubernetes", zero means 4.
 	Workers int
 	// Measures the best number of local workers per device. Runs of 1, 2, 4, … workers train the largest network of the
 	// scenario for two seconds each; the number with the highest throughput within 90% of the memory is used. Excludes
-	// workers. False uses workers.
+	// fleet.workers. False uses fleet.workers.
 	Fit bool
 	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see cpus).
 	Threads int
-	// Devices of local workers, assigned in turn, such as cuda:0 and cuda:1. Several workers may share a device. Empty
-	// means run.device.
+	// Devices of local workers, assigned in turn, such as "cuda:0" and "cuda:1". Several workers may share a device.
+	// Empty means run.device.
 	Devices []string
-	// Number of processors per worker. Zero divides this machine's processors among local workers; for slurm and
-	// kubernetes, zero means the cluster's default.
+	// Number of processors per worker. Zero divides this machine's processors among local workers; for "slurm" and
+	// "kubernetes", zero means the cluster's default.
 	CPUs int `config:"cpus"`
-	// Memory per worker in MiB, for slurm and kubernetes. Zero means the cluster's default.
+	// Memory per worker in MiB, for "slurm" and "kubernetes". Zero means the cluster's default.
 	MemoryMB int
-	// Number of CUDA devices per worker, for slurm and kubernetes. A worker trains on its first device and needs
+	// Number of CUDA devices per worker, for "slurm" and "kubernetes". A worker trains on its first device and needs
 	// run.device = "cuda". Zero means none.
 	GPUs int `config:"gpus"`
-	// Generic resource (GRES) that each worker requests from Slurm, such as gpu:a100:1. Replaces gpus. Empty uses gpus.
+	// Generic resource (GRES) that each worker requests from Slurm, such as gpu:a100:1. Replaces fleet.gpus. Empty uses
+	// fleet.gpus.
 	Gres string
-	// Maximum run time of a worker, for slurm and kubernetes. Workers are restarted while sequences remain. Slurm
+	// Maximum run time of a worker, for "slurm" and "kubernetes". Workers are restarted while sequences remain. Slurm
 	// rounds this time limit up to minutes. Zero means the cluster's default.
 	Time time.Duration `config:"time_limit,was=time"`
 	// Time before the time limit at which Slurm signals a worker to save its work. Zero means one minute, or half of
@@ -54,20 +55,19 @@ type FleetOptions struct {
 	Account string
 	// Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.
 	QOS string
-	// Feature that Slurm nodes must have, such as a100. Empty means none.
+	// Feature that Slurm nodes must have, such as a100. Empty means no requirement.
 	Constraint string
-	// Additional options of sbatch, written as --name=value. An option that graft sets itself is an error. Empty means
-	// none.
+	// Additional options of sbatch, written as --name=value. An option that graft sets itself is an error. Empty adds
+	// no options.
 	Extra []string
-	// Container image with graft on its path, for the engine kubernetes. Required for kubernetes, empty for other
-	// engines.
+	// Container image with graft on its path, for engine = "kubernetes". Required there, empty for other engines.
 	Image string
-	// Name of the persistent volume claim that holds the run folder and the cache. Required for the engine kubernetes,
+	// Name of the persistent volume claim that holds the run folder and the cache. Required for engine = "kubernetes",
 	// empty for other engines.
 	Claim string
 	// Absolute path at which the persistent volume claim is mounted. Empty means the parent of the run folder.
 	Mount string
-	// Kubernetes namespace, for the engine kubernetes. Empty means the default namespace of the user who applies the
+	// Kubernetes namespace, for engine = "kubernetes". Empty means the default namespace of the user who applies the
 	// manifest.
 	Namespace string
 }

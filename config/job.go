@@ -23,20 +23,20 @@ import (
 
 // JobKind is the kind of every file without sections of another kind.
 var JobKind = &Kind{
-	Name: "job", Noun: "job", Command: "graft train", Files: "files of jobs", Title: "a job of graft",
+	Name: "job", Noun: "job", Command: "graft train", Files: "job files", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
 	Page: Page{Title: "Keys of a job's file",
-		Intro: "A job's file is TOML; a key that is missing has its default. `graft config show --describe`\n" +
-			"prints a file with all keys, `graft config check` lists the errors of one. A time is a\n" +
-			"text such as `\"1m30s\"`, or a number of seconds. A relative path of a file that is read counts\n" +
-			"from the folder in which graft is called; if nothing is there, from the folder of the file\n" +
-			"that names it. Paths of `--set`, and of what is written, count from the first alone. This page is\n" +
-			"`graft config schema --markdown`.\n" +
-			"A [scenario's](#keys-of-a-scenarios-file) has two sections more; a\n" +
-			"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
-			"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +
-			"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of " +
-			"their own.\n"},
+		Intro: "A job file is TOML. A missing key takes its default. `graft config show --describe` prints a\n" +
+			"file with all keys, and `graft config check` lists the errors of a file. A time is a text such\n" +
+			"as `\"1m30s\"`, or a number of seconds. A relative path of an input file starts from the folder\n" +
+			"in which graft is called; if that file does not exist, from the folder of the configuration\n" +
+			"file. Paths of `--set` and of outputs always start from the folder in which graft is called.\n" +
+			"`graft config schema --markdown` prints this page. A [scenario's\n" +
+			"file](#keys-of-a-scenarios-file) has two more sections; a [pipeline's\n" +
+			"file](#keys-of-a-pipelines-file) leads from scenarios to a policy. [Structural\n" +
+			"policies](#keys-for-training-structural-policies) and\n" +
+			"[policies of the original system](#keys-for-training-a-policy-of-the-original-system)\n" +
+			"have their own files.\n"},
 }
 
 // Job is the file of a job. Each section holds the options of a room; a missing section has its defaults. With all

@@ -23,12 +23,12 @@ import (
 type RunOptions struct {
 	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
 	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
-	Device string `result:"rounding"` // Device of all tensors: cpu or cuda:N. Empty means cpu.
+	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
 	// Number of LibTorch threads. Zero measures the fastest number, up to one per processor, if results do not depend
 	// on it.
 	Threads int `result:"rounding"`
-	// Vector instructions of the CPU: native uses the fastest that the processor has, and results differ between CPU
-	// models; avx2 gives the same results on every processor with AVX2. Empty means native.
+	// Vector instructions of the CPU: "native" uses the fastest that the processor has, so results differ between CPU
+	// models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
 	Instructions string `config:",one=native|avx2" result:"rounding"`
 	// Address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0 selects a free
 	// port. Empty means no server.
@@ -75,9 +75,10 @@ func isPort(text string) bool {
 
 // NetworkOptions selects the network to train. A network of the zoo gets its input and classes from the data.
 type NetworkOptions struct {
-	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if file is empty too. Excludes file.
+	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if network.file is empty too.
+	// Excludes network.file.
 	Name string
-	File string // Path of a network file. Empty means a network of the zoo. Excludes name.
+	File string // Path of a network file. Empty means a network of the zoo. Excludes network.name.
 	// Number of outputs of the last linear layer. Zero means the data's number of classes for a network of the zoo, and
 	// an unchanged layer for a network file.
 	Classes int `json:",omitempty"`
@@ -85,14 +86,14 @@ type NetworkOptions struct {
 	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from its
 	// own file. Empty draws random weights.
 	Weights string
-	// Draws the parameters from run.seed even if weights is given; only tensors without a defined initialization
-	// (buffers and constants of an imported network) come from weights. False takes all tensors from weights.
+	// Draws the parameters from run.seed even if network.weights is set; only tensors without a defined initialization
+	// (buffers and constants of an imported network) come from that file. False takes all tensors from the file.
 	Fresh bool `json:",omitempty"`
-	// Path of the original system's file of epoch times that belongs to weights. Unless time.start is given, the job
+	// Path of the original system's file of epoch times for network.weights. Unless time.start is set, the job
 	// continues at the time when the last epoch in the file ended, with the next epoch and its learning rate. Empty
-	// means the file in the folder that weights names, or none.
+	// means the file in the folder that network.weights names, if it has one.
 	Runtimes string
-	// Restarts the epoch count and the learning rate even if runtimes is given, like the original system. False
+	// Restarts the epoch count and the learning rate even if network.runtimes is set, like the original system. False
 	// continues both.
 	ResetEpochs bool `config:",was=anew"`
 }
@@ -122,14 +123,14 @@ func (o NetworkOptions) Validate() error {
 // TimeOptions holds a job's budget and the changes of its devices.
 type TimeOptions struct {
 	trainer.Timeline // budget, start and events; the default budget is 60 s
-	// Clock that measures the budget: virtual charges work by a device profile, wall measures real time. Empty means
-	// virtual.
+	// Clock that measures the budget: "virtual" charges work by a device profile, "wall" measures real time. Empty
+	// means "virtual".
 	Clock string `config:",one=virtual|wall"`
 	// Name or path of the device profile that charges work on the virtual clock. Requires that clock. Empty means
-	// steady.
+	// "steady".
 	Profile string
-	// Path of a CSV file of events with the columns seconds, change and devices, which takes the place of events.
-	// Excludes events. Empty means none.
+	// Path of a CSV file of events with the columns seconds, change and devices, in place of time.events. Excludes
+	// time.events. Empty means no file.
 	EventsFile string `config:"timeline"`
 
 	loaded []trainer.Event // of EventsFile
@@ -199,17 +200,18 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 
 // AdaptOptions holds the options of the decider, the times of its decisions, and the surgery.
 type AdaptOptions struct {
-	// Decider that chooses the actions: fixed repeats one action; script takes its actions in order; random draws an
-	// action that fits; trials trains one copy of the network per fitting action for some steps and takes the action
-	// with the lowest validation loss; policy follows a learned policy; none takes no action. Empty means none.
+	// Decider that chooses the actions: "fixed" repeats one action; "script" takes its actions in order; "random" draws
+	// an action that fits; "trials" trains one copy of the network per fitting action for some steps and takes the
+	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. Empty means
+	// "none".
 	Decider string
-	// Actions of the deciders fixed (exactly one) and script, or the choices of random, trials and a structural policy,
-	// such as deepen:0, widen:conv2:48 and none. Choices that do not fit are skipped. Must be empty for the decider
-	// none. Empty means kinds for the deciders with choices.
+	// Actions of the deciders "fixed" (exactly one) and "script", or the choices of "random", "trials" and a structural
+	// policy, such as "deepen:0", "widen:conv2:48" and "none". Choices that do not fit are skipped. Must be empty for
+	// the decider "none". If empty, deciders with choices use adapt.kinds.
 	Actions []net2net.Action
-	// Operations among which random, trials or a structural policy chooses if actions is empty. Empty means deepen and
-	// widen for random and trials; for a policy, empty means the operations and kinds of layers that the policy learned
-	// from.
+	// Operations among which "random", "trials" or a structural policy chooses if adapt.actions is empty. Empty means
+	// deepen and widen for "random" and "trials"; for a policy, empty means the operations and kinds of layers that the
+	// policy learned from.
 	Kinds []net2net.Kind
 	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or weights in the
 	// original system's format or their folder. Must be empty for other deciders.
@@ -217,9 +219,9 @@ type AdaptOptions struct {
 	// Path of the vocabulary that a policy in the original system's format learned with, a folder or a file. Must be
 	// empty for a structural policy and for other deciders.
 	Vocab string `config:"vocabulary,was=vocab"`
-	// Number of training steps per choice, for the decider trials. Zero means 32.
+	// Number of training steps per choice, for the decider "trials". Zero means 32.
 	TrialSteps int `json:",omitempty"`
-	// Draws each action from the policy's probabilities. False takes the most likely action.
+	// Samples each action from the policy's probabilities. False takes the most likely action.
 	Sample bool
 	// times of decisions, and options of surgery
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"`
@@ -251,7 +253,7 @@ func (o AdaptOptions) Validate() error {
 	faults.When(!chooses && len(o.Kinds) > 0,
 		"kinds is used only by the deciders %s; the decider is %s", decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
-		"actions and kinds are for structural policies, but vocabulary selects a policy of the original's "+
+		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
 			"with fixed choices; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, but the key policy is missing; "+

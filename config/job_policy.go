@@ -49,7 +49,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return nil, err
 	}
 	if j.Adapt.Vocab == "" {
-		return nil, fmt.Errorf("%s is not a structural policy, and a policy of the original's requires its "+
+		return nil, fmt.Errorf("%s is not a structural policy, and a policy of the original system requires its "+
 			"training vocabulary; set adapt.vocabulary", j.Adapt.Policy)
 	}
 	foreign, err := decider.ReadForeign(fsys, j.Adapt.Policy, j.Adapt.Vocab,

@@ -43,7 +43,7 @@ type sources = decode.Sources
 type Kind struct {
 	Name    string // name in one word: 'graft config schema --NAME' prints the kind's schema
 	Noun    string // noun for one file in error messages, such as scenario
-	Files   string // noun for several files in help texts, such as "files of scenarios"
+	Files   string // noun for several files in help texts, such as "scenario files"
 	Command string // command that reads the files, such as graft simulate
 	Title   string // title of the kind's schema
 	// sections that only files of this kind have; empty for jobs, the kind of all other files

@@ -81,7 +81,7 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, says string }{
 		"not a vocabulary": {three + "policy = \"" + policy + "\"\n",
-			"a.toml:5:10: " + policy + " is not a structural policy, and a policy of the original's " +
+			"a.toml:5:10: " + policy + " is not a structural policy, and a policy of the original system " +
 				"requires its training vocabulary"},
 		"no such policy":     {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary": {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},

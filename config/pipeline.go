@@ -14,13 +14,13 @@ import (
 // PipelineKind is the kind of files with the section pipeline.
 var PipelineKind = &Kind{
 	Name: "pipeline", Noun: "pipeline", Command: "graft pipeline",
-	Files: "files of pipelines", Title: "a pipeline of graft", Sections: []string{"pipeline"},
+	Files: "pipeline files", Title: "a pipeline of graft", Sections: []string{"pipeline"},
 	New: func() File { return NewPipeline(ForKnown) }, Summary: summaryOf((*Pipeline).Summary),
 	Page: Page{Title: "Keys of a pipeline's file", Sections: []string{"pipeline", "evaluate"},
 		Intro: "A file with the section `pipeline`, for `graft pipeline`. " +
 			"See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
-			"It has the sections `run`, `policy` and `learn` of structural policies that learn, without\n" +
-			"`run.folder`, and these.\n"},
+			"The sections `run` (without `run.folder`), `policy` and `learn` have the same keys as for\n" +
+			"[structural policies](#keys-for-training-structural-policies). Additional sections:\n"},
 }
 
 // Pipeline is the file of all stages from scenarios to policies: simulation, learning and evaluation.

@@ -42,9 +42,9 @@ const (
 
 // PipelineEvaluate configures the evaluation of policies.
 type PipelineEvaluate struct {
-	// Cross-validation of the policies: scenario leaves out one scenario at a time; network, dataset and budget leave
-	// out all scenarios with the same network, dataset or budget; none evaluates the policies only on their training
-	// tables. Empty means none.
+	// Cross-validation of the policies: "scenario" leaves out one scenario at a time; "network", "dataset" and "budget"
+	// leave out all scenarios with the same network, dataset or budget; "none" evaluates the policies only on their
+	// training tables. Empty means "none".
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }
 

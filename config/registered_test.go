@@ -12,7 +12,7 @@ func readLearningJobs(path string, set []string) (*jobfile.File, error) {
 	return ReadNamed[*jobfile.File](jobfile.KindName, Open(files.OS{}, path), set)
 }
 
-// readPolicyFile reads the file of a policy of the original's that learns.
+// readPolicyFile reads the file of a policy of the original system that learns.
 func readPolicyFile(path string, set []string) (*policyfile.File, error) {
 	return ReadNamed[*policyfile.File](policyfile.KindName, Open(files.OS{}, path), set)
 }

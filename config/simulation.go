@@ -21,11 +21,12 @@ import (
 // SimulationKind is the kind of files with the section simulate.
 var SimulationKind = &Kind{
 	Name: "simulation", Noun: "scenario", Command: "graft simulate",
-	Files: "files of scenarios", Title: "a scenario of graft", Sections: []string{"simulate"},
+	Files: "scenario files", Title: "a scenario of graft", Sections: []string{"simulate"},
 	New: func() File { return NewSimulation() }, Summary: summaryOf((*Simulation).Summary),
 	Page: Page{Title: "Keys of a scenario's file", Sections: []string{"simulate", "fleet"},
-		Intro: "A file with the section `simulate`, for `graft simulate`: a job whose decisions are\n" +
-			"enumerated, with all sections of a job's. See [simulations](simulate.md).\n"},
+		Intro: "A file with the section `simulate`, for `graft simulate`: a job file in which\n" +
+			"graft tries every action at each decision. It has all sections of a job file. See\n" +
+			"[simulations](simulate.md).\n"},
 }
 
 // Simulation is the file of a scenario: a job whose decisions are enumerated instead of made by a decider, with the

@@ -12,27 +12,27 @@ import (
 // SimulateOptions selects the sequences of actions to run.
 type SimulateOptions struct {
 	Name string // Name of the scenario in tables and reports. Empty means the file name.
-	// Actions to try at every decision, in order, such as deepen:0, widen:conv2:48 and none. An action that does not
-	// fit the current network is skipped. Empty uses kinds.
+	// Actions to try at every decision, in order, such as "deepen:0", "widen:conv2:48" and "none". An action that does
+	// not fit the current network is skipped. Empty uses simulate.kinds.
 	Actions []net2net.Action
-	// Operations to try at every decision: all their actions that fit the current network, then none. Empty means
-	// deepen and widen if actions is empty too.
+	// Operations to try at every decision: all their actions that fit the current network, then "none". Empty means
+	// deepen and widen if simulate.actions is empty too.
 	Kinds []net2net.Kind
 	// Number of decisions per sequence; after them, the network stays unchanged. Zero means every decision of the
 	// timeline.
 	Decisions int
 	// Number of runs of each sequence, with run.seed and the following seeds. Zero means 1.
 	Seeds int
-	// Design of the experiment, which selects the sequences: all runs every sequence; sample takes max_sequences
-	// sequences, spread evenly over all choices; halve drops the branches with the lowest accuracy at each decision;
-	// likely runs the most probable sequences under a policy. Empty means all.
+	// Design of the experiment, which selects the sequences: "all" runs every sequence; "sample" takes max_sequences
+	// sequences, spread evenly over all choices; "halve" drops the branches with the lowest accuracy at each decision;
+	// "likely" runs the most probable sequences under a policy. Empty means "all".
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	// Maximum number of sequences. The designs sample and likely select this number; the design all fails if there are
-	// more. Zero means 10,000.
+	// Maximum number of sequences. The designs "sample" and "likely" select this number; the design "all" fails if
+	// there are more. Zero means 10,000.
 	MaxSequences int `config:",was=most"`
-	// Fraction of the branches that the design halve keeps at each decision, from 0 to 1. Zero means 0.5.
+	// Fraction of the branches that design = "halve" keeps at each decision, from 0 to 1. Zero means 0.5.
 	Keep float64
-	// Path of the structural policy for the design likely. Must be empty for other designs.
+	// Path of the structural policy for design = "likely". Must be empty for other designs.
 	Policy string
 	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
 	// Path of the cache folder of outcomes, which all scenarios share. Empty means the folder cache next to the run

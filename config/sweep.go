@@ -17,12 +17,13 @@ import (
 
 // SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads such files.
 var SweepKind = &Kind{
-	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons",
+	Name: "sweep", Noun: "job", Command: "graft compare", Files: "job files for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
 	New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
 	Page: Page{Title: "Keys of a job's file for trials", Sections: []string{"compare"},
-		Intro: "A file with the section `compare` or `fleet`: a job with all its sections, for `graft compare`\n" +
-			"and `graft train --seeds`. The section `fleet` is that [of a scenario](#keys-of-a-scenarios-file).\n" +
+		Intro: "A file with the section `compare` or `fleet`: a job file for `graft compare`\n" +
+			"and `graft train --seeds`. The section `fleet` has the same keys as in\n" +
+			"[a scenario's file](#keys-of-a-scenarios-file).\n" +
 			"See [comparisons](howto/compare.md).\n"},
 }
 
@@ -109,22 +110,23 @@ func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom
 
 // CompareOptions holds the options of the arms of a comparison and their trials.
 type CompareOptions struct {
-	// Baselines that run in addition to the configured job: never (no adaptation); small from scratch (no adaptation
-	// and fresh weights, for a job that starts from trained weights); final from scratch (the final network of the job
-	// with the same seed, trained from scratch for the whole budget); random (any action that fits); best fixed (the
-	// sequence of actions with the highest validation accuracy on other seeds). Empty means all that apply.
+	// Baselines that run in addition to the configured job: "never" (no adaptation); "small from scratch" (no
+	// adaptation and fresh weights, for a job that starts from trained weights); "final from scratch" (the final
+	// network of the job with the same seed, trained from scratch for the whole budget); "random" (any action that
+	// fits); "best fixed" (the sequence of actions with the highest validation accuracy on other seeds). Empty means
+	// all that apply.
 	Arms  []string
 	Seeds int // Number of trials per arm, with run.seed and the following seeds. Zero means 10.
-	// Number of trials per sequence when the arm best fixed is selected, with the seeds after the arms' seeds. Zero
-	// means 3.
+	// Number of trials per sequence for the selection of the arm "best fixed", with the seeds that follow the arms'
+	// seeds. Zero means 3.
 	SelectionSeeds int
-	// Choices of the arms random and best fixed at every decision, such as deepen:0 and none. Excludes kinds. Empty
-	// uses kinds.
+	// Choices of the arms "random" and "best fixed" at every decision, such as "deepen:0" and "none". Excludes
+	// compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
-	// Operations whose fitting actions, together with none, are the choices of the arms random and best fixed. Excludes
-	// actions. Empty means deepen and widen if actions is empty too.
+	// Operations for the arms "random" and "best fixed": their choices are all actions of these operations that fit,
+	// and "none". Excludes compare.actions. Empty means deepen and widen if compare.actions is empty too.
 	Kinds []net2net.Kind
-	// Maximum number of sequences that the arm best fixed tries; a larger tree of sequences is sampled evenly. Zero
+	// Maximum number of sequences that the arm "best fixed" tries; a larger tree of sequences is sampled evenly. Zero
 	// means 64.
 	MaxSequences int
 }

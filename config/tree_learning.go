@@ -14,10 +14,10 @@ import (
 
 // TreeLearningKind is the kind of files with the section tables.
 var TreeLearningKind = &Kind{
-	Name: "tree-learning", Noun: "learning", Command: "graft learn", Files: "files of structural policies that learn",
+	Name: "tree-learning", Noun: "learning", Command: "graft learn", Files: "files for training structural policies",
 	Title: "structural policies of graft that learn", Sections: []string{"tables"},
 	New: func() File { return NewTreeLearning(ForKnown) }, Summary: summaryOf((*TreeLearning).Summary),
-	Page: Page{Title: "Keys of the file of structural policies that learn",
+	Page: Page{Title: "Keys for training structural policies",
 		Intro: "A file with the section `tables`, for `graft learn`: see [how a policy learns](learning.md).\n"},
 }
 

@@ -35,9 +35,9 @@ const (
 
 // TreeLearningOptions determines how policies learn.
 type TreeLearningOptions struct {
-	// Purpose of the policies, which selects the defaults of this section: known learns the best sequence of each
-	// scenario in the tables; new is for scenarios without a table, averages noise and prevents overconfident policies.
-	// Empty means known.
+	// Purpose of the policies, which selects the defaults of this section: "known" learns the best sequence of each
+	// scenario in the tables; "new" is for scenarios without a table: it averages noise and prevents overconfident
+	// policies. Empty means "known".
 	For string `config:",one=known|new"`
 
 	// Options holds all other keys of the section.

@@ -65,11 +65,11 @@ const maxBytes = 4 << 30
 
 // Options selects a dataset and its splits. The zero value selects the synthetic dataset.
 type Options struct {
-	Kind string // Kind of the dataset. Empty means synthetic.
-	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for the kind synthetic.
+	Kind string // Kind of the dataset. Empty means "synthetic".
+	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for kind = "synthetic".
 	Path string
 	// Fraction of the training images that is held out for validation, between 0 and 1, equal in each class and drawn
-	// by the seed. The kind digits, and a folder without a test folder, hold out the same number of images for the
+	// by the seed. The kind "digits", and a folder without a test folder, hold out the same number of images for the
 	// test. Zero means 0.1.
 	ValidationShare float64
 	// Uses the test images for validation and all other images for training, like the original system. The final test
@@ -77,37 +77,37 @@ type Options struct {
 	TestAsValidation bool
 	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.
 	Synthetic        SyntheticOptions // Options of synthetic images.
-	// Height and width in pixels to which images of the kinds folder and shards are resized. Zero means 32.
+	// Height and width in pixels to which images of the kinds "folder" and "shards" are resized. Zero means 32.
 	Size int
-	// Reads images of the kinds folder and shards on demand, for datasets that exceed the memory. Mean and standard
+	// Reads images of the kinds "folder" and "shards" on demand, for datasets that exceed the memory. Mean and standard
 	// deviation are then computed from 1,000 images. False keeps all images in memory.
 	Stream bool `json:",omitempty"`
-	// Decodes JPEG files of the kinds folder and shards with libjpeg-turbo, which must be installed (libturbojpeg0 in
-	// Debian) and is several times as fast as Go's decoder. Pixels differ from Go's by a few levels, so results differ
-	// too. Go decodes CMYK files. False decodes all files in Go.
+	// Decodes JPEG files of the kinds "folder" and "shards" with libjpeg-turbo, which must be installed (libturbojpeg0
+	// in Debian) and is several times as fast as Go's decoder. Pixels differ from Go's by a few levels, so results
+	// differ too. Go decodes CMYK files. False decodes all files in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
 	// Maximum number of training images, over all classes. Zero means all.
 	Limit int `config:"max_images,was=limit"`
-	// Kind of the tokens of texts: bytes (256 tokens), bpe (byte pairs of a vocabulary), or characters (the characters
-	// of the text, ordered by code point). Empty means bytes.
+	// Kind of the tokens of texts: "bytes" (256 tokens), "bpe" (byte pairs of a vocabulary), or "characters" (the
+	// characters of the text, ordered by code point). Empty means "bytes".
 	Tokens string `json:",omitempty"`
 	// Path of the byte pairs for tokens = "bpe": a tokenizer.json of Hugging Face, or GPT-2's vocab.json with
-	// merges.txt in the same folder. Empty means none.
+	// merges.txt in the same folder. Empty means no byte pairs.
 	Vocabulary string `json:",omitempty"`
 	// Number of tokens per example. A long text is cut into consecutive windows of this length; the texts of a table
 	// are padded or cut to it. Zero means 64.
 	Context int `json:",omitempty"`
-	// Name of the table column that holds the texts. Empty means text.
+	// Name of the table column that holds the texts. Empty means "text".
 	TextColumn string `json:",omitempty"`
-	// Name of the table column that holds the labels. Empty means label.
+	// Name of the table column that holds the labels. Empty means "label".
 	LabelColumn string `json:",omitempty"`
-	// Unit of text that has a label in a table: text, or word. Words, and their labels, are separated by spaces; a word
-	// with the label -100 does not count. Empty means text.
+	// Unit of text that has a label in a table: "text" or "word". Words, and their labels, are separated by spaces; a
+	// word with the label -100 does not count. Empty means "text".
 	LabelEach string `json:",omitempty"`
 	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
 	// the mean of the training images.
 	Mean []float64
-	// Standard deviations by which the channels are divided after mean is subtracted, above zero: one value per
+	// Standard deviations by which the channels are divided after data.mean is subtracted, above zero: one value per
 	// channel, or one for all. Empty means the standard deviation of the training images.
 	Deviation []float64
 }

@@ -19,7 +19,7 @@ type SyntheticOptions struct {
 	Size     int // Height and width of images in pixels, at least 16. Zero means 32.
 	Train    int // Number of training images, including validation images. Zero means 10,000.
 	Test     int // Number of test images. Zero means 2,000.
-	// Maximum random change of a pixel, in steps of 1/255. Larger values make classes harder to distinguish. Zero means
+	// Maximum random change of a pixel, in units of 1/255. Larger values make classes harder to distinguish. Zero means
 	// 40.
 	Noise int
 	// Makes classes differ in texture first and in shape second; small networks learn textures sooner. False makes them

@@ -47,7 +47,7 @@ type structuralInputs struct {
 	Scale
 }
 
-// IsStructural reports whether a file of weights contains a structural policy.
+// IsStructural reports whether a weight file contains a structural policy.
 func IsStructural(set *weights.Set) bool {
 	_, marked := set.Metadata[structuralKey]
 	return marked

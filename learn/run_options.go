@@ -18,8 +18,8 @@ type RunOptions struct {
 	// schedulers, only the best is kept. Zero means 5.
 	Seeds  int
 	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
-	Every  int    // Number of steps between two rows of the learning table. Zero means 10.
-	// Wall-clock time between two checkpoints of a policy. Zero means 30 s.
+	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.
+	// Checkpoint interval of a policy, in wall-clock time. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.
 	Workers int `config:",was=at_once" result:"none"`

@@ -104,7 +104,7 @@ func slotsOf(g *graph.Graph) map[string][]Slot {
 	return slots
 }
 
-// tensorType is the type of tensors in files of weights.
+// tensorType is the type of tensors in weight files.
 func tensorType(d weights.DType) torch.DType {
 	t, _ := torch.TypeOf(d)
 	return t

@@ -52,7 +52,7 @@ func openFolder(fsys files.FS, path string) (*Folder, error) {
 	return ReadFolder(fsys, path)
 }
 
-// weightsIn finds the only file of weights in a folder.
+// weightsIn finds the only weight file in a folder.
 func weightsIn(l *Folder) (string, error) {
 	var found []string
 	for _, name := range l.Others {

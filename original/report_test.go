@@ -128,7 +128,7 @@ func TestPoliciesThatDoNotFitATable(t *testing.T) {
 	}
 }
 
-// legacyPolicy is a policy of the original's kind that knows a network.
+// legacyPolicy is a policy of the original system kind that knows a network.
 func legacyPolicy(t *testing.T, network string, actions int) original.StepPolicy {
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ equal numbers of devices. A fitted model predicts other placements; its errors a
 	flags.IntVar(&o.Nodes, "nodes", 16, "maximum nodes per step")
 	flags.Float64Var(&o.Between, "between", 0,
 		"seconds per gradient exchange between nodes; 0 takes the time within a node")
-	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 is the largest batch")
+	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 means the largest batch")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
 		"validation accuracy that ends a job, with the smallest batch; 0 uses the end of the shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of that name")

@@ -30,9 +30,9 @@ name, model, dataset, devices, profile and date. No estimate uses later informat
 
 The first week has no model, unless --history names earlier traces. The estimate of its jobs is
 the mean duration of ended jobs with the same user, name and devices; if there are no such jobs,
-of the same user; then of all jobs; an hour if no job has ended. The same holds for a week
-before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
-			` jobs ended. The number of jobs estimated in this way is printed.
+of the same user; then of all jobs; an hour if no job has ended. Weeks with too few earlier jobs
+get the same estimates: fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+			` jobs that have ended. The number of jobs estimated in this way is printed.
 
 --walk none learns once, from the history, or from the first week without --history. --walk
 never learns no model: each estimate is the mean of similar jobs that have ended.

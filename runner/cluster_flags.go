@@ -48,16 +48,16 @@ var clusterKeys = map[string]string{
 
 func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
-	f.given.String("data", "", "folder with data of the cluster: nodes, profiles, estimates, forecasts; "+
-		"for adaptive jobs the applications")
+	f.given.String("data", "", "folder with cluster data: nodes, profiles, estimates, "+
+		"forecasts; for adaptive jobs, the folder of applications")
 	f.given.String("trace", "", "trace file; for adaptive jobs one or more, separated by commas")
 	f.given.Int("nodes", 0, "number of nodes that all jobs share")
 	f.given.String("vc-file", "",
 		"file of the virtual clusters and their nodes; without it and --nodes, vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
-		"schedulers, separated by commas; all selects every scheduler whose data is given")
-	f.given.String("compat", "", "reproduce the faults of an original: lucid, dl2 for elastic jobs, "+
-		"or pollux for adaptive ones; none corrects them")
+		`schedulers, separated by commas; "all" selects every scheduler whose data is given`)
+	f.given.String("compat", "", "published simulator to reproduce with its faults: lucid (rigid jobs), "+
+		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" corrects the faults`)
 	f.given.String("placement", "", "placement: consolidate, consolidate-first or random")
 	f.given.String("estimates", "", "estimated durations of jobs: limits, lgb or ebm of --data, exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil,

@@ -24,14 +24,14 @@ func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags.StringVar(&f.window, "window", "",
 		"keep jobs submitted within these seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&f.start, "start", "",
-		"date of second zero, such as 2020-04-01, for a trace without dates")
+		"date of second 0, such as 2020-04-01, for a trace without dates")
 	flags.StringVar(&o.Out, "out", "", "output file")
 	flags.StringVar(&o.Shapes, "shapes", "", "write the models' shape functions into this folder, as CSV and SVG")
 	flags.StringVar(&o.Model.Target, "target", estimate.TargetPlain,
 		"learned statistic: plain (mean), log (mean of logarithms) or median")
 	flags.Uint64Var(&o.Model.Seed, "seed", 0, "seed for selecting validation rows")
 	flags.IntVar(&o.Model.Workers, "workers", 0,
-		"bags learned in parallel, without effect on the result; 0 uses one per processor")
+		"bags trained in parallel; the result does not depend on it; 0 uses one per processor")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

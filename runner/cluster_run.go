@@ -26,15 +26,15 @@ func newClusterRunCommand() *cobra.Command {
 		Short: "Replay a trace under schedulers and report completion times",
 		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and prints
 completion times (submission to end), queueing times and device utilization. Simulations are
-event-driven and exact: the same inputs give the same bytes, whatever runs in parallel.
+event-driven and exact: the same inputs give byte-identical results, with any number of workers.
 
-CONFIG is a TOML file with the section cluster. It has keys for all flags, and more: 'graft
-config schema --markdown'. Results are written into a run folder: SCHEDULER/jobs.csv has a row
-for each job; 'graft report' and 'graft plot' read the other files. Jobs that cannot run are
-left out and counted, and the exit code is 3.
+CONFIG is a TOML file with keys for all flags and more; 'graft config schema --markdown' lists
+the keys. Results are written into a run folder: SCHEDULER/jobs.csv has a row for each job;
+'graft report' and 'graft plot' read the other files. Jobs that cannot run are left out and
+counted, and the exit code is 3.
 
-An existing run folder is never overwritten: --resume continues it after a kill and ends in the
-same bytes; --force moves it aside.
+An existing run folder is never overwritten: --resume continues it after a kill, with
+byte-identical results; --force moves it aside.
 
 ` + worldHelp(),
 		Example: `  graft cluster run --trace jobs.csv --vc-file vc_config.csv --scheduler fifo,sjf
@@ -58,9 +58,9 @@ same bytes; --force moves it aside.
 		}
 	}
 	command.Flags().String("against", "", "baseline scheduler; empty uses the first")
-	command.Flags().Bool("ablate", false, "simulate each fault of an original simulator alone, and report its effect")
+	command.Flags().Bool("ablate", false, "simulate each fault of a published simulator alone, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/ and the trace's name")
+		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
 		"resume the run in the folder, or start one if there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")

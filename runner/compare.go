@@ -20,10 +20,10 @@ reports which arms are significantly better. The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job
-  small from scratch  as never, with fresh weights, if the job starts from trained weights
+  small from scratch  as never but with fresh weights; only for a job that starts from trained weights
   final from scratch  the final network of the job with the same seed, with fresh weights
                       and the whole budget
-  random              any action that fits, at each decision
+  random              a random action that fits, at each decision
   best fixed          the sequence of actions with the highest mean validation accuracy on
                       selection seeds, which no arm uses
 
@@ -45,13 +45,13 @@ after a stop or a kill.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false,
 		"resume the comparison in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.IntVar(&o.Seeds, "seeds", 0, "trials per arm; 0 uses compare.seeds")
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
-		"trials per sequence to select best fixed; 0 uses compare.selection_seeds")
+		"trials per sequence to select the best fixed arm; 0 uses compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
 		"arms in addition to the job and never, such as random,best fixed; empty uses compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

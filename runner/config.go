@@ -29,8 +29,8 @@ func newConfigCommand() *cobra.Command {
 		Use:   "config",
 		Short: "Check configuration files, show their values, and convert old ones",
 		Long: `config checks, shows and converts configuration files: TOML, with a section for each part. A
-missing section or key has its default; unknown keys and invalid values are errors. The sections
-determine the kind of a file: a job, unless it has one of these:
+missing section or key takes its default; unknown keys and invalid values are errors. The
+sections determine the kind of a file. A file is a job unless it has one of these sections:
 ` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
@@ -42,7 +42,7 @@ func kindsHelp() string {
 	var b strings.Builder
 	for _, kind := range config.Kinds() {
 		if len(kind.Sections) > 0 {
-			fmt.Fprintf(&b, "\n  %-16s %s", strings.Join(kind.Sections, ", "), kind.Files)
+			fmt.Fprintf(&b, "\n  %-22s  %s", strings.Join(kind.Sections, ", "), kind.Files)
 		}
 	}
 	return b.String()
@@ -269,7 +269,7 @@ a page with the keys of all kinds of files: a table for each section.`,
 		if kind == config.JobKind {
 			continue
 		}
-		text := fmt.Sprintf("schema of %s, with the section %s, instead of jobs", kind.Files,
+		text := fmt.Sprintf("schema of %s, with the section %s, instead of job files", kind.Files,
 			strings.Join(kind.Sections, " or "))
 		wanted[kind.Name] = command.Flags().Bool(kind.Name, false, text)
 		names = append(names, kind.Name)

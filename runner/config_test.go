@@ -145,11 +145,11 @@ func TestConfigKnowsEveryKind(t *testing.T) {
 		"learning": {lessonFile(t, "[learn]\nrule = \"exact\"\n"),
 			`trains a policy on 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
 			"learn.lr=0.01", `learn\.lr +0\.01 +--set`, "a policy of graft that learns",
-			"# Keys of the file of a policy"},
+			"# Keys for training a policy"},
 		"tree-learning": {classFile(t, "held_out = [THREE]\n"), `trains structural policies with 5 seeds on 32 ` +
 			`sequences of 2 tables, stops early by 1 other table, for known scenarios, 400 steps at most`,
 			"learn.for=new", `learn\.for +"new" +--set\n(.*\n)*learn\.pool +0\.5 +default`,
-			"structural policies of graft that learn", "# Keys of the file of structural policies that learn"},
+			"structural policies of graft that learn", "# Keys for training structural policies"},
 		"pipeline": {newPipeline(t, "", 100, 200), `simulates 8 sequences of 2 scenarios, ` +
 			`trains structural policies with 2 seeds, for known scenarios, 12 steps at most`,
 			"learn.steps=13", `learn\.steps +13 +--set`, "a pipeline of graft", "# Keys of a pipeline's file"},

@@ -46,11 +46,11 @@ one action, one-step lookahead, the best fixed sequence over all these tables, a
 It also prints the noise of the tables, the ranks that noise could exchange, and the noise
 floor: the expected regret of an oracle.
 
-A policy is a file of a structural policy (.safetensors), the folder of a run of 'graft
-learn' with policy.safetensors, or a policy of the original system: a folder with
-agent.finalmodel.pth and config.toml, or its file of weights. Policies of the original need
---vocab, a folder with NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab
-build'. A table is a folder of graft, or one of the original with data.pkl and config.toml.
+A policy is the file of a structural policy (.safetensors), a run folder of 'graft learn' with
+policy.safetensors, or a policy of the original system: a folder with agent.finalmodel.pth and
+config.toml, or its weight file. Policies of the original system need --vocab, a folder with
+NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder
+in graft's format, or a folder of the original system with data.pkl and config.toml.
 
 --leave-out replaces --policy: it leaves out each scenario, or all tables of each network, in
 turn; policies learn from the other tables and are evaluated on the tables left out. With
@@ -65,10 +65,10 @@ Without --policy it takes the run folder of FILE. Differences are relative to --
 table, and the printed report. 'graft report' and 'graft plot' read it.
 
 --compat prints the report of the original system for one policy, with token 0 before the layers
-if the published report had it. The original's last code had two faults, which --as-published
-reproduces: for a policy that started from another policy, it evaluated that other policy (from
-the sibling folder); and it never put token 0 before the layers, although policies of the first
-network learned with it.`,
+if the published report had it. The last version of the original system had two faults, which
+--as-published reproduces: for a policy that started from another policy, it evaluated that
+other policy (from the sibling folder); and it never put token 0 before the layers, although
+policies of the first network learned with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -98,14 +98,14 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Policies, "policy", nil, "file of a policy, or a run folder; several are compared")
 	flags.StringArrayVar(&o.Tables, "table", nil,
-		"folder of a table, or of a policy of the original with its table in the same folder; repeatable")
+		"folder of a table, or of a policy of the original system with its table in the same folder; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
-		"folder or file of the vocabulary of policies of the original")
-	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
+		"folder or file of the vocabulary of policies of the original system")
+	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
 	flags.BoolVar(&o.asPublished, "as-published", false,
-		"with --compat: reproduce the faults of the original's last code")
-	flags.StringVar(&o.Prefix, "prefix", "", `token 0 before the layers for policies of the original: `+
-		`"always" or "never"; empty is as in learning, with --compat as in the published report`)
+		"with --compat: reproduce the faults of the original system's last version")
+	flags.StringVar(&o.Prefix, "prefix", "", `token 0 before the layers for policies of the original system: `+
+		`"always" or "never"; empty: as during learning, or with --compat as in the published report`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
@@ -124,7 +124,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate on them policies that `+
-		`learn from the others: "scenario" leaves out one table at a time, "network", "dataset" and `+
+		`learned from the others: "scenario" leaves out one table at a time, "network", "dataset" and `+
 		`"budget" all of one network, dataset or budget, "held-out" the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
 		"with --leave-out: file of 'graft learn' with tables, learning options and number of seeds")

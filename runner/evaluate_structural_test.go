@@ -330,7 +330,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
 			failure.Failed, of("policy.safetensors is missing, so learning has not ended", "'graft learn --resume'")},
 		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,
-			of("--vocab and --prefix apply to policies of the original", "omit them")},
+			of("--vocab and --prefix apply to policies of the original system", "omit them")},
 		"a prefix": {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage,
 			of("structural policy, which reads any network")},
 		"the original's report": {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage,

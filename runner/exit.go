@@ -21,7 +21,8 @@ var exitTable = []struct {
 	{failure.Configuration, "configuration", "the configuration is invalid; nothing was started"},
 	{failure.Damaged, "damaged", "a file is truncated, corrupt or of another format than expected"},
 	{failure.Usage, "usage", "the command line is invalid; nothing was started"},
-	{failure.Requeue, "requeue", "stopped early with all progress saved; run the same command again"},
+	{failure.Requeue, "requeue", "stopped early with all progress saved; run the command again, with --resume if " +
+		"it has that flag"},
 	{failure.Interrupted, "interrupted", "stopped by SIGINT or SIGTERM"},
 }
 

@@ -50,7 +50,7 @@ the normalisation.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "output `FILE`")
 	flags.StringVar((*string)(&o.At), "at", "",
-		"network of the run: final, or best by validation (needs train.keep_best); empty is final")
+		"network of the run: final, or best by validation (needs train.keep_best); empty means final")
 	flags.StringVar(&o.Weights, "weights", "", "`FILE` of weights, instead of the run's weights")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

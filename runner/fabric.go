@@ -38,14 +38,14 @@ func newFabricRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
 		Short: "Simulate episodes: jobs arrive, are split and placed, and run or are blocked",
-		Long: `run simulates episodes of CONFIG, a file with the section fabric: jobs arrive, a scheduler
-chooses the degree, the number of parts into which a job's step is split, and a job is blocked
-if no servers are free for it or if it would exceed its time limit. All schedulers get the same
-jobs. Schedulers:
+		Long: `run simulates episodes of CONFIG, a file with the section fabric. A scheduler chooses the degree
+of each arriving job: the number of parts into which its training step is split. A job is
+blocked if no servers are free for it or if it would exceed its time limit. All schedulers get
+the same jobs. Schedulers:
 
 ` + fabricHelp() + `
-Keys of CONFIG: 'graft config schema --markdown'. The same inputs give the same bytes, whatever
-runs in parallel.
+Keys of CONFIG: 'graft config schema --markdown'. The same inputs give byte-identical results,
+with any number of workers.
 
 --compat ramp replaces CONFIG by a recorded episode of the simulator of RAMP and PAC-ML, and
 reproduces the faults of that simulator. Jobs arrive as in the --episode file; the episode's
@@ -75,12 +75,12 @@ print. --learn ppo or ape-x also learns policies by the published method, networ
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"with --study: learning algorithm, ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"with --learn: policies per distribution of limits; 0 is 10")
+		"with --learn: policies per distribution of limits; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"with --learn: updates per policy, one every 4,800 actions; 0 is 15")
+		"with --learn: updates per policy, one every 4,800 actions; 0 means 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
 		"with --study: distributions of limits out of A,B,C,D; empty uses all")
-	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes per row; 0 is 3")
+	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes per row; 0 means 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of the graphs (PipeDream profiles)")
 	return command
 }
@@ -101,7 +101,7 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/ and the file's name; with --compat empty writes no folder")
+		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat empty writes no folder")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

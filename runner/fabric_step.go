@@ -93,8 +93,9 @@ func newFabricStepCommand() *cobra.Command {
 		Use:   "step GRAPH",
 		Short: "Simulate one training step at several degrees, with its critical path",
 		Long: `step distributes a training step over servers of an empty cluster, at each degree, and simulates
-it operation by operation. A degree is 1 or an even number of servers. It prints the time breakdown, and for one degree the critical path:
-the operations, transfers and waits that determine the step time.
+it operation by operation. A degree is 1 or an even number of servers. step prints the time
+breakdown, and for one degree the critical path: the operations, transfers and waits that
+determine the step time.
 
 ` + graphHelp + `
 
@@ -115,7 +116,7 @@ draws its servers and the links between them over time.`,
 	flags := command.Flags()
 	graphFlags(flags, &o.Graph)
 	flags.IntSliceVar(&o.Degrees, "degree", nil,
-		"degrees to simulate, such as 1,2,4; empty is 1,2,4,8,16, up to the number of servers")
+		"degrees to simulate, such as 1,2,4; empty means 1,2,4,8,16, up to the number of servers")
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
 		"parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
@@ -126,10 +127,10 @@ draws its servers and the links between them over time.`,
 		"network size: for ramp groups, racks and servers, such as 4x4x2; for tree racks and servers, such as 4x8")
 	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth per server, bytes/s")
 	flags.Float64Var(&o.Network.Uplink, "uplink", 0,
-		"bandwidth per rack of a tree, bytes/s; 0 is the sum of its servers")
+		"uplink bandwidth per rack of a tree, bytes/s; 0 means the sum of its servers' bandwidths")
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
 	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
-	flags.IntVar(&o.Critical, "critical", 0, "degree of the critical path; 0 is the last degree that fits")
+	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is printed; 0 means the last degree that fits")
 	flags.StringVar(&o.Trace, "trace", "", "trace file to write for that degree")
 	flags.StringVar(&o.Figure, "figure", "", "figure file to write for that degree: .svg, .png or .pdf")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

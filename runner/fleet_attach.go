@@ -38,6 +38,6 @@ its own pods; attach follows them and collects the table.`,
 	}
 	flags := command.Flags()
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
-	flags.DurationVar(&every, "every", 0, "polling interval; 0 is 200ms for local workers and 10s for others")
+	flags.DurationVar(&every, "every", 0, "polling interval; 0 means 200ms for local workers and 10s for others")
 	return command
 }

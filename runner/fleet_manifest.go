@@ -31,7 +31,7 @@ Kubernetes supervises the pods; 'graft fleet attach' follows them and collects t
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	return command
 }

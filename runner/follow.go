@@ -51,7 +51,7 @@ Traffic is not encrypted: use private addresses in a trusted network or a tunnel
 	}
 	flags := command.Flags()
 	flags.StringVar(&join.Address, "join", "", "address of the job's leader")
-	flags.StringVar(&join.Token, "token", "", "file of the leader's token")
+	flags.StringVar(&join.Token, "token", "", "file with the leader's token")
 	flags.DurationVar(&join.Wait, "wait", time.Minute, "time to search for a leader")
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key; repeatable")
 	flags.StringVar(&o.Device, "device", "", "device of this process")

@@ -107,7 +107,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[simulate.Report]():       "Of a simulation that is over.",
 	reflect.TypeFor[simulate.Submission]():   "Of one that was given to a cluster.",
 	reflect.TypeFor[learn.PoliciesResult]():  "Of structural policies.",
-	reflect.TypeFor[learn.StudyResult]():     "Of a policy of the original's.",
+	reflect.TypeFor[learn.StudyResult]():     "Of a policy of the original system.",
 	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs and of a machine's tasks.",
 	reflect.TypeFor[learn.CasesResult]():     "Of schedulers of elastic jobs, with `--cases`.",
 	reflect.TypeFor[runs.NodeRunOutcome]():   "Of tasks that ran.",

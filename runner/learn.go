@@ -47,8 +47,8 @@ folder inside the run folder; a table of all cases is printed at the end.
 
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
 overwritten: --resume continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first
-SIGINT save a checkpoint and exit with code 75; the same command with --resume continues and
-ends in the same bits.`,
+SIGINT save a checkpoint and exit with code 75; the same command with --resume continues, and
+the result is bit-identical.`,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
@@ -62,12 +62,12 @@ ends in the same bits.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as learn.steps=500; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.Cases, "cases", "",
-		"TOML file of cases to learn, a table of assignments for each")
+		"TOML file of cases to train, with one table of assignments per case")
 	boardFlag(command, &o.Tensorboard)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command

@@ -41,7 +41,7 @@ An imported network may take integers: add "dtype": "int64" next to the shape. -
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Inputs, "inputs", "", "JSON file with the inputs")
-	flags.StringVar(&o.Weights, "weights", "", "file of weights, for a network without trained ones")
+	flags.StringVar(&o.Weights, "weights", "", "weight file, for a network without trained weights")
 	flags.StringVar(&o.Out, "out", "",
 		"JSON `FILE` to write instead of printing; an existing file is replaced")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),

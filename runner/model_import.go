@@ -41,7 +41,7 @@ operators.`,
 	flags.StringVar(&o.Out, "out", "", "`NAME` of the output files, without an extension")
 	flags.StringVar(&o.Modules, "modules", "",
 		"`FILE` with the classes and prints of the modules, written by python/graft_export.py")
-	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
+	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

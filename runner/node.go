@@ -46,7 +46,7 @@ type nodeOptions struct {
 func (o *nodeOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; repeatable")
-	flags.StringVar(&o.out, "out", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.StringVar(&o.out, "out", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -79,7 +79,8 @@ func newNodeSimulateCommand() *cobra.Command {
 		Short: "Simulate tasks under schedulers and compare their completion times and energy",
 		Long: `simulate runs the tasks of CONFIG, a file with the section machine, under each scheduler. Tasks
 come from its tables [[task]], from a trace, or from generated workloads. Simulations are
-event-driven; the same inputs give the same bytes, whatever runs in parallel. Schedulers:
+event-driven; the same inputs give byte-identical results, with any number of workers.
+Schedulers:
 
 ` + nodeHelp() + `
 and learned schedulers: a run folder of 'graft learn CONFIG', which learns on generated
@@ -98,7 +99,8 @@ its generator, rewards and faults: its baselines bit for bit, and PPO with the p
 		},
 	}
 	o.add(command)
-	command.Flags().StringVar(&o.compat, "compat", "", "reproduce another simulator: tasks; empty is machine.compat")
+	command.Flags().StringVar(&o.compat, "compat", "",
+		"published simulator to reproduce: tasks; empty uses machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
 		"schedulers to compare, by name or run folder; empty uses the list in the file, else all that need no learning")
 	return command

@@ -28,9 +28,9 @@ func newNodeProfileCommand() *cobra.Command {
 		Short: "Measure the speed of tasks alone and in pairs on one device",
 		Long: `profile runs each table [[task]] of CONFIG alone on the first device, and then each pair of
 tasks together, including pairs of one task with itself, if their memory fits. A task that ends
-restarts, for --seconds and until each task has completed a whole run next to the other. The
-speed of a task in a pair is relative to its speed alone. Tasks of the same kind are measured
-once.
+restarts, for at least --seconds and until each task has completed a whole run alongside the
+other. The speed of a task in a pair is relative to its speed alone. Tasks of the same kind are
+measured once.
 
 The run folder contains three tables. colocate_info.csv is an input of machine.profiles: 'graft
 node simulate' slows tasks as measured. single_data.csv has the label by which Lucid packs jobs:

@@ -37,7 +37,8 @@ sequences fail, policies learn from the complete tables only, and the exit code 
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses pipeline.folder, else runs/ and the file's name")
+	flags.StringVar(&o.Folder, "folder", "",
+		"run folder; empty uses pipeline.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and start over")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.IntVar(&o.Workers, "workers", 0, "workers per simulation; 0 uses fleet.workers")

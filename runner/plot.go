@@ -26,7 +26,7 @@ type plotOptions struct {
 
 	policy    string  // policy whose path trees of tables show; empty for none
 	x         string  // axis of curves and accuracy
-	vocab     string  // vocabulary of a policy of the original's
+	vocab     string  // vocabulary of a policy of the original system
 	threshold float64 // threshold of transfer, in the unit of the figure
 	given     bool    // a threshold was given
 }
@@ -72,7 +72,7 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	flags.StringVar(&o.policy, "policy", "",
 		"file of a policy, or run folder, for trees of tables and for decisions")
 	flags.StringVar(&o.vocab, "vocab", "",
-		"folder or file of the vocabulary of a policy of the original")
+		"folder or file of the vocabulary of a policy of the original system")
 	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: target that a run must reach, in the figure's unit: "+
 		"% of accuracy, or points of regret (default: final value of the first run)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

@@ -313,7 +313,7 @@ func TestPlotThroughput(t *testing.T) {
 	require.Len(t, drawn, 2, "one job will do")
 }
 
-// writeStudy makes the run folder of a policy of the original's that became better over
+// writeStudy makes the run folder of a policy of the original system that became better over
 // episodes, in a way of learning and from a seed.
 func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	t.Helper()

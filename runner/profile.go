@@ -25,7 +25,7 @@ func newProfileCommand() *cobra.Command {
 	var o profileFlags
 	command := &cobra.Command{
 		Use:   "profile [NETWORK|CONFIG]…",
-		Short: "Measure the times of steps on a device, for jobs on a virtual clock",
+		Short: "Measure step times on a device, for jobs on the virtual clock",
 		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
 of small networks and for the named networks: names of 'graft model list' or network files. Each
 network is measured unchanged, and deepened and widened once; named networks in up to three
@@ -36,9 +36,10 @@ profile has the medians of the rounds and half their interquartile ranges. Decis
 operations are measured too.
 
 Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter,
-separately for networks that run as a graph, such as imported ones. Rates charge jobs for
-networks that were not measured, such as the result of a decision, scaled like measured networks
-of the same class. profile prints the error of the rates, by leaving out each network in turn.
+separately for networks that run as a graph, such as imported ones. Jobs on networks that were
+not measured, such as the result of a decision, are charged by the rates, corrected by measured
+networks of the same class. profile prints the error of the rates, by leaving out each network
+in turn.
 
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an
 idle machine; other load makes the profile less accurate and increases the spreads.`,
@@ -67,9 +68,9 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.StringVar(&o.Optimizer, "optimizer", "",
 		"optimizer of the steps; empty uses CONFIG's, else adam: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
-	flags.BoolVar(&o.Fast, "fast", false, "take the fast path, as jobs do by default")
+	flags.BoolVar(&o.Fast, "fast", false, "use the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,
-		"compute the same bits for any number of threads, as jobs with train.steady do")
+		"compute bit-identical results for any number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")

@@ -67,7 +67,7 @@ is 3.`,
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the package booktabs")
 	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")
-	flags.BoolVar(&o.force, "force", false, "overwrite a file that is not a page of graft")
+	flags.BoolVar(&o.force, "force", false, "overwrite an existing file that graft did not write")
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
 	return command
 }

@@ -126,7 +126,7 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	require.NoError(t, run.Close())
 }
 
-// writePolicy makes the run folder of a policy of the original's that learned from one table.
+// writePolicy makes the run folder of a policy of the original system that learned from one table.
 func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n",

@@ -19,19 +19,19 @@ func newSimulateCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
-		Short: "Simulate all sequences of actions of a scenario",
-		Long: `simulate runs the action sequences of a scenario: the possible decisions of a job. CONFIG is the
-file of a job with a section simulate. Sequences that begin with the same actions share that
-part, which is trained once. Workers are processes; each takes work that no other worker runs.
+		Short: "Simulate all action sequences of a scenario",
+		Long: `simulate runs the action sequences of a scenario: the possible decisions of a job. CONFIG is a
+job file with a section simulate. Sequences that begin with the same actions share that part,
+which is trained once. Workers are processes; each takes work that no other worker runs.
 
 Results are cached by a digest of their inputs, for this scenario and others. The table that
 policies learn from is written into the run folder. The same command continues after a stop or a
-kill, and repeats damaged work. Failed sequences are left out and reported; --retry retries
-them.
+kill, and reruns damaged work. Failed sequences are left out and reported; --retry retries them.
 
 With --engine slurm the workers are a job array: the command submits it and returns. 'graft
 fleet attach' supervises it and collects the table, from any machine with access to the folder;
---wait does so immediately. The section fleet sets the resources of workers.`,
+with --wait, the submitting command does this itself. The section fleet sets the resources of
+workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,
@@ -49,11 +49,11 @@ fleet attach' supervises it and collects the table, from any machine with access
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as simulate.seeds=3; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.StringVar(&o.Engine, "engine", "",
-		"engine to start workers: "+strings.Join(fleet.Engines(), " or ")+"; empty uses fleet.engine")
+		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty uses fleet.engine")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 uses fleet.workers")
 	flags.BoolVar(&o.Wait, "wait", false, "supervise workers of a cluster until they end")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -25,8 +25,8 @@ new block is calibrated on a batch: --batch names a file with the inputs in the 
 its only tensor). Without --batch inputs are random, and the function is kept on such inputs
 only.
 
---verify prints the change of the logits, relative to the largest; if it exceeds the tolerance,
-surgery fails and writes no files.`,
+--verify prints the change of the logits, relative to the largest logit; if it exceeds the
+tolerance, surgery fails and writes no files.`,
 		Example: `  graft surgery --model ConvNet2 --weights in.pth --action deepen:1 --action widen:conv2:48 \
       --out out.pth --model-out out.toml --verify
   graft surgery --model out.toml --weights out.pth --replay record.json --shrink 0 --out back.pth`,
@@ -58,23 +58,24 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.Weights, "weights", "",
 		"initial weights (.pth, .safetensors); empty draws fresh weights")
 	flags.StringArrayVar(&o.Actions, "action", nil, "action to apply; repeatable")
-	flags.StringVar(&o.Replay, "replay", "", "record of changes to replay, or with --shrink to revert")
+	flags.StringVar(&o.Replay, "replay", "", "change record to replay, or with --shrink to revert")
 	flags.IntVar(&o.Keep, "shrink", -1, "revert changes of the --replay record until N remain; -1 reverts none")
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
 	flags.IntVar(&o.Rows, "rows", 256, "examples per random batch")
 	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that breaks the symmetry of copies, "+
 		"relative to the root mean square of a tensor; 0 keeps the function")
 	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", `+
-		`for graphs "opposite" or "stacked" (not lossless), or empty to choose`)
+		`for graphs "opposite" or "stacked" (not lossless); empty chooses automatically`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
-		`deepen as the original did: "original" or "original-without-norm"; empty deepens in graft's way`)
+		`deepen as the original system did: "original" or "original-without-norm"; empty deepens `+
+			"in graft's way")
 	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all random draws")
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
-	flags.BoolVar(&o.Exact, "float64", false, "work in double precision")
+	flags.BoolVar(&o.Exact, "float64", false, "compute in double precision")
 	flags.BoolVar(&o.Verify, "verify", false, "print the change of the logits, and fail if it exceeds the tolerance")
-	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 is 1e-5 in eval mode, "+
+	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 means 1e-5 in eval mode, "+
 		"1e-4 in train mode and, if a normalisation was calibrated, 5% L2 on other batches")
 	flags.StringVar(&o.Out, "out", "", "write the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "write the network file (.toml, .json)")
-	flags.StringVar(&o.RecordOut, "record", "", "write the record of the changes (.json)")
+	flags.StringVar(&o.RecordOut, "record", "", "write the change record (.json)")
 }

@@ -15,17 +15,17 @@ import (
 func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
 	flags := command.Flags()
 	flags.StringVar(&o.Engine, "engine", "",
-		"engine to start workers of trials: "+engines+"; empty uses fleet.engine")
-	flags.IntVar(&o.Workers, "workers", 0, "number of workers of trials; 0 uses fleet.workers")
+		"engine that starts the trial workers: "+engines+"; empty uses fleet.engine")
+	flags.IntVar(&o.Workers, "workers", 0, "number of trial workers; 0 uses fleet.workers")
 }
 
 // trialFlags adds the flags that turn a job into several trials.
 func trialFlags(command *cobra.Command, o *sweep.Options) {
 	flags := command.Flags()
 	flags.IntVar(&o.Seeds, "seeds", 0, "number of seeds to run the job with, starting at run.seed")
-	flags.StringArrayVar(&o.Sweep, "sweep", nil, "values of a key to run the job with, "+
-		"such as optimizer.lr=0.1,0.01; repeatable, to run all combinations")
-	flags.StringVar(&o.Cases, "cases", "", "TOML file of cases to run the job with, a table of assignments for each")
+	flags.StringArrayVar(&o.Sweep, "sweep", nil,
+		"values of a key to sweep, such as optimizer.lr=0.1,0.01; repeat the flag to run all combinations")
+	flags.StringVar(&o.Cases, "cases", "", "TOML file of cases, with one table of assignments per case")
 }
 
 // isSweep reports whether options ask for trials.

@@ -23,7 +23,7 @@ are written, and data.pkl of the original system without executing it.`,
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
-		"actions of the numbers in a data.pkl, from 0")
+		"actions that the numbers in data.pkl stand for, from 0")
 	flags.StringVar(&o.Network, "network", "", "network of a data.pkl; empty reads config.toml in the same folder")
 	flags.StringVar(&o.Dataset, "dataset", "", "dataset of a data.pkl; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,

@@ -20,10 +20,10 @@ func newTraceGenerateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "generate OUT",
 		Short: "Generate a synthetic trace that resembles a month of a research cluster",
-		Long: `generate writes synthetic jobs. The submission rate follows days and weeks, or is constant;
+		Long: `generate writes synthetic jobs. The submission rate has daily and weekly cycles, or is constant;
 GPUs, durations and states are distributed as in a published month of the cluster Venus; jobs of
-the same user and name have similar durations, so that schedulers can learn them. The same flags
-give the same bytes.
+the same user and name have similar durations, so that schedulers can learn them. Equal flags
+give byte-identical files.
 
 Without --load the load follows from jobs, days and nodes. --load scales durations until the
 jobs request this share of the cluster's GPU time.
@@ -49,7 +49,7 @@ utilization.`,
 	flags.Float64Var(&o.Load, "load", 0,
 		"GPU time requested by jobs, as a share of the cluster's (default: durations are not scaled)")
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all random draws")
-	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal (days and weeks) or poisson (constant rate)")
+	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal (daily and weekly cycles) or poisson (constant rate)")
 	flags.StringVar(&o.To, "to", o.To, "format of OUT: graft, helios or swf")
 	flags.StringVar(&o.VCFile, "vc-file-out", "", "write the virtual clusters and their nodes to this file")
 	flags.StringVar(&o.Data, "data", "", "folder to create with nodes and profiles, for 'graft cluster run --data'")

@@ -43,10 +43,10 @@ all keys. Without CONFIG, --set changes the default job: ConvSmall on synthetic 
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
 continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and
-exit with code 75; the same command with --resume continues, and on the virtual clock ends in
-the same bits as an uninterrupted job. A second SIGINT ends the job at once. --resume accepts
-changes of parts not reached yet: later events, later actions of a script, another end of the
-budget.
+exit with code 75; the same command with --resume continues, and on the virtual clock the result
+is bit-identical to an uninterrupted job. A second SIGINT ends the job at once. --resume accepts
+changes to parts that the job has not reached: later events, later script actions, a different
+end of the budget.
 
 With --seeds, --sweep or --cases workers run the job several times, as trials, on this machine
 or a cluster. One run folder contains the run folders of all trials.
@@ -75,7 +75,7 @@ to the address.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -84,7 +84,7 @@ to the address.`,
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
 		"allow an address that other machines can reach, without encryption")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
-		"file of the token for --listen; empty uses GRAFT_TOKEN, or generates a token")
+		"file with the token for --listen; empty uses GRAFT_TOKEN, or generates a token")
 	boardFlag(command, &o.Tensorboard)
 	trialFlags(command, &trials)
 	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))

@@ -39,7 +39,7 @@ func newVersionCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of graft and of its Go compiler",
+		Short: "Print the versions of graft and of its Go compiler",
 		Example: `  graft version
   graft version --json`,
 		Args: cobra.NoArgs,

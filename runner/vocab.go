@@ -19,10 +19,10 @@ import (
 func newVocabCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "vocab",
-		Short: "Build, show and check vocabularies of layers, for policies of the original",
+		Short: "Build, show and check layer vocabularies for policies of the original system",
 		Long: `vocab builds, shows and checks vocabularies. A vocabulary maps each layer, as PyTorch prints it,
 to a token, and each token to a random vector that is never trained. vocab also reads
-vocabularies of the original, two pickles, without executing them.`,
+vocabularies of the original system, which are two pickle files, without executing them.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab show vocabs/mine
   graft vocab check vocabs/mine ConvNet2`,
@@ -41,7 +41,7 @@ func (o *vocabNetworks) flags(command *cobra.Command) {
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: each network's own)")
 	flags.IntVar(&o.classes, "classes", 0, "number of classes, for networks of the zoo (default: each network's own)")
 	flags.BoolVar(&o.deepen, "deepen", false,
-		"include the layers that deepening adds, in graft's way and in the original's")
+		"include the layers that deepening adds, in graft's form and in the original system's form")
 }
 
 // load makes the networks, each followed by its deepened variants.

@@ -32,8 +32,8 @@ func newVocabBuildCommand() *cobra.Command {
 reserved. Each token has a vector of normally distributed numbers. A policy also reads grown
 networks: --deepen includes the layers that deepening adds.
 
-The output is ` + vocab.FileName + `; --legacy also writes the two pickles that the original
-reads, under the given name.`,
+The output is ` + vocab.FileName + `; --legacy also writes the two pickle files that the original
+system reads, under the given name.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab build net.toml --deepen --out vocabs/mine --legacy models --force`,
 		Args: cobra.MinimumNArgs(1),
@@ -45,7 +45,7 @@ reads, under the given name.`,
 	flags := command.Flags()
 	flags.StringVar(&o.out, "out", "", "output folder, created if missing")
 	flags.StringVar(&o.legacy, "legacy", "", "also write `NAME`.ids.pkl and NAME.embeddings.pkl")
-	flags.IntVar(&o.size, "size", 16, "numbers per vector; policies of the original need 16")
+	flags.IntVar(&o.size, "size", 16, "numbers per vector; policies of the original system need 16")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the vectors")
 	flags.BoolVar(&o.force, "force", false, "replace an existing vocabulary")
 	return command

@@ -20,7 +20,7 @@ import (
 func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
-		Short: "Show and convert files of weights",
+		Short: "Show and convert weight files",
 		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the file name, and
 writes PyTorch's current format and safetensors. It never executes code from a file.`,
 		Example: `  graft weights show weights.pth
@@ -115,7 +115,7 @@ func newWeightsConvertCommand() *cobra.Command {
 	var force bool
 	command := &cobra.Command{
 		Use:   "convert IN OUT",
-		Short: "Write a file of weights in another format",
+		Short: "Write a weight file in another format",
 		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of
 OUT: .pth or .pt for PyTorch, .safetensors. Only safetensors keeps numbers and texts stored with
 the tensors.`,

@@ -14,13 +14,14 @@ import (
 // outside the image and in the hole are 0, which is black for a program that normalises. The zero Augment changes
 // nothing.
 type Augment struct {
-	Pad  int  // Maximum random shift in each direction, in pixels. Zero means none.
+	Pad  int  // Maximum random shift in each direction, in pixels. Zero means no shift.
 	Flip bool // Flips each image left to right with probability 0.5. Default false.
 	// Side of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero means no
 	// hole.
 	Cutout int
 	// Number of random operations per image, applied one after the other as in torchvision's RandAugment: shear,
-	// translation, rotation, a change of brightness, colour, contrast, sharpness or levels, or none. Zero means none.
+	// translation, rotation, a change of brightness, colour, contrast, sharpness or levels, or no change. Zero turns
+	// RandAugment off.
 	RandAugment int `json:",omitempty"`
 	// Strength of the operations of rand_augment, from 1 to 30. Zero means 9.
 	Magnitude int `json:",omitempty"`

@@ -51,8 +51,8 @@ type OptimizerOptions struct {
 	Beta2       float64 // Decay rate of Adam's second moment. Zero means 0.999.
 	Eps         float64 // Epsilon of Adam, added to the denominator of the update. Zero means 1e-8.
 	WeightDecay float64 // Weight decay coefficient. Zero means no weight decay.
-	Momentum    float64 // Momentum of SGD. Zero means none.
-	Dampening   float64 // Dampening of SGD's momentum. Zero means none.
+	Momentum    float64 // Momentum of SGD. Zero means no momentum.
+	Dampening   float64 // Dampening of SGD's momentum. Zero means no dampening.
 	// Uses SGD's Nesterov momentum instead of plain momentum. Requires momentum above 0 and no dampening. Default
 	// false.
 	Nesterov bool

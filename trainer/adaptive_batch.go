@@ -39,15 +39,15 @@ type AdaptiveBatch struct {
 	// Maximum number of images that a device computes at once. Larger batches are computed in several parts whose
 	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit the number.
 	DeviceMost int `json:",omitempty" config:"max_device_batch,was=device_most"`
-	// Number of epochs between two choices of the batch size on the same devices. Zero means 1.
+	// Interval at which the batch size is chosen again on the same devices, in epochs. Zero means 1.
 	Every int `json:",omitempty"`
 	// Minimum relative gain in goodput that changes the batch size. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
-	// Rule that adapts the learning rate to the batch size: adascale, square-root, linear or none. With adascale,
-	// warm-up and the schedules exponential and step count the steps and epochs of the smallest batch. Empty means
-	// adascale for sgd, and square-root for adam and adamw.
+	// Rule that adapts the learning rate to the batch size: "adascale", "square-root", "linear" or "none". With
+	// "adascale", the warm-up and the schedules "exponential" and "step" count the steps and epochs of the smallest
+	// batch. Empty means "adascale" for sgd, and "square-root" for adam and adamw.
 	Scaling  Scaling `json:",omitempty"`
-	Interval int     `json:",omitempty"` // Number of steps between two measurements of gradient noise. Zero means 16.
+	Interval int     `json:",omitempty"` // Interval between measurements of gradient noise, in steps. Zero means 16.
 }
 
 // Measures reports whether the noise of gradients is measured.

@@ -52,9 +52,9 @@ type Options struct {
 	// Makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device for
 	// every run on the same machine. Default false.
 	Steady bool
-	// Number format of convolutions and linear layers in training and evaluation: float32, bfloat16, float16 or tf32.
-	// Weights, gradients, optimizer state and all other layers stay float32. float16, with loss scaling, and tf32,
-	// which rounds float32 operands to 11 significant bits, need a CUDA device. Empty means float32.
+	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16" or
+	// "tf32". Weights, gradients, optimizer state and all other layers stay float32. "float16", with loss scaling, and
+	// "tf32", which rounds float32 operands to 11 significant bits, need a CUDA device. Empty means "float32".
 	Precision torch.Precision
 	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. Surgery, or a
 	// change of the batch, records the step again. Not recorded are steps that use distillation, mixup, float16,
@@ -62,7 +62,8 @@ type Options struct {
 	// false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1. It
-	// applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero means none.
+	// applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero means no
+	// smoothing.
 	LabelSmoothing float64 `json:",omitempty"`
 	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. The averaged
 	// network is evaluated, exported, and used as the teacher after the network shrinks. Surgery changes the average
@@ -83,14 +84,13 @@ type Adapt struct {
 	MaxDecisions int `json:"Most" config:",was=most"`
 	// Number of training images that calibrate new normalization layers. Zero means 256.
 	Rows int
-	// Creates a new optimizer and a new schedule after every decision, including the action none, and after a device
-	// removal (down event), like the original system. False keeps both.
+	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
+	// device removal (down event), like the original system. False keeps both.
 	Reset bool
-	// Divisor of the learning rate at each decision; a device removal (down event) multiplies the learning rate back.
-	// Zero means 1.
+	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
 	Divide float64
-	// Reaction to a chosen action that fails: skip logs a warning, counts it in the outcome and continues without the
-	// action; stop ends the job. Empty means skip.
+	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the outcome and continues
+	// without the action; "stop" ends the job. Empty means "skip".
 	OnError OnError         `json:"-" result:"none"`
 	Surgery net2net.Options // options of surgery; batch and seed come from the job
 }
@@ -111,15 +111,15 @@ type Distill struct {
 	Temperature float64
 	// Initial weight of the larger network's logits in the loss, between 0 and 1. Zero means 0.9.
 	Share float64
-	Decay float64 // Relative reduction of share per epoch, between 0 and 1. Zero means none.
+	Decay float64 // Relative reduction of distill.share per epoch, between 0 and 1. Zero means no reduction.
 	// Duration of distillation as a fraction of the time that is left after the device removal, between 0 and 1. During
-	// this time, share falls to zero step by step. Zero means the whole time left.
+	// this time, distill.share falls to zero step by step. Zero means the whole time left.
 	Span float64
 }
 
 // Checkpoint configures when a job is saved.
 type Checkpoint struct {
-	Every time.Duration // Minimum wall-clock time between two checkpoints. Zero means one minute.
+	Every time.Duration // Minimum checkpoint interval, in wall-clock time. Zero means one minute.
 	// Turns periodic checkpoints off: the job is saved only at its end, on a stop, and when a request waits for a
 	// checkpoint. Default false.
 	Off bool

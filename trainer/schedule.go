@@ -36,25 +36,25 @@ const (
 
 // Schedule configures how the learning rate changes.
 type Schedule struct {
-	// Rule that changes the learning rate: cosine and linear lower it step by step to min_lr at the end of the budget;
-	// exponential multiplies it by decay after each epoch; step multiplies it by decay once per period, whose length in
-	// epochs is the key every; constant keeps it. Empty means cosine.
+	// Rule that changes the learning rate: "cosine" and "linear" lower it step by step to schedule.min_lr at the end of
+	// the budget; "exponential" multiplies it by schedule.decay after each epoch; "step" multiplies it by
+	// schedule.decay at a fixed interval of epochs; "constant" keeps it. Empty means "cosine".
 	Rule Rule
-	// Factor by which the rules exponential and step multiply the learning rate. Zero means 0.9 for exponential and 0.1
-	// for step.
+	// Factor by which the rules "exponential" and "step" multiply the learning rate. Zero means 0.9 for "exponential"
+	// and 0.1 for "step".
 	Decay float64
-	// Number of epochs between two changes of the learning rate by the rule step. Zero means 10.
+	// Interval at which rule = "step" changes the learning rate, in epochs. Zero means 10.
 	Every int
 	MinLR float64 `json:"Least" config:",was=least"` // Lower bound of the learning rate. Zero means 1e-8.
-	// Number of warm-up steps, during which the learning rate rises from zero. Zero means none.
+	// Number of warm-up steps, during which the learning rate rises from zero. Zero means no warm-up.
 	WarmUp int
 	// Length of the warm-up as a fraction of the time from the schedule's start to the end of the budget, between 0 and
-	// 1. The learning rate rises from zero during the warm-up. Zero means none.
+	// 1. The learning rate rises from zero during the warm-up. Zero means no warm-up.
 	WarmUpShare float64
-	// Changes that restart the schedule at the initial learning rate: devices (each change of devices), surgery (each
-	// change of the network), or never. After a restart, the rules cosine and linear decay over the time that is left.
-	// With surgery, jobs that grow get other learning rates than jobs that do not, which affects comparisons between
-	// them. Empty means devices.
+	// Changes that restart the schedule at the initial learning rate: "devices" (each change of devices), "surgery"
+	// (each change of the network), or "never". After a restart, the rules "cosine" and "linear" decay over the time
+	// that is left. With "surgery", jobs that grow get other learning rates than jobs that do not, which affects
+	// comparisons between them. Empty means "devices".
 	Restart Restart
 }
 

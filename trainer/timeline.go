@@ -22,7 +22,7 @@ const (
 // Event is a change of devices at a time in the budget.
 type Event struct {
 	At      time.Duration // Time of the event, measured from the start of the budget.
-	Change  Change        // Direction of the change: up grants devices, down removes devices.
+	Change  Change        // Direction of the change: "up" grants devices, "down" removes devices.
 	Devices int           // Number of devices after the event. Zero keeps the number.
 }
 

@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// ReadClusterTrace reads the jobs with devices and a duration from a trace in any format of package trace. Jobs are
+// ReadClusterTrace reads the GPU jobs with positive durations from a trace in any format of package trace. Jobs are
 // sorted by submission, and jobs of the same second keep the order of the file. Duplicate IDs and negative durations
 // are errors that name the line.
 func ReadClusterTrace(fsys files.FS, path string) ([]trace.Job, error) {

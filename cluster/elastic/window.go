@@ -22,8 +22,8 @@ const (
 // share, workers and servers.
 type WindowOptions struct {
 	Size int // Number of jobs in the window, one column per job. Zero means 20.
-	// Sort order of the jobs: arrival, share (dominant share) or left (remaining share of epochs), smallest value
-	// first. Default arrival.
+	// Sort order of the jobs: "arrival", "share" (dominant share) or "left" (remaining share of epochs), smallest value
+	// first. Default "arrival".
 	Order Order `config:",one=arrival|share|left"`
 	// Encodes the job type in four rows of bits, highest bit first. False uses one row.
 	Bits bool

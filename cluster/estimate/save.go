@@ -109,7 +109,7 @@ func Parse(data []byte) (*Model, error) {
 	}
 	m := file.model()
 	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("the model is corrupt: %w; copy it again or learn it again", err)
+		return nil, fmt.Errorf("the model is corrupt: %w; copy it again or retrain it", err)
 	}
 	for k := range m.features {
 		if f := &m.features[k]; f.text {

@@ -20,8 +20,8 @@ type Options struct {
 	// durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
 	// submissions). Empty is allowed if nodes or vc_file is set and no scheduler needs the other files.
 	Data string `config:",path"`
-	// Trace format, one of the list in 'graft trace convert --help'. Empty detects the format from the first lines of
-	// the trace.
+	// Trace format, one of those that 'graft list formats' lists. Empty detects the format from the first lines of the
+	// trace.
 	Format string
 	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. Empty means that nodes is
 	// the size of a single virtual cluster for all jobs or, if nodes is zero, vc_config.csv in data.
@@ -38,16 +38,17 @@ type Options struct {
 	// Gives a whole GPU to a job that requests a part of one. False gives the job only that part; other jobs can use
 	// the rest.
 	WholeGPUs bool `config:"whole_gpus"`
-	// Start of the simulated part of the trace, in seconds. Zero means the start of the trace or, if compat is lucid,
+	// Start of the simulated part of the trace, in seconds. Zero means the start of the trace or, if compat = "lucid",
 	// the start of the month that Lucid's authors simulated.
 	From int64 `config:"from_seconds,was=from"`
-	// End of the simulated part of the trace, in seconds. Zero means the end of the trace or, if compat is lucid, the
+	// End of the simulated part of the trace, in seconds. Zero means the end of the trace or, if compat = "lucid", the
 	// end of the month that Lucid's authors simulated.
 	To int64 `config:"to_seconds,was=to"`
-	// Rule that selects nodes and GPUs for a job: consolidate uses as few nodes as possible; consolidate-first does the
-	// same but spreads a job that does not fit; random takes free GPUs in random order. Default consolidate.
+	// Rule that selects nodes and GPUs for a job: "consolidate" uses as few nodes as possible; "consolidate-first" does
+	// the same but spreads a job that does not fit; "random" takes free GPUs in random order. Default "consolidate".
 	Placement string `config:",one=consolidate|consolidate-first|random"`
-	// Reference simulator: lucid reproduces Lucid's simulator with its faults, none corrects the faults. Default none.
+	// Reference simulator: "lucid" reproduces Lucid's simulator with its faults, "none" corrects the faults. Default
+	// "none".
 	Compat string `config:",one=none|lucid"`
 	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.
 	UsageEvery int64 `config:"usage_every_seconds"`
@@ -117,11 +118,10 @@ func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
 // Schedule names the schedulers and their estimates.
 type Schedule struct {
 	study.Schedule
-	// Source of expected job durations: limits uses the time limits that users requested, and the longest limit of the
-	// trace for a job without one; lgb or ebm read files in cluster.data; exact uses the true durations (an oracle);
-	// any
-	// other text is a file path. Empty means ebm for Lucid, lgb for other schedulers that need estimates, and for
-	// backfill limits if the trace has any, else exact.
+	// Source of expected job durations: "limits" uses the time limits that users requested, and the longest limit of
+	// the trace for a job without one; "lgb" and "ebm" read files in cluster.data; "exact" uses the true durations (an
+	// oracle); any other text is a file path. Empty means "ebm" for lucid, "lgb" for other schedulers that need
+	// estimates, and for backfill "limits" if the trace has time limits, else "exact".
 	Estimates string `config:",path=word"`
 	study.Arrivals
 }

@@ -50,7 +50,7 @@ func (l *Learned[K]) Policies() int {
 // PolicyReader reads a policy from weights. It returns false if another learner wrote the weights.
 type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine bool, err error)
 
-// ReadLearned reads a learned scheduler from a file of weights or a run folder of 'graft learn'. Its name is the last
+// ReadLearned reads a learned scheduler from a weight file or a run folder of 'graft learn'. Its name is the last
 // part of the path. The first reader that recognises the weights reads them.
 func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) (l Learned[K], err error) {
 	p := policies[K]{fsys: fsys, readers: readers, digest: sha256.New()}

@@ -58,7 +58,7 @@ type Schedule struct {
 	// the simulated world or, if it has none, the first scheduler.
 	Against string
 	Seed    uint64 // First seed of schedulers that draw random numbers. Default 1.
-	// Number of simulations per scheduler that draws random numbers; seeds are consecutive. Zero means 1.
+	// Number of simulations of each scheduler that draws random numbers, with consecutive seeds. Zero means 1.
 	Seeds int
 	// Simulates each quirk of the original simulator separately, and reports its effect. Default false.
 	Ablate  bool
@@ -102,7 +102,7 @@ func (o *Schedule) isBaseline(name string) bool {
 }
 
 // IsPath reports whether the name of a scheduler is the path of a learned scheduler: it contains a slash or ends like a
-// file of weights.
+// weight file.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".safetensors")
 }

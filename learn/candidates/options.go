@@ -41,24 +41,24 @@ const (
 // Options determines how an agent learns to schedule: it first imitates a teacher, then rounds of reinforcement
 // learning improve it.
 type Options struct {
-	// Scheduler to imitate before reinforcement learning. best imitates, on each workload, the scheduler with the
-	// smallest mean time to completion; none skips imitation. Empty means best.
+	// Scheduler to imitate before reinforcement learning. "best" imitates, on each workload, the scheduler with the
+	// smallest mean time to completion; "none" skips imitation. Empty means "best".
 	Teacher string
 	// Number of workloads on which the teacher is imitated. Zero means 20.
 	Lessons int `config:"imitation_workloads,was=lessons"`
 	// Learning rate of Adam during imitation, above 0 and at most 1. Zero means 0.001.
 	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
-	// Reinforcement learning method after imitation; none only imitates. Empty means ppo.
+	// Reinforcement learning method after imitation; "none" imitates only. Empty means "ppo".
 	Method string `config:",one=ppo|actor-critic|reinforce|none"`
-	// Baseline that PPO subtracts from rewards: workload uses the rewards of other episodes of the same workload;
-	// critic uses rewards that a network predicts. Empty means workload.
+	// Baseline that PPO subtracts from rewards: "workload" uses the rewards of other episodes of the same workload;
+	// "critic" uses rewards that a network predicts. Empty means "workload".
 	Baseline string `config:",one=workload|critic"`
 	Rounds   int    // Maximum number of rounds of reinforcement learning. Zero means 40.
 	// Learning rate of Adam during reinforcement learning, above 0 and at most 1. Zero means 0.0003.
 	Rate   float64 `config:"lr,was=rate"`
 	Hidden int     // Width of the hidden layers of the agent's networks. Zero means 32.
-	// Library that computes gradients: go gives bit-identical results on every processor; libtorch is several times as
-	// fast, especially with wide layers. Empty means go.
+	// Library that computes gradients: "go" gives bit-identical results on every processor; "libtorch" is several times
+	// as fast, especially with wide layers. Empty means "go".
 	Compute string `config:",one=go|libtorch"`
 	Envs    int    // Number of episodes that are played at once in a round. Zero means 8.
 	// Number of actions per episode and round. No effect with baseline = "workload", which plays episodes to the end.
@@ -73,7 +73,7 @@ type Options struct {
 	// Clipping range of PPO: maximum relative change of an action's probability in a round. Zero means 0.2.
 	Clip    float64
 	Entropy float64 // Weight of the entropy of decisions in the objective. Zero means 0.003.
-	// Number of imitated workloads, or of rounds, between two validations. Zero means 5.
+	// Validation interval, in imitated workloads and in rounds. Zero means 5.
 	Every int
 	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
 	Patience int

@@ -68,7 +68,7 @@ type Tensor struct {
 	Shape []int
 	Tied  string // name of the tensor that shares its memory; usually empty
 	// Init is the initialisation of the values in a new network: "normal 0.02" and "uniform 0.1" are centred at zero,
-	// "zeros", "ones". Empty means that the values must come from a file of weights.
+	// "zeros", "ones". Empty means that the values must come from a weight file.
 	Init string
 }
 

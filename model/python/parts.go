@@ -1,6 +1,6 @@
 package python
 
-// head takes the network's name, the shape of an example and the file of weights.
+// head takes the network's name, the shape of an example and the weight file.
 const head = `"""%[1]s, written by graft. An example is %[2]v; the weights are in %[3]s.
 
     net = load()            # in eval mode
@@ -46,7 +46,7 @@ const classNames = `
 CLASSES = %s
 `
 
-// tail takes the file of weights, the network's class, the statement that gives it weights, and the class again.
+// tail takes the weight file, the network's class, the statement that gives it weights, and the class again.
 const tail = `
 
 _TYPES = {
@@ -56,7 +56,7 @@ _TYPES = {
 
 
 def read(path):
-    """Read a file of weights, .safetensors or .pth."""
+    """Read a weight file, .safetensors or .pth."""
     if not path.endswith(".safetensors"):
         return torch.load(path, map_location="cpu")
     with open(path, "rb") as file:

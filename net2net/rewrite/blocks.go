@@ -98,7 +98,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 	slices.Reverse(b.Branches)
 	slices.Reverse(b.Norms)
 	if len(b.Norms) > 0 && len(b.Norms) != len(b.Branches) {
-		return nil, fmt.Errorf("only some sums of the block are normalised")
+		return nil, fmt.Errorf("only some of the block's additions are normalised")
 	}
 	return b, nil
 }

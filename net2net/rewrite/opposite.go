@@ -16,7 +16,7 @@ func (d *deepening) opposite(writer string) error {
 	switch {
 	case n == nil:
 		return fmt.Errorf("a branch ends in the tensor %s, but no sum over units of this tensor can be paired; "+
-			"use form residual", writer)
+			"use form = \"residual\"", writer)
 	case at < 0: // a bias
 		d.ends[writer] = Move{Values: "zeros"}
 		return nil
@@ -27,8 +27,8 @@ func (d *deepening) opposite(writer string) error {
 		return nil
 	}
 	if name := d.dropped(axis); name != "" {
-		return fmt.Errorf("%s drops units between the pairs of %s, so the pairs would not cancel; use form residual",
-			name, writer)
+		return fmt.Errorf("%s drops units between the pairs of %s, so the pairs would not cancel; "+
+			"use form = \"residual\"", name, writer)
 	}
 	w := &widening{Axes: d.Axes, axis: axis, to: axis.Size}
 	for k := range axis.Size {

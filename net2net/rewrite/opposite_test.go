@@ -76,7 +76,7 @@ func TestPairsDoNotCancelBehindDropout(t *testing.T) {
 	a, err := axes.Read(g)
 	require.NoError(t, err)
 	_, err = Deepen(a, "blocks.0", OppositeBranches)
-	require.ErrorContains(t, err, "use form residual")
+	require.ErrorContains(t, err, `use form = "residual"`)
 }
 
 // A stacked list computes what a network of twice the blocks with the same weights does.

@@ -178,7 +178,7 @@ func (p *Policy) Early(n *model.Network) bool {
 	return true
 }
 
-// Read reads a policy from a file of weights or from a run folder of the original system.
+// Read reads a policy from a weight file or from a run folder of the original system.
 func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	p, err := read(fsys, path, v, o)
 	if errors.Is(err, fs.ErrNotExist) {

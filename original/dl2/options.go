@@ -35,8 +35,8 @@ type ShapeOptions struct {
 	// although they use no statistics. Default false.
 	NoAffine  bool
 	FirstTanh bool // Uses tanh instead of ReLU in the first layer. Default false.
-	// Layers in front of the hidden layers: jobs adds one layer per job, attributes adds one layer per row of the
-	// window, none adds none. Empty means none.
+	// Layers in front of the hidden layers: "jobs" adds one layer per job, "attributes" adds one layer per row of the
+	// window, "none" adds no layers. Empty means "none".
 	Front string `config:",one=none|jobs|attributes"`
 	// Connects the outputs of a job also to the first layer of that job. Requires front = "jobs". Default false.
 	Shortcut bool
@@ -79,9 +79,9 @@ type SupervisedOptions struct {
 	Steps int
 	Rate  float64 `config:"lr,was=rate"` // Learning rate of imitation. Zero means 0.005.
 	Batch int     // Number of samples per update, summed over all agents. Zero means 256.
-	// Imitation loss function. Empty means Cross_Entropy.
+	// Imitation loss function. Empty means "Cross_Entropy".
 	Loss    string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
-	Teacher string // Name of the scheduler to imitate, such as drf or optimus. Empty means drf.
+	Teacher string // Name of the scheduler to imitate, such as "drf" or "optimus". Empty means "drf".
 	// Keeps the order of the jobs' columns in training samples. False shuffles the columns.
 	NoShuffle bool
 }
@@ -102,11 +102,11 @@ type ReinforcedOptions struct {
 	Steps int
 	Rate  float64 `config:"lr,was=rate"` // Learning rate of reinforcement learning. Zero means 0.0001.
 	Batch int     // Number of transitions per update, summed over all agents. Zero means 256.
-	Every int     // Number of slots between two updates. Zero means 1.
-	// Reward of actions: progress is the fraction of epochs completed in the slot, summed over all jobs; job is this
-	// fraction for the action's job only; unfinished is the number of unfinished jobs, which the published program does
-	// not negate; discounted is the reward of the slot for the last action, and for each earlier action 0.99 times the
-	// reward of the next action. Empty means progress.
+	Every int     // Update interval, in slots. Zero means 1.
+	// Reward of actions: "progress" is the fraction of epochs completed in the slot, summed over all jobs; "job" is
+	// this fraction for the action's job only; "unfinished" is the number of unfinished jobs, which the published
+	// program does not negate; "discounted" is the reward of the slot for the last action, and for each earlier action
+	// 0.99 times the reward of the next action. Empty means "progress".
 	Reward string `config:",one=progress|job|unfinished|discounted"`
 	// Weight of the negative entropy in the loss. Zero means 0.1; a negative value means no entropy term.
 	Entropy  float64
@@ -136,19 +136,20 @@ type ReplayOptions struct {
 
 // WorkloadOptions holds the options of the workloads that agents train on.
 type WorkloadOptions struct {
-	Count      int // Number of training workloads per agent, which the agent repeats. Zero means 100.
+	Count      int // Number of training workloads per agent. The agent cycles through them. Zero means 100.
 	FirstTypes int // Number of job types at the start of training. Zero means all.
-	// Number of updates between two additions of a job type. Requires first_types. Zero means 500.
+	// Interval at which a job type is added, in updates. Requires first_types. Zero means 500.
 	TypesEvery int
 	MostSlots  int `config:"max_slots,was=most_slots"` // Maximum number of slots per episode. Zero means 1000.
 }
 
 // ValidationOptions holds the options of validation.
 type ValidationOptions struct {
-	// Number of updates between two validations in reinforcement learning; imitation validates four times as often.
-	// Zero means 200; a negative value validates only on request.
-	Every     int
-	Likeliest bool // Takes the most likely action in validations. False draws an action.
+	// Validation interval of reinforcement learning, in updates; imitation validates four times as often. Zero means
+	// 200; a negative value validates only on request.
+	Every int
+	// Takes the most likely action in validations. False samples an action from the policy's probabilities.
+	Likeliest bool
 }
 
 // Options holds the options of training DL2. The zero value means the published settings.
@@ -159,7 +160,7 @@ type Options struct {
 	Replay     ReplayOptions     // Experience replay of each agent.
 	Workloads  WorkloadOptions   // Training workloads of the agents.
 	Validation ValidationOptions // Options of validation during training.
-	// Optimizer of the policy network and the value network. Empty means adam.
+	// Optimizer of the policy network and the value network. Empty means "adam".
 	Optimizer string `config:",one=adam|rmsprop"`
 	Agents    int    // Number of agents that learn together, each with its own workloads. Zero means 1.
 	// Applies the gradient of each agent separately, as in A3C; agents take turns in a fixed order, so results are

@@ -58,27 +58,27 @@ const (
 
 // Options holds the options of learning. The zero value means the original system's settings.
 type Options struct {
-	// Learning rule: reinforce learns from sampled episodes, exact from all sequences of the table, weighted by their
-	// probability. Empty means reinforce.
+	// Learning rule: "reinforce" learns from sampled episodes; "exact" learns from all sequences of the table, weighted
+	// by their probability. Empty means "reinforce".
 	Rule string `config:",one=reinforce|exact"`
-	// Number of training episodes. A step of the rule exact counts as one episode. Zero means 10,000.
+	// Number of training episodes. A step with rule = "exact" counts as one episode. Zero means 10,000.
 	Episodes int
-	// Reward as a function of the accuracy a: tangent is 100 tan(πa/2), accuracy is a itself, standard is a in standard
-	// deviations from the table's mean. Empty means tangent.
+	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is a in
+	// standard deviations from the table's mean. Empty means "tangent".
 	Reward  string  `config:",one=tangent|accuracy|standard"`
 	LR      float64 // Learning rate of Adam. Zero means 0.0001.
 	LRDecay float64 // Factor by which the learning rate is multiplied at each decay. Zero means 0.99.
-	LREvery int     // Number of episodes between two decays of the learning rate. Zero means 500.
+	LREvery int     // Decay interval of the learning rate, in episodes. Zero means 500.
 	LRLeast float64 `config:"min_lr,was=lr_least"` // Lower bound of the decaying learning rate. Zero means 1e-9.
 	// Temperature of exploration. Actions are drawn from the softmax of p / temperature for the policy's probabilities
 	// p (not its logits); a value above 1 makes the probabilities more equal. Zero means 1.
 	Temperature float64
 	// Factor by which the temperature is multiplied at each decay, until it reaches 1. Zero means 0.9.
 	TemperatureDecay float64
-	TemperatureEvery int // Number of episodes between two decays of the temperature. Zero means 1.
+	TemperatureEvery int // Decay interval of the temperature, in episodes. Zero means 1.
 	// Weight of a new reward in the running mean of rewards, which serves as baseline. Zero means no baseline.
 	Baseline float64
-	Entropy  float64 // Weight of a decision's entropy, which is added to its reward. Zero adds none.
+	Entropy  float64 // Weight of a decision's entropy, which is added to its reward. Zero adds nothing.
 	Batch    int     // Number of episodes per learning step. Zero means 1.
 }
 

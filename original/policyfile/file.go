@@ -24,10 +24,10 @@ const KindName = "learning"
 func init() {
 	decode.Register(&decode.FileKind{
 		Name: KindName, Noun: "learning", Command: "graft learn",
-		Files: "files of policies of the original's that learn",
+		Files: "files for training policies of the original system",
 		Title: "a policy of graft that learns", Sections: []string{"table", "learn"},
 		New: func() decode.CheckedFile { return New() },
-		Page: decode.Page{Title: "Keys of the file of a policy of the original's that learns",
+		Page: decode.Page{Title: "Keys for training a policy of the original system",
 			Intro: "A file with the section `table`, for `graft learn`.\n"},
 	})
 }

@@ -19,7 +19,7 @@ import (
 const TableFile = "data.pkl"
 
 // ReadPolicy reads a policy of the original system and the vocabulary that it was trained with. If policy is a run
-// folder, the weights must have the sizes in the run's configuration, which is returned too; for a file of weights,
+// folder, the weights must have the sizes in the run's configuration, which is returned too; for a weight file,
 // that result is nil.
 func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
 	v, err := vocab.Read(fsys, vocabulary)

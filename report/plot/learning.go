@@ -105,7 +105,7 @@ func (p *seedCurves) note() string {
 		len(p.seeds), seedNote)
 }
 
-// plotStudy draws accuracy and objective of a policy of the original's.
+// plotStudy draws accuracy and objective of a policy of the original system.
 func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	rows, err := NumbersOf(list, "learning", "episodes", "expected_accuracy", "objective")
 	if err != nil {

@@ -208,7 +208,7 @@ func plotPolicyTrees(r *runs.Run) ([]drawing, error) {
 	return all, nil
 }
 
-// plotLearnedTree draws the training tree of a policy of the original's.
+// plotLearnedTree draws the training tree of a policy of the original system.
 func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	o, err := runs.OutcomeOf[learn.StudyOutcome](r)
 	if o == nil {

@@ -80,8 +80,8 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 	return verdicts[0].Sequence, nil
 }
 
-// plotDecisions draws the first decisions of the given policy in each table, by time left. A policy of the original's
-// supports only its own tables and has no figure.
+// plotDecisions draws the first decisions of the given policy in each table, by time left. A policy of the
+// original system supports only its own tables and has no figure.
 func (g Given) plotDecisions(list []*runs.Run) ([]drawing, error) {
 	if g.Policy == nil || g.Policy.Structural == nil {
 		return nil, nil

@@ -52,8 +52,8 @@ func quantityBar(group []*runs.Run, name string) figure.Bar {
 	return seedsBar(values, stat.FromZero)
 }
 
-// plotManyEpisodes draws accuracy and objective of policies of the original's over episodes. Runs that differ only in
-// their seed are one curve.
+// plotManyEpisodes draws accuracy and objective of policies of the original system over episodes. Runs
+// that differ only in their seed are one curve.
 func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 	groups, window, several := groupBySeed(list), 0, false
 	called := groupNames(groups, fileNames(list))

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// ReadWeights reads a file of weights. If the file opens but cannot be parsed, the error has the exit code Damaged.
+// ReadWeights reads a weight file. If the file opens but cannot be parsed, the error has the exit code Damaged.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	switch {

@@ -97,7 +97,7 @@ func WriteWeights(fsys files.FS, path string, n *model.Network, set *weights.Set
 	return weights.Write(fsys, path, set)
 }
 
-// ReadWeights reads a file of weights, or the trained weights of a run folder.
+// ReadWeights reads a weight file, or the trained weights of a run folder.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	if IsFolder(fsys, path) {
 		_, set, err := Trained(fsys, path, trainer.AtEnd)

@@ -78,7 +78,7 @@ type Images struct {
 	Classes         []string // name of each output
 }
 
-// Keys in the metadata of a file of weights. Their values are JSON.
+// Keys in the metadata of a weight file. Their values are JSON.
 const (
 	meanKey      = "mean"
 	deviationKey = "deviation"
@@ -105,7 +105,7 @@ func WriteTrained(fsys files.FS, folder string, images Images) error {
 	return nil
 }
 
-// Metadata returns the description as metadata for a file of weights, without unknown fields.
+// Metadata returns the description as metadata for a weight file, without unknown fields.
 func (i Images) Metadata() map[string]string {
 	record := map[string]string{}
 	add := func(key string, value any, known bool) {

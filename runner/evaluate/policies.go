@@ -44,7 +44,7 @@ func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, err
 	}
 	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
 	if !original && (o.Vocab != "" || o.Prefix != "") {
-		return nil, failure.Usagef("option vocab and option prefix apply to policies of the original, "+
+		return nil, failure.Usagef("option vocab and option prefix apply to policies of the original system, "+
 			"but %s is a structural policy, which reads any network; omit them", all[0].Path)
 	}
 	return all, nil

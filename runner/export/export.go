@@ -118,7 +118,7 @@ func read(fsys files.FS, target string, o Options, weighty bool) (s source, err 
 	if app.IsFolder(fsys, target) {
 		s.network, s.weights, err = app.Trained(fsys, target, o.At)
 	} else if s.network, err = app.LoadNetwork(fsys, target, nil, 0); err == nil && path == "" && weighty {
-		err = failure.Usagef("%s has no trained weights: name a file of weights, or a run folder", target)
+		err = failure.Usagef("%s has no trained weights: name a weight file, or a run folder", target)
 	}
 	if err == nil && path != "" {
 		s.weights, err = app.ReadWeights(fsys, path)
@@ -150,7 +150,7 @@ func writeONNX(fsys files.FS, path, version string, s source) error {
 	return writeFile(fsys, path, data)
 }
 
-// weightsBeside returns the file of weights of a Python module.
+// weightsBeside returns the weight file of a Python module.
 func weightsBeside(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".safetensors"
 }

@@ -269,7 +269,7 @@ func TestArchivesAreWrittenAsONNX(t *testing.T) {
 	}
 }
 
-// classed writes a network of three classes with two files of weights, whose records of images are
+// classed writes a network of three classes with two weight files, whose records of images are
 // for this network and for another one. It returns an export of the network to a file, with its text.
 func classed(t *testing.T) (dir string, as func(from, to string) string) {
 	dir = t.TempDir()

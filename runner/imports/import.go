@@ -43,7 +43,7 @@ type Report struct {
 	Print string `json:"-"`
 }
 
-// Run reads an archive of torch.export or an ONNX model and writes it as a network file with a file of weights. If
+// Run reads an archive of torch.export or an ONNX model and writes it as a network file with a weight file. If
 // operators cannot be mapped it writes nothing and lists them.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {

@@ -24,7 +24,7 @@ func openCurves(now func() time.Time, run *results.Run, next int64, resolved str
 	return &curves{EventCurves: events}, err
 }
 
-// study adds metrics of a policy of the original's, by episode.
+// study adds metrics of a policy of the original system, by episode.
 func (c *curves) study(r learn.Row, greedy string) error {
 	if c == nil {
 		return nil

@@ -39,7 +39,7 @@ type StudyRow struct {
 	Rate        float64 `json:"learning_rate"`     // learning rate of the next step
 }
 
-// study trains a policy of the original's on one table.
+// study trains a policy of the original system on one table.
 type study struct {
 	run
 	*policyfile.File

@@ -159,7 +159,7 @@ func (s *sweep) cannotRun(arm string) string {
 }
 
 // fresh returns the assignments of a job that never adapts and starts with fresh weights. Buffers and constants without
-// a defined initialization come from the file of weights.
+// a defined initialization come from the weight file.
 func (s *sweep) fresh() []string {
 	set := s.never()
 	if s.InitialWeights().Weights == "" {

@@ -94,7 +94,7 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 	return added, nil
 }
 
-// checkWeights checks the file of weights of each seed.
+// checkWeights checks the weight file of each seed.
 func (s *sweep) checkWeights(job *config.Job, seeds []int64) error {
 	for _, seed := range seeds {
 		if err := train.CheckWeights(s.env, job, seed); err != nil {

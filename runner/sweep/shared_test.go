@@ -46,7 +46,7 @@ operators = [
 ]
 `
 
-// own writes the network, and a file of weights for each of some names.
+// own writes the network, and a weight file for each of some names.
 func own(t *testing.T, last string, names ...string) (dir string) {
 	dir = t.TempDir()
 	path := filepath.Join(dir, "own.toml")
@@ -127,7 +127,7 @@ func TestArmsThatCannotRunAreDropped(t *testing.T) {
 	require.Equal(t, []string{"small from scratch", "final from scratch"}, dropped)
 }
 
-// Each seed may begin with its own file of weights; one that is missing is found before anything runs.
+// Each seed may begin with its own weight file; one that is missing is found before anything runs.
 func TestEachSeedHasItsWeights(t *testing.T) {
 	dir := own(t, "add.Tensor", "own-1.safetensors", "own-2.safetensors")
 	pattern := "network.weights=" + filepath.Join(dir, "own-{seed}.safetensors")

@@ -94,7 +94,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 	require.Equal(t, want.Outcome.Digest, got.Outcome.Digest)
 	var accepted []string
 	for _, line := range logs.All() {
-		if text, is := strings.CutPrefix(line.Message, "change accepted, not reached yet: "); is {
+		if text, is := strings.CutPrefix(line.Message, "configuration change accepted: "); is {
 			key, _, _ := strings.Cut(text, " ")
 			accepted = append(accepted, key)
 		}

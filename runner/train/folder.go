@@ -87,7 +87,7 @@ func (j *job) adopt() error {
 		return nil
 	}
 	for _, what := range j.accepted {
-		j.env.Log.Info("change accepted, not reached yet: " + what)
+		j.env.Log.Info("configuration change accepted: " + what)
 	}
 	return j.stored.Reconfigure(j.Text(), j.Resolved(), j.Digest())
 }

@@ -18,42 +18,43 @@ type Options struct {
 	decider.StructuralShape // sizes of the policy; zero means their defaults
 
 	Seed uint64 // seed of the initial weights and of random draws
-	// Form of the policy: network learns by the exact gradient of its objective; forest grows regression trees that
+	// Form of the policy: "network" learns by the exact gradient of its objective; "forest" grows regression trees that
 	// predict the advantage of a choice over the others, and reads only the keys reward, smooth, pool, without, trees
-	// and leaf. Empty means network.
+	// and leaf. Empty means "network".
 	Method Method
 	Trees  int // Number of regression trees in a forest. Zero means 200.
 	Leaf   int // Minimum number of choices in a leaf of a regression tree. Zero means 2.
 	// Weight of the best sequences in the objective. Zero maximises the expected reward; a larger value maximises
-	// (1/beta) log E exp(beta R), with rewards R of standard deviation one. Default 8, or 2 if for is "new".
+	// (1/beta) log E exp(beta R), with rewards R of standard deviation one. Default 8, or 2 if learn.for = "new".
 	Beta float64
-	// Transformation of accuracies into rewards: empty standardises the accuracies of each table; tangent, like in the
-	// original system, stretches high accuracies first; points uses one standard deviation for all tables.
+	// Transformation of accuracies into rewards: "tangent", as in the original system, stretches high accuracies before
+	// they are standardised; "points" uses one standard deviation for all tables. Empty standardises the accuracies of
+	// each table.
 	Reward Reward
 	// Fraction by which rewards move towards the smoothed table, from 0 to 1; this averages out the noise of single
-	// runs. Zero keeps the rewards. Default 0, or 1 if for is "new".
+	// runs. Zero keeps the rewards. Default 0, or 1 if learn.for = "new".
 	Smooth float64
 	// Fraction by which the rewards of each table move towards the mean over all tables with the same sequence, from 0
-	// to 1; this reduces noise. Zero keeps the rewards. Default 0, or 0.5 if for is "new".
+	// to 1; this reduces noise. Zero keeps the rewards. Default 0, or 0.5 if learn.for = "new".
 	Pool float64
-	// Names of the inputs to hide from policies in an ablation; the network's layers cannot be hidden. Empty hides
-	// none.
+	// Names of the inputs to hide from policies in an ablation; the network's layers cannot be hidden. Empty hides no
+	// input.
 	Without []string
-	// Reward per nat of the policy's entropy. Zero means none. Default 0, or 0.1 if for is "new".
+	// Reward per nat of the policy's entropy. Default 0 (no reward), or 0.1 if learn.for = "new".
 	Entropy float64
 	Rate    float64 `config:"lr,was=rate"` // Learning rate of Adam. Zero means 0.01.
-	// Weight decay of AdamW, relative to the learning rate. Zero means none. Default 0, or 0.3 if for is "new".
+	// Weight decay of AdamW, relative to the learning rate. Default 0 (no decay), or 0.3 if learn.for = "new".
 	WeightDecay float64
-	// Maximum number of learning steps. Default 400, or 100 if for is "new". Zero means 400.
+	// Maximum number of learning steps. Default 400, or 100 if learn.for = "new". Zero means 400.
 	Steps int
 	// Number of sequences that REINFORCE samples from each tree per step, with the mean of the other sequences as
-	// baseline. It uses entropy but not beta. Zero uses the exact gradient.
+	// baseline. REINFORCE uses the key entropy but not beta. Zero uses the exact gradient.
 	Sampled int
-	// Minimum growth of the objective within window steps, measured in rewards; learning ends below it. Has no effect
-	// with sampled. Zero means 0.001; a negative value never ends learning early.
+	// Minimum growth of the objective over learn.window steps, in units of the reward; learning ends below it. Has no
+	// effect if learn.sampled is set. Zero means 0.001; a negative value never ends learning early.
 	Tolerance float64
-	Window    int // Number of steps over which tolerance measures growth. Zero means 60.
-	// Number of steps between two evaluations on held-out tables. Zero means 10.
+	Window    int // Number of steps over which learn.tolerance measures growth. Zero means 60.
+	// Interval between evaluations on held-out tables, in steps. Zero means 10.
 	Every int
 	// Number of evaluations without improvement after which learning stops. The best policy is kept. Zero means 8.
 	Patience int

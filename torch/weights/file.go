@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// Read reads a file of weights. It detects the format from the content, not from the name, and returns it in
+// Read reads a weight file. It detects the format from the content, not from the name, and returns it in
 // Set.Format.
 func Read(fsys files.FS, path string, opt Options) (*Set, error) {
 	file, err := fsys.Open(path)
@@ -98,7 +98,7 @@ func FormatOf(path string) (Format, error) {
 	return w.format, nil
 }
 
-// Write writes a file of weights atomically, in the format that its extension selects.
+// Write writes a weight file atomically, in the format that its extension selects.
 func Write(fsys files.FS, path string, set *Set) error {
 	if _, err := FormatOf(path); err != nil {
 		return fmt.Errorf("writing weights: %w", err)

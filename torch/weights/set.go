@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Format is the format of a file of weights. The zero value, Unknown, is no format.
+// Format is the format of a weight file. The zero value, Unknown, is no format.
 type Format string
 
 // The formats that can be read. PTHLegacy cannot be written.
@@ -17,7 +17,7 @@ const (
 	Safetensors Format = "safetensors" // format of Hugging Face's safetensors
 )
 
-// Set is the content of a file of weights. The zero value is an empty set.
+// Set is the content of a weight file. The zero value is an empty set.
 type Set struct {
 	// Tensors holds the tensors in the order of the file.
 	Tensors []Tensor

@@ -29,14 +29,14 @@ type Parallel struct {
 	// processes in every run.
 	Background bool
 	// Private IP address and port at which followers on other machines join by 'graft follow --join', one follower per
-	// device except the first. With slurm:PORT, task 0 of 'srun graft train' listens at its node's address, and the
+	// device except the first. With "slurm:PORT", task 0 of 'srun graft train' listens at its node's address, and the
 	// other tasks join it. Empty starts the followers on this machine.
 	Listen string `json:",omitempty" result:"none"`
-	// Path of the file with the token that followers must present. Required with listen; with slurm:PORT, the
+	// Path of the file with the token that followers must present. Required with listen; with "slurm:PORT", the
 	// environment variable GRAFT_TOKEN can replace it.
 	Token string `config:"token_file" json:",omitempty" result:"none"`
 	// Minimum number of processes, including the leader, that a job waits for when it starts or resumes. The job fails
-	// if they are not ready within the time limit start. Requires listen. Zero does not wait.
+	// if they are not ready within parallel.start. Requires listen. Zero does not wait.
 	MinProcesses int `json:",omitempty" result:"none"`
 	// Derives the number of devices from the followers: each follower that becomes ready adds a device, and each
 	// follower that leaves or is lost removes one. Requires listen. The timeline and POST /allocation must not change

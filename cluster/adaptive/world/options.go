@@ -18,7 +18,7 @@ type Options struct {
 	// applications. Required.
 	Data    string `config:",path" result:"contents"`
 	Nodes   int    // Number of nodes; all nodes have the same number of GPUs. Default 16.
-	Devices int    `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 if compat is pollux.
+	Devices int    `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 if compat = "pollux".
 	// Time between two scheduling decisions, in seconds. Default 60.
 	Interval float64 `config:"interval_seconds"`
 	// Restart time of a job after a change of its devices, in seconds. Default 30.
@@ -28,10 +28,10 @@ type Options struct {
 	Interference float64
 	// Maximum simulated time in seconds; a longer simulation fails. Zero means no limit.
 	Limit float64 `config:"max_seconds,was=limit_seconds"`
-	// Reference simulator: pollux reproduces Pollux's simulator with its faults, none corrects the faults. Default
-	// none.
+	// Reference simulator: "pollux" reproduces Pollux's simulator with its faults, "none" corrects the faults. Default
+	// "none".
 	Compat string   `config:",one=none|pollux"`
-	Quirks []string // Names of the faults to keep if compat is none. Empty keeps none.
+	Quirks []string // Names of the faults to keep if compat = "none". Empty keeps no fault.
 }
 
 // CompatPollux reproduces the results of Pollux's simulator.

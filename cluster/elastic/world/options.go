@@ -14,8 +14,8 @@ import (
 type Options struct {
 	// Source of the job speeds: a JSON file of steps per second by model, servers and workers (each from 1); a folder
 	// of applications in the format of adaptive.data, which replaces the job types and has no parameter servers; or
-	// analytic, which computes speeds from the computation and communication of the job types. Required unless the
-	// trace says analytic.
+	// "analytic", which computes speeds from the computation and communication of the job types. Required unless the
+	// trace sets analytic speeds.
 	Speeds string `config:",path=word" result:"contents"`
 	// Path of a JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
 	Types string `config:",path" result:"contents"`
@@ -33,10 +33,11 @@ type Options struct {
 	// Maximum relative error of job speeds, from 0 to below 1. The error of each job in each slot is drawn uniformly
 	// between minus and plus this value. Zero means the trace's value, or no error if the trace has none.
 	SpeedError float64
-	// Cost of a change in a job's number of workers or servers: checkpoint stops and restarts the job, hot moves
-	// parameters while the job runs, none costs no time. Empty means checkpoint, or none if compat is dl2.
+	// Cost of a change in a job's number of workers or servers: "checkpoint" stops and restarts the job, "hot" moves
+	// parameters while the job runs, "none" makes changes free. Empty means "checkpoint", or "none" if compat = "dl2".
 	Scaling string `config:",one=checkpoint|hot|none"`
-	// Reference simulator: dl2 reproduces DL2's simulator with its faults, none corrects the faults. Default none.
+	// Reference simulator: "dl2" reproduces DL2's simulator with its faults, "none" corrects the faults. Default
+	// "none".
 	Compat string `config:",one=none|dl2"`
 }
 

@@ -15,11 +15,11 @@ import (
 
 // Options describes the servers and their network.
 type Options struct {
-	// Topology of the network: ramp is an optical network with channels between all servers, tree has one switch per
-	// rack and a core switch. Default ramp.
+	// Topology of the network: "ramp" is an optical network with channels between all servers, "tree" has one switch
+	// per rack and a core switch. Default "ramp".
 	Network string `config:",one=ramp|tree"`
-	// Dimensions of the network: groups, racks per group and servers per rack for ramp; racks and servers per rack for
-	// tree. Empty means 4, 4, 2 for ramp and 4, 8 for tree.
+	// Dimensions of the network: groups, racks per group and servers per rack for network = "ramp"; racks and servers
+	// per rack for network = "tree". Empty means 4, 4, 2 for "ramp" and 4, 8 for "tree".
 	Size     []int
 	Channels int // Number of channels between two servers, for network = "ramp". Default 1.
 	// Network bandwidth of a server in bytes/s. Zero means 1.6e12, the value of PAC-ML's experiments.
@@ -33,14 +33,14 @@ type Options struct {
 	Memory float64 `config:"memory_bytes"` // Memory per server in bytes. Zero means 80e9.
 	// Server speed relative to the device profile; operation times are divided by it. Default 1.
 	Speed float64
-	// Parallelism of a training step: data splits the batch, tensor splits the parameters, pipeline gives each server
-	// consecutive operations. Default data.
+	// Parallelism of a training step: "data" splits the batch, "tensor" splits the parameters, "pipeline" gives each
+	// server consecutive operations. Default "data".
 	Strategy  string `config:",one=data|tensor|pipeline"`
 	MaxDegree int    // Maximum number of parts into which a training step is split. Zero means 16.
-	// Quantum of operation time in ms, for strategy = "tensor": an operation is split into one part per quantum of its
-	// time, up to max_degree parts. Default 0.01.
+	// Operation time per part in ms, for strategy = "tensor": an operation is split into one part per quantum, up to
+	// max_degree parts. Default 0.01.
 	Quantum float64  `config:"quantum_ms"`
-	Quirks  []string // Names of the faults of PAC-ML's simulator to keep. Empty keeps none.
+	Quirks  []string // Names of the faults of PAC-ML's simulator to keep. Empty keeps no fault.
 }
 
 // EnsureDefaults fills in defaults.
@@ -135,16 +135,16 @@ type Demand struct {
 	Steps int // Number of training steps per job. Zero means 50.
 	// Offered load: average fraction of busy servers if every job ran on one server. Zero means 1.
 	Load float64
-	// Mean time between two arrivals; replaces load. Zero derives it from load.
+	// Mean time between two arrivals; replaces demand.load. Zero derives the time from demand.load.
 	Every time.Duration `config:"arrival_interval,was=every"`
-	// Distribution of the times between arrivals: exponential, or regular (all equal). Default exponential.
+	// Distribution of the times between arrivals: "exponential", or "regular" (all equal). Default "exponential".
 	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
 	// Amplitude of the periodic change of the load, relative to the load, from 0 to below 1. Zero keeps the load
 	// constant.
 	Swing  float64
-	Period int // Number of jobs per period of swing. Zero means 50.
-	// Distribution of a job's time limit, which is a fraction of its time on one server: uniform, fixed, skewed or
-	// values. Default uniform.
+	Period int // Period of the load change that demand.swing sets, in jobs. Zero means 50.
+	// Distribution of a job's time limit, which is a fraction of its time on one server: "uniform", "fixed", "skewed"
+	// or "values". Default "uniform".
 	Limits string `config:",one=uniform|fixed|skewed|values"`
 	// Lower bound of time limits, for limits = "uniform" or "skewed", as a fraction of a job's time on one server. Zero
 	// means 0.1.
@@ -157,7 +157,7 @@ type Demand struct {
 	Skewness float64
 	// Time limits to draw from, for limits = "values", as fractions of a job's time on one server.
 	Values     []float64
-	Shares     []float64 // Relative frequency of each time limit in values. Empty means equal frequencies.
+	Shares     []float64 // Relative frequency of each time limit in demand.values. Empty means equal frequencies.
 	Seed       uint64    // Random seed of the first episode. Default 1.
 	TrainCount int       // Number of training episodes. Zero means 20.
 	// Number of validation episodes, which select the best learned policy. Zero means 10.
@@ -210,7 +210,7 @@ type Vary struct {
 	// Values of demand.skewness to sweep, for demand.limits = "skewed". Empty keeps demand.skewness.
 	Skewness   []float64
 	MaxDegrees []int // Values of fabric.max_degree to sweep. Empty keeps fabric.max_degree.
-	// Network topologies to sweep, each with or without its dimensions, such as ramp 4x4x2 or tree. Empty keeps
+	// Network topologies to sweep, each with or without its dimensions, such as "ramp 4x4x2" or "tree". Empty keeps
 	// fabric.network and fabric.size.
 	Networks []string `json:",omitempty"`
 }

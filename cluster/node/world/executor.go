@@ -17,22 +17,22 @@ import (
 
 // Executor configures how 'graft node run' runs tasks.
 type Executor struct {
-	// Devices that run tasks: gpu uses the machine's GPUs, cpu divides the machine's processors into machine.gpus
-	// slots, auto means gpu if NVIDIA's library finds GPUs and cpu otherwise. Default auto.
+	// Devices that run tasks: "gpu" uses the machine's GPUs, "cpu" divides the machine's processors into machine.gpus
+	// slots, "auto" means "gpu" if NVIDIA's library finds GPUs and "cpu" otherwise. Default "auto".
 	Devices string `config:",one=auto|gpu|cpu"`
 	// UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty means all GPUs.
 	UUIDs []string      `config:"uuids"`
 	Grace time.Duration // Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.
 	// Maximum log size per attempt of a task, in MiB. A longer log loses its middle part. Default 16.
 	Log int `config:"log_mb"`
-	// Path of a cgroup v2 folder that the user may write; none disables cgroups. Empty means graft's own cgroup if it
+	// Path of a cgroup v2 folder that the user may write; "none" disables cgroups. Empty means graft's own cgroup if it
 	// is writable.
 	Cgroup string
 	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
 	Backoff  time.Duration
 	Sampling time.Duration // Time between two readings of the devices, from 10ms to 1s. Default 100ms.
-	// Power of an idle device in watts, which one energy column subtracts. Zero measures it for one second before the
-	// first task. A negative value leaves the column empty.
+	// Power of an idle device in watts. One energy column excludes it. Zero measures it for one second before the first
+	// task. A negative value leaves the column empty.
 	IdleWatts float64
 }
 

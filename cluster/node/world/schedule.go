@@ -23,8 +23,8 @@ type Schedule struct {
 	study.Schedule
 	Quantum time.Duration // Time slice of schedulers that time-share GPUs. Default 10s.
 	Aging   time.Duration // Waiting time after which the priority of a task rises by one step. Default 1m.
-	// Cost that ranks schedulers and that learning minimises: completion is the mean time from arrival to completion;
-	// energy-delay is this mean multiplied by the energy of all GPUs. Default completion.
+	// Cost that ranks schedulers and that learning minimises: "completion" is the mean time from arrival to completion;
+	// "energy-delay" is this mean multiplied by the energy of all GPUs. Default "completion".
 	Objective string `config:",one=completion|energy-delay"`
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Task configures a task of the file.
 type Task struct {
-	Name string // Unique name of the task. Empty means the word task and its position in the file.
+	Name string // Unique name of the task. Empty means "task" followed by its position in the file.
 	// Program and arguments of a real task, run without a shell. Empty means a task that is only simulated.
 	Command []string
 	Kind    string // Name of the task's row in tables of measured pairs. Empty means the task's name.
@@ -30,7 +30,7 @@ type Task struct {
 	Priority int           // Scheduling priority; tasks with larger values run first. Default 0.
 	Weight   float64       // Weight of the task's flow in fair queueing. Default 1.
 	Tickets  int           // Number of tickets in lottery and stride scheduling. Default 1.
-	After    []string      // Names of the tasks that must complete before this task starts. Empty means none.
+	After    []string      // Names of the tasks that must complete before this task starts. Empty means no dependency.
 	// Number of copies of the task. If above 1, a number is appended to each name. Default 1.
 	Count int
 

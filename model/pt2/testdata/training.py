@@ -1,7 +1,7 @@
 """Training of the reference's networks in plain PyTorch, with which a test compares.
 
 Takes the folder of models.py, and reads from stdin lines of JSON with the name of a network, its
-file of weights, inputs, labels and loss. Writes a line of JSON for each: the losses of ten
+weight file, inputs, labels and loss. Writes a line of JSON for each: the losses of ten
 steps, and the sum and the norm of each tensor after them.
 """
 

@@ -30,9 +30,9 @@ const KindName = "elastic-learning"
 func init() {
 	decode.Register(&decode.FileKind{
 		Name: KindName, Noun: "learning of a scheduler", Command: "graft learn",
-		Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
+		Files: "files for training schedulers of elastic jobs", Title: "schedulers of elastic jobs that learn",
 		Sections: []string{"workloads"}, BeforeWorlds: true, New: func() decode.CheckedFile { return New() },
-		Page: decode.Page{Title: "Keys of the file of schedulers that learn",
+		Page: decode.Page{Title: "Keys for training schedulers of elastic jobs",
 			Sections: []string{"workloads", "learn", "dl2", "run"}, Intro: "A file with the section `workloads`, " +
 				"for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, " +
 				"and `schedule` are as in simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
@@ -46,7 +46,7 @@ type File struct {
 	Workload  study.Workload       // Job trace, at most one, whose settings generated workloads use.
 	Workloads WorkloadOptions      // Workloads for training, validation and test.
 	Learn     candidates.Options   // Options of the learner.
-	// Options of the learner that runs if elastic.compat is dl2.
+	// Options of the learner that runs if elastic.compat = "dl2".
 	DL2      dl2.Options      `config:"dl2,omit=seed"`
 	Run      learn.RunOptions // Seeds and output of the run.
 	Schedule study.Schedule   // Schedulers that 'graft evaluate' compares with the learned scheduler.
@@ -62,35 +62,38 @@ type File struct {
 type WorkloadOptions struct {
 	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission: first
 	// the training workloads, then validation, then test. Jobs submitted less than a slot after a part ends, and jobs
-	// after the test part, are skipped. Empty splits no trace.
+	// after the test part, are skipped. Empty reads workloads from the other keys of this section.
 	From string `result:"contents"`
 	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
 	// Trace files of validation workloads, which select the best learned policy. Empty generates workloads.
 	Validation []string `result:"contents"`
 	// Trace files of test workloads, on which 'graft evaluate' compares schedulers. Empty generates workloads.
-	Test            []string `result:"none"`
-	Seed            uint64   // Seed of generated workloads. Default 1.
-	TrainCount      int      // Number of training workloads to generate if train is empty. Zero means 40.
-	ValidationCount int      // Number of validation workloads to generate if validation is empty. Zero means 8.
-	TestCount       int      `result:"none"` // Number of test workloads to generate if test is empty. Zero means 10.
-	// Arrival process of generated workloads: uniform; poisson; pattern repeats the job counts of the key pattern,
-	// starting at a random slot; trace repeats the job counts of workload.traces; submission, only with from, keeps the
-	// submission times. Empty means poisson, or submission with from.
+	Test       []string `result:"none"`
+	Seed       uint64   // Seed of generated workloads. Default 1.
+	TrainCount int      // Number of training workloads to generate if workloads.train is empty. Zero means 40.
+	// Number of validation workloads to generate if workloads.validation is empty. Zero means 8.
+	ValidationCount int
+	// Number of test workloads to generate if workloads.test is empty. Zero means 10.
+	TestCount int `result:"none"`
+	// Arrival process of generated workloads: "uniform"; "poisson"; "pattern" repeats the job counts of
+	// workloads.pattern, starting at a random slot; "trace" repeats the job counts of workload.traces; "submission",
+	// which requires workloads.from, keeps the submission times. Empty means "poisson", or "submission" if
+	// workloads.from is set.
 	Arrivals string `config:",one=uniform|poisson|pattern|trace|submission"`
 	// Numbers of jobs that arrive in consecutive slots, for arrivals = "pattern". Values above max_arrivals are reduced
 	// to it.
 	Pattern []int
 	Jobs    int // Number of jobs per workload that is not read from a file. Zero means 60.
-	// Maximum number of job arrivals per slot. Zero means 3. Excludes from.
+	// Maximum number of job arrivals per slot. Zero means 3. Excludes workloads.from.
 	Rate int `config:"max_arrivals,was=rate"`
-	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, with from, the work of each job in the
-	// trace.
+	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, if workloads.from is set, the work of
+	// each job in the trace.
 	Epochs float64
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
-	// Varies the number of epochs by up to 10% between jobs of the same type. Excludes from. False makes it equal for
-	// all jobs of a type.
+	// Varies the number of epochs by up to 10% between jobs of the same type. Excludes workloads.from. False gives all
+	// jobs of a type the same number.
 	Jitter bool
 }
 
