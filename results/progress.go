@@ -108,7 +108,7 @@ type Tracker struct {
 	begun    bool      // the amount at the start is known
 	changed  bool      // the file lacks the last change
 	written  time.Time // time of the last write, or of the start
-	every    int       // one of so many values of the metric is kept
+	every    int       // keeps every n-th value of the metric
 	skipped  int       // values since the last kept one
 	closed   bool
 }
@@ -218,15 +218,15 @@ func (t *Tracker) write(now time.Time) {
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// cut shortens a text to at most so many bytes, without an incomplete character.
-func cut(text string, most int) string {
-	if len(text) <= most {
+// cut shortens a text to at most n bytes, without an incomplete character.
+func cut(text string, n int) string {
+	if len(text) <= n {
 		return text
 	}
-	for most > 0 && text[most]&0xc0 == 0x80 {
-		most--
+	for n > 0 && text[n]&0xc0 == 0x80 {
+		n--
 	}
-	return text[:most] + "…"
+	return text[:n] + "…"
 }
 
 // StopOrEnd ends the tracking: as stopped if the run was interrupted, otherwise by [Tracker.End].
