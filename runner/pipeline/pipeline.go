@@ -81,6 +81,7 @@ type pipeline struct {
 	env      *app.Env
 	folder   string
 	journal  *runs.Journal
+	track    *results.Tracker
 	done     []Stage
 	simulate func(ctx context.Context, path, folder string) error // runs a scenario; tests replace it
 }
@@ -90,7 +91,12 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	if err := p.open(); err != nil {
 		return nil, err
 	}
+	p.track = p.env.Track(p.folder, "stages")
 	outcome, err := p.stages(ctx)
+	if outcome != nil { // although some scenarios may have failed
+		p.track.End(nil)
+	}
+	p.track.StopOrEnd(ctx.Err() != nil, err)
 	if ctx.Err() != nil {
 		return nil, failure.With(failure.Requeue, errors.Join(
 			fmt.Errorf("stopped; completed work is kept in %s; run the same command again to continue", p.folder), err))
@@ -177,6 +183,7 @@ func (p *pipeline) stage(ctx context.Context, name, from string, do func() error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	p.track.Note(float64(len(p.done)), float64(len(p.journal.Stages)))
 	e := p.journal.Entry(name)
 	if p.journal.Holds(e, from) {
 		p.env.Log.Info("skipped unchanged stage", zap.String("stage", name))
