@@ -13,7 +13,8 @@ import (
 var jobOverview = overview{progress: jobProgress,
 	trend: overStream("epochs.csv", "epoch", ValidationAccuracy, document.UnitShare)}
 
-// jobProgress returns the used part of the budget. Without progress.json, it is the time of the last epoch.
+// jobProgress returns the used part of the budget. Without progress.json, it is the time of the last epoch,
+// and the time left is unknown.
 func jobProgress(r *Run, written *results.Progress) (*results.Progress, error) {
 	if budget, known := r.Quantity("budget"); r.Ended && known {
 		return &results.Progress{Done: budget, Of: budget, Unit: document.UnitSeconds}, nil
@@ -21,15 +22,12 @@ func jobProgress(r *Run, written *results.Progress) (*results.Progress, error) {
 	if written != nil || r.Ended {
 		return written, nil
 	}
-	p := &results.Progress{Unit: document.UnitSeconds, Since: r.Manifest.Created}
+	p := &results.Progress{Unit: document.UnitSeconds}
 	p.Done, _ = r.Quantity("time")
 	if text, given := r.Setting("time.budget"); given {
 		p.Of = secondsOf(text)
 	}
 	p.Done = min(p.Done, p.Of)
-	if info, err := r.Files.Stat(r.folder.At("epochs.csv")); err == nil {
-		p.At = info.ModTime()
-	}
 	return p, nil
 }
 

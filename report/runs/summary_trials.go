@@ -22,7 +22,7 @@ func sweepShare(r *Run, written *results.Progress) (*results.Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &results.Progress{Unit: "trials", Since: r.Manifest.Created}
+	p := &results.Progress{Unit: "trials"}
 	if written != nil {
 		p.Since, p.SinceDone = written.Since, written.SinceDone
 	}
