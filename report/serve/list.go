@@ -29,16 +29,16 @@ func (h *Handler) listing(v *snapshot) *listing {
 	l := &listing{count: map[State]int{}, over: v.over}
 	outer, inside, hidden := divide(v.states)
 	l.over += hidden
-	lines := h.lines(outer)
-	for k, s := range outer {
-		if lines[k].why != "" {
-			l.broken = append(l.broken, listedRun{runState: s, runLine: lines[k]})
+	for k, line := range h.lines(outer) {
+		run := listedRun{runState: outer[k], runLine: line}
+		h.addMembers(&run, inside[run.name], l)
+		if line.why != "" {
+			l.broken = append(l.broken, run)
+			l.addOrphans(&run)
 			continue
 		}
-		run := listedRun{runState: s, runLine: lines[k]}
-		h.addMembers(&run, inside[s.name], l)
-		active := !s.quiet || slices.ContainsFunc(run.members, func(m listedRun) bool { return m.state == Running })
-		run.state = lines[k].state(active)
+		active := !run.quiet || slices.ContainsFunc(run.members, func(m listedRun) bool { return m.state == Running })
+		run.state = line.state(active)
 		l.count[run.state]++
 		l.runs = append(l.runs, run)
 	}
@@ -83,6 +83,16 @@ func (h *Handler) addMembers(run *listedRun, inside []runState, l *listing) {
 		member.state = line.state(!inside[k].quiet)
 		run.members = append(run.members, member)
 		l.inside++
+	}
+}
+
+// addOrphans lists the runs inside a run that cannot be read like others.
+func (l *listing) addOrphans(broken *listedRun) {
+	for _, m := range broken.members {
+		m.parent = ""
+		l.count[m.state]++
+		l.runs = append(l.runs, m)
+		l.inside--
 	}
 }
 
