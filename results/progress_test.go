@@ -34,8 +34,8 @@ func TestTrackerWritesAtIntervals(t *testing.T) {
 	tracker.Note(2, 10)
 	p, err := results.ReadProgress(files.OS{}, dir)
 	require.NoError(t, err)
-	require.Equal(t, &results.Progress{Done: 2, Of: 10, Unit: "cells", Since: clock.at.Add(-2 * time.Second), SinceDone: 1,
-		At: clock.at}, p)
+	require.Equal(t, &results.Progress{Done: 2, Of: 10, Unit: "cells", Since: clock.at.Add(-2 * time.Second),
+		SinceDone: 1, At: clock.at}, p)
 	left, known := p.Left(clock.at.Add(time.Second))
 	require.True(t, known)
 	require.Equal(t, 15*time.Second, left, "one cell in two seconds, eight cells left, one second later")

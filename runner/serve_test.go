@@ -117,8 +117,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 	before, same := listing(t, dir), digests(t, dir)
 	v := visitors(t, dir)
 	list := v.get("/")
-	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 done, %d left out; 19 sub-runs inside them.</p>", len(all)+len(bad)-2,
-		len(bad)-2))
+	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 done, %d left out; 19 sub-runs inside them.</p>",
+		len(all)+len(bad)-2, len(bad)-2))
 	for name := range all {
 		require.Contains(t, list, fmt.Sprintf(`<a href="/run/%s">%s</a>`, name, name))
 		text := v.get("/run/" + name)
@@ -135,8 +135,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 		require.Contains(t, list, `href="`+serve.AddressOf("bad/"+name)+`"`)
 		require.Contains(t, v.get(serve.AddressOf("bad/"+name)), says)
 	}
-	require.Contains(t, list, `<td>validation accuracy</td><td class="n" data-v="0.5" `+
-		`data-u="validation_accuracy share">50.00</td><td>%</td>`)
+	require.Contains(t, list, `<td class="n" data-v="0.5" `+
+		`data-u="validation_accuracy share">50.00</td><td>%</td><td>validation accuracy</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
 	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: the folder does not exist",
 		"epochs.csv",

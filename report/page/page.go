@@ -82,7 +82,8 @@ type Nest struct {
 // the selection and the order of rows.
 type Filter struct {
 	Columns []FilterColumn
-	Unit    string // name of a row in the plural, such as runs
+	Unit    string   // name of a row in the plural, such as runs
+	Minor   []string // names of columns that narrow windows leave out
 }
 
 // FilterColumn is a column with few values, of which a reader selects one.

@@ -125,7 +125,8 @@ type (
 	}
 	columnView struct {
 		document.Column
-		Fixed bool // readers cannot sort by it
+		Fixed bool   // readers cannot sort by it
+		Class string // CSS classes after the class of numbers
 	}
 	rowView struct {
 		Chosen  string // value of the row's checkbox

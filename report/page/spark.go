@@ -21,7 +21,8 @@ const (
 func Bar(share float64, class string) []byte {
 	share = min(1, max(0, share))
 	return fmt.Appendf(nil, `<svg class="bar %s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" aria-hidden="true">`+
-		`<rect class="rail" width="%[2]d" height="%[3]d" rx="3"/><rect class="part" width="%s" height="%[3]d" rx="3"/></svg>`,
+		`<rect class="rail" width="%[2]d" height="%[3]d" rx="3"/>`+
+		`<rect class="part" width="%[4]s" height="%[3]d" rx="3"/></svg>`,
 		class, barWidth, barHeight, pixels(share*barWidth))
 }
 
@@ -41,8 +42,8 @@ func Sparkline(values []float64, title string) []byte {
 		if len(values) > 1 {
 			x = sparkMargin + float64(k)*(sparkWidth-2*sparkMargin)/float64(len(values)-1)
 		}
-		if high > low {
-			y = sparkHeight - sparkMargin - (v/2-low/2)/(high/2-low/2)*(sparkHeight-2*sparkMargin) // halves do not overflow
+		if high > low { // differences of halves do not overflow
+			y = sparkHeight - sparkMargin - (v/2-low/2)/(high/2-low/2)*(sparkHeight-2*sparkMargin)
 		}
 		move := "L"
 		if k == 0 {

@@ -16,8 +16,8 @@ const longCell = 32
 
 func (t *Table) view() (*tableView, error) {
 	view := &tableView{Pick: t.Pick, Filter: t.Filter}
-	for _, c := range t.Columns {
-		view.Columns = append(view.Columns, columnView{c, slices.Contains(t.Fixed, c.Name)})
+	for k, c := range t.Columns {
+		view.Columns = append(view.Columns, columnView{c, slices.Contains(t.Fixed, c.Name), t.columnClass(k)})
 	}
 	if t.Nest != nil && (len(t.Nest.Keys) != len(t.Rows) || len(t.Nest.Parents) != len(t.Rows)) {
 		return nil, fmt.Errorf("table %q: got %d keys and %d parents for %d rows", t.Caption, len(t.Nest.Keys),
@@ -40,6 +40,7 @@ func (t *Table) view() (*tableView, error) {
 				return nil, fmt.Errorf("table %q: row %d: %w", t.Caption, k+1, err)
 			}
 			shown.Cells[c].Head = c == 0 && !t.Columns[0].Number
+			shown.Cells[c].Class = strings.TrimSpace(shown.Cells[c].Class + t.cellClass(view.Columns[c], cell))
 		}
 		if t.Nest != nil {
 			shown.Key, shown.In, shown.Inside = t.Nest.Keys[k], t.Nest.Parents[k], inside[t.Nest.Keys[k]]
@@ -50,6 +51,25 @@ func (t *Table) view() (*tableView, error) {
 		view.Rows = append(view.Rows, shown)
 	}
 	return view, nil
+}
+
+// columnClass returns the CSS classes of a column, without the class of numbers.
+func (t *Table) columnClass(k int) (class string) {
+	if slices.ContainsFunc(t.Rows, func(row []document.Cell) bool { return k < len(row) && row[k].Picture != nil }) {
+		class += " drawn"
+	}
+	if t.Filter != nil && slices.Contains(t.Filter.Minor, t.Columns[k].Name) {
+		class += " minor"
+	}
+	return class
+}
+
+// cellClass returns the classes of a cell's column, and marks a missing value, which a narrow window leaves out.
+func (t *Table) cellClass(column columnView, c document.Cell) string {
+	if t.Filter != nil && c.String() == "-" {
+		return column.Class + " none"
+	}
+	return column.Class
 }
 
 // counts returns the number of rows inside each row that contains some.
@@ -85,6 +105,6 @@ func viewOf(c document.Cell, column document.Column) (cellView, error) {
 	if err := checkSVG(c.Picture); err != nil {
 		return v, fmt.Errorf("picture: %w", err)
 	}
-	v.Class, v.Picture = strings.TrimSpace("drawn "+v.Class), template.HTML(c.Picture)
+	v.Picture = template.HTML(c.Picture)
 	return v, nil
 }

@@ -120,7 +120,7 @@ func pipelineProgress(r *Run, written *results.Progress) (*results.Progress, err
 		case StageDone:
 			p.Done++
 		case stageFailed:
-			if strings.HasPrefix(e.Name, SimulateStage) { // the others go on without it
+			if strings.HasPrefix(e.Name, SimulateStage) { // other scenarios continue
 				p.Done++
 			}
 		case StageRunning:

@@ -23,7 +23,7 @@ type pageCache struct {
 	waiting int                      // renderings that have not started
 }
 
-// content is what a request asks for: a [page.Page], or JSON.
+// content is the body of a response: a page, or JSON.
 type content interface {
 	Render(w io.Writer) error
 	Policy() string // Content-Security-Policy

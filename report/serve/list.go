@@ -153,8 +153,8 @@ const listTime = "2006-01-02 15:04:05"
 func (l *listing) table(now time.Time) *page.Table {
 	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare",
 		About: "the selected runs, side by side."}, Nest: &page.Nest{}, Fixed: []string{"trend"},
-		Table: *document.NewTable("run", "kind", "state").Numbers("", "", "progress", "left").Texts("trend", "figure").
-			Numbers("", "", "value").Texts("unit", "network").Numbers("", "", "seed")}
+		Table: *document.NewTable("run", "kind", "state").Numbers("", "", "progress", "left").Texts("trend").
+			Numbers("", "", "value").Texts("unit", "figure", "network").Numbers("", "", "seed")}
 	t.Columns = append(t.Columns, document.Column{Name: "began", Unit: "UTC"},
 		document.Column{Name: "written", Unit: "UTC"})
 	kinds := map[string]bool{}
@@ -192,7 +192,8 @@ func filterOf(kinds map[string]bool) *page.Filter {
 	for _, s := range states {
 		of.Values = append(of.Values, string(s))
 	}
-	return &page.Filter{Columns: []page.FilterColumn{by, of}, Unit: "runs"}
+	return &page.Filter{Columns: []page.FilterColumn{by, of}, Unit: "runs",
+		Minor: []string{"network", "seed", "began", "written"}}
 }
 
 // key returns the text that identifies the row of a run on the page.
@@ -213,9 +214,13 @@ func (l *listedRun) cells(now time.Time) []any {
 		value = document.Value(q.Mean, q.Unit)
 		value.Group = q.Quantity + " " + q.Unit
 	}
+	said := document.Text(figure)
+	if l.state == Failed {
+		said = document.Cell{Text: shortReason(l.summary.Failed), Look: results.Down}
+	}
 	return []any{document.Cell{Text: l.shownName(), Link: AddressOf(l.name)}, l.kind,
 		document.Cell{Text: string(l.state), Look: stateLooks[l.state]}, l.progressCell(), l.leftCell(now),
-		l.trendCell(), figure, value, unit, cmp.Or(l.network, "-"), seed, began, l.written.UTC().Format(listTime)}
+		l.trendCell(), value, unit, said, cmp.Or(l.network, "-"), seed, began, l.written.UTC().Format(listTime)}
 }
 
 // shownName returns the name of a run, relative to the run that contains it.
@@ -254,7 +259,7 @@ func (l *listedRun) leftCell(now time.Time) document.Cell {
 		return document.Missing()
 	}
 	c := document.Value(left.Seconds(), document.UnitSeconds)
-	c.Instead = leftText(left)
+	c.Instead = leftText(left) + " left"
 	return c
 }
 

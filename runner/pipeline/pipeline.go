@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -82,6 +83,7 @@ type pipeline struct {
 	folder   string
 	journal  *runs.Journal
 	track    *results.Tracker
+	lock     io.Closer
 	done     []Stage
 	simulate func(ctx context.Context, path, folder string) error // runs a scenario; tests replace it
 }
@@ -91,6 +93,7 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	if err := p.open(); err != nil {
 		return nil, err
 	}
+	defer func() { _ = p.lock.Close() }() // the end of the process also frees it
 	p.track = p.env.Track(p.folder, "stages")
 	outcome, err := p.stages(ctx)
 	if outcome != nil { // although some scenarios may have failed
@@ -122,6 +125,17 @@ func (p *pipeline) open() (err error) {
 	if err := p.env.Files.MkdirAll(p.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
+	if p.lock, err = results.Lock(p.env.Files, p.folder); err != nil {
+		return err
+	}
+	if err := p.record(); err != nil {
+		return errors.Join(err, p.lock.Close())
+	}
+	return nil
+}
+
+// record writes the pipeline and its planned stages into the folder.
+func (p *pipeline) record() (err error) {
 	if p.journal, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
 		return err
 	}

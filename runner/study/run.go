@@ -48,6 +48,7 @@ func done(env *app.Env, w *study.World, f study.File, folder string, o app.Folde
 	if err != nil {
 		return nil, err
 	}
+	env.Track(folder, "cells").End(nil) // a process that was killed, or failed after the outcome, leaves its progress
 	return outcome, errors.Join(study.Forget(env.Files, folder, outcome), run.Close())
 }
 
