@@ -155,7 +155,7 @@ func pipelineFailed(r *Run) string {
 	return ""
 }
 
-// simulationOverview shows a simulation by its finished segments and the best accuracy so far.
+// simulationOverview shows a simulation by its finished legs and the best accuracy so far.
 var simulationOverview = overview{progress: simulationProgress, trend: func(r *Run) (Trend, error) {
 	return tableTrend(r, TableFolder)
 }}

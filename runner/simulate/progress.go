@@ -18,7 +18,7 @@ import (
 // draw shows the progress: bars on a terminal, otherwise a log line every ten seconds. It also writes the progress into
 // the run folder.
 func (x *monitor) draw() (end func()) {
-	x.track = x.env.Track(x.folder, "segments")
+	x.track = x.env.Track(x.folder, "legs")
 	x.trackState()
 	closeBars, stop := x.drawBars(), x.env.Poll(x.trackState)
 	return func() {
