@@ -264,6 +264,12 @@ func (g *index) isQuiet(e *indexedRun, now time.Time) bool {
 	return since > quietAfter || !e.ended && since > idleAfter && g.isFree(filepath.Join(e.path, results.LockFile))
 }
 
+// isHeld reports whether a process holds a lock file.
+func (g *index) isHeld(path string) bool {
+	held, err := g.fsys.Locked(path)
+	return err == nil && held
+}
+
 // isFree reports whether a lock file exists and no process holds it.
 func (g *index) isFree(path string) bool {
 	if _, err := g.fsys.Stat(path); err != nil {

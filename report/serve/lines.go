@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"graft/report"
 	"graft/report/document"
 	"graft/report/runs"
+	"graft/results"
 )
 
 // runLine holds what the list shows about a run.
@@ -92,13 +94,13 @@ const (
 var states = []State{Running, Done, Stopped, Failed}
 
 // state returns the state of a run. Active says that a process writes the run, or a run inside it.
-func (e *runLine) state(active bool) State {
+func (h *Handler) state(s runState, e *runLine, active bool) State {
 	switch {
 	case !e.said:
 		return Unknown
 	case e.ended:
 		return Done
-	case e.summary.Failed != "":
+	case e.summary.Failed != "" && !h.index.isHeld(filepath.Join(s.path, results.LockFile)): // otherwise it runs again
 		return Failed
 	case active:
 		return Running

@@ -38,7 +38,7 @@ func (h *Handler) listing(v *snapshot) *listing {
 			continue
 		}
 		active := !run.quiet || slices.ContainsFunc(run.members, func(m listedRun) bool { return m.state == Running })
-		run.state = line.state(active)
+		run.state = h.state(outer[k], line, active)
 		l.count[run.state]++
 		l.runs = append(l.runs, run)
 	}
@@ -80,7 +80,7 @@ func (h *Handler) addMembers(run *listedRun, inside []runState, l *listing) {
 			l.broken = append(l.broken, member)
 			continue
 		}
-		member.state = line.state(!inside[k].quiet)
+		member.state = h.state(inside[k], line, !inside[k].quiet)
 		run.members = append(run.members, member)
 		l.inside++
 	}
