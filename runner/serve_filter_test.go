@@ -90,6 +90,8 @@ func TestListFiltersInABrowser(t *testing.T) {
 	b.until(`document.querySelector("[data-name=run]")?.getAttribute("aria-sort") === "descending"`)
 	require.Equal(t, "node-open node", b.text(visible))
 	require.Equal(t, "0", b.text(`document.querySelectorAll("[data-name=trend] button").length`))
+	open("?sort=run&order=ascending&state=done")
+	require.Regexp(t, "^adaptive cluster comparison comparison-open .* job left-out node node-profile pipeline ", b.text(visible))
 	open("?kind=nothing&q=%3Cscript%3E")
 	require.Equal(t, "", b.text(visible))
 	require.Equal(t, "nothing", b.text(`document.querySelector("[data-by=kind]").value`))

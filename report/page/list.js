@@ -86,7 +86,7 @@
       button.className = "fold";
       button.setAttribute("aria-expanded", "false");
       button.setAttribute("aria-label", `${row.dataset.inside} inside ${row.dataset.key}`);
-      button.textContent = row.dataset.inside;
+      button.dataset.count = row.dataset.inside; // not as a text, by which rows are sorted and found
       row.querySelector("th").prepend(button);
     }
   };
