@@ -91,7 +91,8 @@ func TestListFiltersInABrowser(t *testing.T) {
 	require.Equal(t, "node-open node", b.text(visible))
 	require.Equal(t, "0", b.text(`document.querySelectorAll("[data-name=trend] button").length`))
 	open("?sort=run&order=ascending&state=done")
-	require.Regexp(t, "^adaptive cluster comparison comparison-open .* job left-out node node-profile pipeline ", b.text(visible))
+	require.Regexp(t, "^adaptive cluster comparison comparison-open .* job left-out node node-profile pipeline ",
+		b.text(visible))
 	open("?kind=nothing&q=%3Cscript%3E")
 	require.Equal(t, "", b.text(visible))
 	require.Equal(t, "nothing", b.text(`document.querySelector("[data-by=kind]").value`))

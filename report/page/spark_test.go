@@ -10,7 +10,8 @@ import (
 
 // Small pictures are permitted on pages, whatever the numbers are.
 func TestSmallPictures(t *testing.T) {
-	for _, values := range [][]float64{{1}, {1, 1, 1}, {0, 1, 0.5}, {math.MaxFloat64, -math.MaxFloat64, 0}, {5e-324, 0}} {
+	for _, values := range [][]float64{{1}, {1, 1, 1}, {0, 1, 0.5}, {math.MaxFloat64, -math.MaxFloat64, 0},
+		{5e-324, 0}} {
 		text := Sparkline(values, `<b> & "loss"`)
 		require.NoError(t, checkSVG(text))
 		require.NotContains(t, string(text), "NaN")
