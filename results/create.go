@@ -193,6 +193,16 @@ func moveAside(fsys files.FS, path string) (err error) {
 	return err
 }
 
+// Lock locks the folder of a run that has no manifest, such as a pipeline, for this process. Other processes then take
+// the run for running. If another process holds the lock, the error wraps files.ErrLocked.
+func Lock(fsys files.FS, path string) (io.Closer, error) {
+	lock, err := lockRun(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("lock run %s: %w", path, err)
+	}
+	return lock, nil
+}
+
 // lockRun locks a run for this process.
 func lockRun(fsys files.FS, path string) (io.Closer, error) {
 	lock, err := fsys.Lock(filepath.Join(path, LockFile), files.Holder())

@@ -14,6 +14,7 @@
 //	NAME.tfevents         figures for TensorBoard: [Events]
 //	checkpoints/          NUMBER-NAME.ckpt, the last good ones: [Checkpoint]
 //	outcome.json          the outcome of the run; absent until it has ended
+//	progress.json         the progress of a run that has not ended: [Progress]; no result depends on it
 //	lock                  the process that writes the run; the file remains, and
 //	                      only a process that lives holds its lock
 //

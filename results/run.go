@@ -83,7 +83,8 @@ func (r *Run) sweep() {
 	if r.readKnown() != nil {
 		return
 	}
-	own := append([]string{ManifestFile, ConfigFile, ResolvedFile, OutcomeFile, registryName}, r.known...)
+	own := append([]string{ManifestFile, ConfigFile, ResolvedFile, OutcomeFile, ProgressFile,
+		registryName}, r.known...)
 	for _, dir := range []string{r.path, r.Path(checkpointsName)} {
 		entries, err := r.fsys.ReadDir(dir)
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"graft/report"
 	"graft/report/plot"
 	"graft/report/runs"
+	"graft/report/serve"
 	"graft/runner/application"
 	"graft/runner/describe"
 	"graft/runner/doctor"
@@ -71,7 +72,7 @@ var jsonReports = map[string][]any{
 	"graft pipeline":      {pipeline.Result{}},
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},
-	"graft serve":         {serveReport{}},
+	"graft serve":         {serveReport{}, serve.RunList{}},
 	"graft surgery":       {surgery.Report{}},
 	"graft table check":   {table.CheckReport{}},
 	"graft table convert": {table.Whole{}},
@@ -106,6 +107,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[fabric.Experiments]():    "With `--study`.",
 	reflect.TypeFor[simulate.Report]():       "Of a simulation that is over.",
 	reflect.TypeFor[simulate.Submission]():   "Of one that was given to a cluster.",
+	reflect.TypeFor[serve.RunList]():         "Response to `GET /runs.json`, with the numbers of the page of all runs.",
 	reflect.TypeFor[learn.PoliciesResult]():  "Of structural policies.",
 	reflect.TypeFor[learn.StudyResult]():     "Of a policy of the original system.",
 	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs and of a machine's tasks.",

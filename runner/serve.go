@@ -40,7 +40,8 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve the runs in a folder as live web pages",
 		Long: `serve prints an address and serves pages there until it is stopped: a list of the runs in a
 folder and its subfolders, a page for each run, and pages that compare several runs. They are
-the pages of graft report --html, updated while they are open.
+the pages of graft report --html, updated while they are open. The list shows the progress, the
+time left and a sparkline of each run, and has filters; /runs.json is the list as JSON.
 
 serve only reads: it takes no locks and writes no files, so it does not disturb running jobs,
 and it is idle while no page is open. Folders that are damaged, incomplete or not runs are

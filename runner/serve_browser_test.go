@@ -141,7 +141,7 @@ func TestServeInABrowser(t *testing.T) {
 	require.NoError(t, b.Eval(`document.querySelector("input[value=open]").focus()`, nil))
 	require.NoError(t, b.Press("Space"))
 	w.end()
-	b.until(`[...document.querySelectorAll("tbody tr")].every(tr => tr.cells[3].textContent === "ended")`)
+	b.until(`[...document.querySelectorAll("tbody tr")].every(tr => tr.cells[3].textContent === "done")`)
 	require.Equal(t, "open true", b.text(`document.activeElement.value + " " + document.activeElement.checked`),
 		"who chooses is not disturbed")
 	require.NoError(t, b.Click(`input[value=ended]`))

@@ -117,8 +117,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 	before, same := listing(t, dir), digests(t, dir)
 	v := visitors(t, dir)
 	list := v.get("/")
-	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 ended, %d left out.</p>", len(all)+len(bad)-2,
-		len(bad)-2))
+	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 done, %d left out; 19 sub-runs inside them.</p>",
+		len(all)+len(bad)-2, len(bad)-2))
 	for name := range all {
 		require.Contains(t, list, fmt.Sprintf(`<a href="/run/%s">%s</a>`, name, name))
 		text := v.get("/run/" + name)
@@ -135,8 +135,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 		require.Contains(t, list, `href="`+serve.AddressOf("bad/"+name)+`"`)
 		require.Contains(t, v.get(serve.AddressOf("bad/"+name)), says)
 	}
-	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" `+
-		`data-u="validation_accuracy share">50.00</td><td>%</td>`)
+	require.Contains(t, list, `<td class="n" data-v="0.5" `+
+		`data-u="validation_accuracy share">50.00</td><td>%</td><td>validation accuracy</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
 	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: the folder does not exist",
 		"epochs.csv",
@@ -169,7 +169,7 @@ func TestServeOfHostileFolders(t *testing.T) {
 	}
 	v := visitors(t, dir)
 	list := v.get("/")
-	require.Contains(t, list, "7 runs, 7 ended.")
+	require.Contains(t, list, "7 runs, 7 done.")
 	links := regexp.MustCompile(`<th scope="row"><a href="([^"]+)"`).FindAllStringSubmatch(list, -1)
 	require.Len(t, links, 7)
 	require.Equal(t, 5, strings.Count(list, `type="checkbox"`), "forms send some names otherwise")
@@ -328,7 +328,7 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	v.get("/")
 	v.clock.pass(time.Hour)
 	require.True(t, v.fresh("/"), "the open one is not called running any more")
-	require.Contains(t, v.get("/"), `<td class="down">not ended</td>`)
+	require.Contains(t, v.get("/"), `<td class="down">stopped</td>`)
 	require.False(t, v.fresh("/"))
 	writeJob(t, at("new"), writtenJob{seed: 3, epochs: 3, accuracy: 0.5})
 	require.False(t, v.fresh("/"))
@@ -336,11 +336,11 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	v.clock.pass(time.Second)
 	v.get("/run/new") // who asks for it by name finds it sooner
 	v.clock.pass(serve.ScanFactor * time.Second)
-	require.Contains(t, v.get("/"), "3 runs, 2 ended, 1 not ended.")
+	require.Contains(t, v.get("/"), "3 runs, 2 done, 1 stopped.")
 	v.clock.pass(serve.EndedFactor * time.Second)
 	changed("open", "epochs.csv")
 	v.clock.pass(time.Second)
-	require.Contains(t, v.get("/"), "3 runs, 1 running, 2 ended.")
+	require.Contains(t, v.get("/"), "3 runs, 1 running, 2 done.")
 }
 
 // A run that goes while it is looked at is named, and the rest is shown.
@@ -358,7 +358,7 @@ func TestServeWhereRunsVanish(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/b").Code)
 	v.clock.pass(time.Hour)
 	require.Contains(t, v.get("/compare?run=a&run=b"), "b: the folder does not exist")
-	require.Contains(t, v.get("/"), "2 runs, 2 ended.")
+	require.Contains(t, v.get("/"), "2 runs, 2 done.")
 	require.NoError(t, os.RemoveAll(dir))
 	v.clock.pass(time.Hour)
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/").Code)

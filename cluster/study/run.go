@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -17,9 +18,37 @@ type Job struct {
 	Inputs string // digest of all inputs; cells with another digest are simulated again
 	Study  Study  // prepared study
 	Plan   *Plan  // plan of the study
+	// Tell receives the progress after each cell, one call at a time; nil tells nobody.
+	Tell func(Progress)
 
+	telling             sync.Mutex
+	told                int // number of finished cells
 	cells, ablations    []Cell
 	results, withQuirks []*saved
+}
+
+// Progress is the progress of a study after a cell.
+type Progress struct {
+	Done, Of int     // number of finished cells, and of all cells
+	Metric   *Metric // metric that ranks schedulers; nil if there is none, or if the cell lacks it
+	Value    float64 // value of the metric in the cell
+}
+
+// tell reports a finished cell.
+func (j *Job) tell(values Values) {
+	if j.Tell == nil {
+		return
+	}
+	j.telling.Lock()
+	defer j.telling.Unlock()
+	j.told++
+	p := Progress{Done: j.told, Of: len(j.cells) + len(j.ablations)}
+	if len(j.Plan.Rank) > 0 {
+		if v, has := values[j.Plan.Rank[0]]; has {
+			p.Metric, p.Value = j.Plan.metric(j.Plan.Rank[0]), float64(v)
+		}
+	}
+	j.Tell(p)
 }
 
 // Run simulates the cells that are not in the run folder, saves each finished cell, and returns the outcome. The
@@ -52,6 +81,7 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 func (j *Job) cell(ctx context.Context, c *Cell) (*saved, error) {
 	folder := j.Plan.folder(c)
 	if s := j.restore(folder); s != nil {
+		j.tell(s.Values)
 		return s, nil
 	}
 	if err := j.begin(c, folder); err != nil {
@@ -66,6 +96,7 @@ func (j *Job) cell(ctx context.Context, c *Cell) (*saved, error) {
 		return nil, err
 	}
 	j.log(c, r)
+	j.tell(s.Values)
 	return s, nil
 }
 

@@ -35,7 +35,7 @@ var rooms = []room{
 	{"report/figure", []string{"internal/svg"}},
 	{"results", []string{"results/tensorboard"}},
 	{"report/document", []string{"results"}},
-	{"report/page", []string{"report/document"}},
+	{"report/page", []string{"report/document", "internal/svg"}},
 	{"dataset/bpe", nil},
 	{"dataset", []string{"torch", "dataset/bpe"}},
 	{"internal/prometheus", nil},

@@ -18,12 +18,15 @@ type Cell struct {
 	Low, High *float64 // ends of the interval in Unit; both or neither are set
 	Unit      string   // unit such as share or s; empty means a count, a ratio, or the unit of the column
 	// fmt verb for the number, followed by a unit; empty means the default for the unit
-	Format string
-	Before string       // mark in front of the number
-	After  string       // mark behind the number
-	Group  string       // group within which a page sorts numbers; empty means Unit
-	Look   results.Look // appearance on a page
-	Link   string       // target path of the text on a page; empty means no link
+	Format  string
+	Before  string       // mark in front of the number
+	After   string       // mark behind the number
+	Group   string       // group within which a page sorts numbers; empty means Unit
+	Look    results.Look // appearance on a page
+	Link    string       // target path of the text on a page; empty means no link
+	Instead string       // text on a page in place of a number, which still orders the rows; empty shows the number
+	// Picture is an svg element in front of the text on a page; nil means none.
+	Picture []byte
 }
 
 // Text returns a cell with a text.
@@ -58,6 +61,8 @@ func (c Cell) Then(format string, args ...any) Cell {
 // String returns the cell for display, without control characters.
 func (c Cell) String() string {
 	switch {
+	case c.Instead != "":
+		return Printable(c.Instead)
 	case c.None:
 		return "-" + c.After
 	case c.Number == nil && c.Low == nil:

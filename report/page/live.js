@@ -9,13 +9,14 @@
   // name tells nodes apart of which one in the new page is the same as one in this.
   const name = (node) => {
     if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
+    if (node.dataset.key) return `${node.nodeName} ${node.dataset.key}`;
     const inner = { SECTION: "h2", FIGURE: "figcaption", DETAILS: "summary", TR: "th[scope=row]" }[node.nodeName];
     const own = inner ? node.querySelector(inner)?.textContent : node.matches(".scroll") ? node.getAttribute("aria-label") : node.getAttribute("class");
     return `${node.nodeName} ${(own ?? "").split(inner ? "\n" : " ")[0]}`;
   };
 
   // What readers have done stays: how a table is sorted, what is open, what is told.
-  const theirs = { TH: "aria-sort", DETAILS: "open" };
+  const theirs = { TH: "aria-sort", DETAILS: "open", BUTTON: "aria-expanded" };
 
   const attributes = (was, now) => {
     for (const { name } of [...was.attributes]) if (!now.hasAttribute(name) && name !== theirs[was.nodeName]) was.removeAttribute(name);
@@ -25,7 +26,7 @@
   // morph makes of a node what it is now, and keeps of it what is the same: the focus,
   // what is selected and how far it is scrolled stay with it.
   const morph = (was, now) => {
-    if (was.isEqualNode(now) || was.matches?.(".detail")) return was;
+    if (was.isEqualNode(now) || was.matches?.(".detail, .shown")) return was;
     if (was.nodeType !== Node.ELEMENT_NODE) {
       was.data = now.data;
       return was;
@@ -92,6 +93,7 @@
     Object.assign(document.body.dataset, page.body.dataset);
     for (const [was, now] of ["header", "main"].map((part) => [document.querySelector(part), page.querySelector(part)])) morph(was, now);
     contents(document.querySelector("body > nav"), page.querySelector("body > nav"));
+    graft.settle?.();
     if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
     const mark = document.querySelector(".mark:focus, .mark:hover");
     if (mark) mark.closest(".timeline").querySelector(".detail").textContent = mark.getAttribute("aria-label");

@@ -64,6 +64,32 @@ type Table struct {
 	document.Table
 	Caption string // description for readers who cannot see the heading
 	Pick    *Pick  // lets readers select rows and open a page about them; nil means no selection
+	// identity and nesting of the rows; nil means that the first cells identify the rows, and no row is inside another
+	Nest   *Nest
+	Filter *Filter // lets readers of a served page show some of the rows; nil means none
+	// names of columns by which readers cannot sort, such as columns of pictures
+	Fixed []string
+}
+
+// Nest puts rows of a table inside other rows. The page hides them until the reader opens the outer row.
+type Nest struct {
+	Keys []string // unique name of each row, which identifies the row when the page is updated
+	// key of the row that contains the row; empty for an outer row. Rows inside other rows contain none.
+	Parents []string
+}
+
+// Filter lets readers select the rows that contain a text, or a value in some columns. The address of the page keeps
+// the selection and the order of rows.
+type Filter struct {
+	Columns []FilterColumn
+	Unit    string   // name of a row in the plural, such as runs
+	Minor   []string // names of columns that narrow windows leave out
+}
+
+// FilterColumn is a column with few values, of which a reader selects one.
+type FilterColumn struct {
+	Name   string   // name of a column
+	Values []string // values to select from, in order
 }
 
 // Pick configures the selection of rows in a table. A form requests the page about the selected rows.

@@ -24,6 +24,21 @@ const graft = (() => {
   // written are the rows of a table in the order in which they were written.
   const written = (table) => [...table.tBodies[0].rows].sort((a, b) => a.dataset.at - b.dataset.at);
 
+  // families puts rows inside others, such as the trials of a sweep, behind the row that contains them.
+  const families = (rows) => {
+    const inside = new Map();
+    for (const row of rows) {
+      if (!row.dataset.in) continue;
+      if (!inside.has(row.dataset.in)) inside.set(row.dataset.in, []);
+      inside.get(row.dataset.in).push(row);
+    }
+    if (inside.size === 0) return rows;
+    return rows.filter((row) => !row.dataset.in).flatMap((row) => [row, ...(inside.get(row.dataset.key) ?? [])]);
+  };
+
+  // Functions of other scripts: of a page as it was written, and of a table whose rows were put in order.
+  const [enhancers, sorted] = [[], []];
+
   // sort puts the rows in the order that the heads say. One that stands right is not
   // moved: it keeps the focus.
   const sort = (table) => {
@@ -35,10 +50,11 @@ const graft = (() => {
       rows = rows.map((row) => ({ row, key: key(row.cells[column]) })).sort((a, b) => compare(a.key, b.key, sign)).map((k) => k.row);
     }
     let at = table.tBodies[0].firstElementChild;
-    for (const row of rows) {
+    for (const row of families(rows)) {
       if (row === at) at = at.nextElementSibling;
       else table.tBodies[0].insertBefore(row, at);
     }
+    for (const then of sorted) then(table);
   };
 
   const press = (event) => {
@@ -55,7 +71,7 @@ const graft = (() => {
       rows.forEach((row, at) => { row.dataset.at = at; });
       if (rows.length < 2) continue;
       for (const head of table.tHead.rows[0].cells) {
-        if (head.textContent.trim() === "") continue;
+        if (head.textContent.trim() === "" || "fixed" in head.dataset) continue;
         const button = document.createElement("button");
         button.type = "button";
         button.append(...head.childNodes);
@@ -108,7 +124,8 @@ const graft = (() => {
   const enhance = (root) => {
     tables(root);
     timelines(root);
+    for (const more of enhancers) more(root);
   };
   enhance(document);
-  return { enhance, sort, written };
+  return { enhance, sort, written, enhancers, sorted };
 })();

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"graft/report/document"
-	"graft/results"
 )
 
 var (
@@ -24,8 +23,10 @@ var (
 	style string
 	//go:embed page.js
 	script string
+	//go:embed list.js
+	listScript string // of served pages with a filtered table, after script
 	//go:embed live.js
-	liveScript string // of pages that are served, after script
+	liveScript string // of pages that are served, after the others
 )
 
 // generator is the start of the meta element that names graft.
@@ -41,6 +42,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.HTML { return template.HTML("<style>" + style + "</style>") },
 		"script": func() template.HTML { return template.HTML("<script>" + script + "</script>") },
+		"list":   func() template.HTML { return template.HTML("<script>" + listScript + "</script>") },
 		"live":   func() template.HTML { return template.HTML("<script>" + liveScript + "</script>") },
 	}).Parse(layout))
 })
@@ -56,8 +58,23 @@ func (p *Page) Policy() string {
 	if p.Live != nil {
 		scripts, own = scripts+" "+digest(liveScript), "'self'"
 	}
+	if p.filters() {
+		scripts += " " + digest(listScript)
+	}
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + scripts + "; img-src data:; connect-src " +
 		own + "; base-uri 'none'; form-action " + own
+}
+
+// filters reports whether the page has a filtered table, which needs its own script.
+func (p *Page) filters() bool {
+	for _, s := range p.Sections {
+		for _, part := range s.Parts {
+			if part.Table != nil && part.Table.Filter != nil && p.Live != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Render writes the page. Equal pages give equal bytes.
@@ -81,6 +98,7 @@ type (
 		Policy               template.HTMLAttr
 		Links                []Link
 		Live                 *liveView
+		Filters              bool
 		Sections             []sectionView
 	}
 	liveView struct {
@@ -100,19 +118,28 @@ type (
 	}
 	tableView struct {
 		Name    string
-		Columns []document.Column
+		Columns []columnView
 		Rows    []rowView
 		Pick    *Pick
+		Filter  *Filter
+	}
+	columnView struct {
+		document.Column
+		Fixed bool   // readers cannot sort by it
+		Class string // CSS classes after the class of numbers
 	}
 	rowView struct {
-		Chosen string // value of the row's checkbox
-		Label  string // label of the checkbox
-		Cells  []cellView
+		Chosen  string // value of the row's checkbox
+		Label   string // label of the checkbox
+		Key, In string // keys of the row and of the row that contains it
+		Inside  int    // number of rows inside
+		Cells   []cellView
 	}
 	cellView struct {
 		Text, Link, Value, Unit string
 		Head                    bool
 		Class                   string
+		Picture                 template.HTML
 	}
 	figureView struct {
 		Caption, Description string
@@ -129,7 +156,8 @@ type viewer struct {
 func (p *Page) view() (*pageView, error) {
 	v := &viewer{map[string]int{}, map[string]bool{}}
 	view := &pageView{Title: p.Title, Lead: p.Lead, Version: p.Version, Links: p.Links, Live: p.Live.view(),
-		Policy: template.HTMLAttr(`content="` + p.Policy() + `"`)}
+		Filters: p.filters(),
+		Policy:  template.HTMLAttr(`content="` + p.Policy() + `"`)}
 	for k, s := range p.Sections {
 		section := sectionView{ID: fmt.Sprint("section-", k+1), Title: s.Title}
 		for _, part := range s.Parts {
@@ -188,49 +216,4 @@ func (v *viewer) part(section string, part Part) (partView, error) {
 		shown.Figures = append(shown.Figures, figureView{f.Caption, f.Description, svg})
 	}
 	return shown, nil
-}
-
-// longCell is the length in bytes above which a cell wraps.
-const longCell = 32
-
-func (t *Table) view() (*tableView, error) {
-	view := &tableView{Columns: t.Columns, Pick: t.Pick}
-	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
-		return nil, fmt.Errorf("table %q: got %d values of choices for %d rows", t.Caption, len(t.Pick.Values),
-			len(t.Rows))
-	}
-	for k, row := range t.Rows {
-		if len(row) != len(t.Columns) {
-			return nil, fmt.Errorf("table %q: row %d has %d cells, expected %d", t.Caption, k+1, len(row),
-				len(t.Columns))
-		}
-		shown := rowView{Cells: make([]cellView, len(row))}
-		for c, cell := range row {
-			shown.Cells[c] = viewOf(cell, t.Columns[c])
-			shown.Cells[c].Head = c == 0 && !t.Columns[0].Number
-		}
-		if t.Pick != nil && t.Pick.Values[k] != "" {
-			shown.Chosen, shown.Label = t.Pick.Values[k], t.Pick.Button+" "+shown.Cells[0].Text
-		}
-		view.Rows = append(view.Rows, shown)
-	}
-	return view, nil
-}
-
-// lookClasses are the CSS classes of looks.
-var lookClasses = map[results.Look]string{results.Up: " up", results.Down: " down", results.Choice: " pick"}
-
-func viewOf(c document.Cell, column document.Column) cellView {
-	v := cellView{Text: strings.TrimRight(c.String(), " "), Link: c.Link}
-	switch {
-	case column.Number:
-		v.Class, v.Value = "n", c.SortKey()
-		if c.Number != nil && column.Unit == "" {
-			v.Unit = cmp.Or(c.Group, c.Unit)
-		}
-	case len(v.Text) > longCell:
-		v.Class = "long" // its words wrap
-	}
-	v.Class = strings.TrimSpace(v.Class + lookClasses[c.Look])
-	return v
 }

@@ -63,7 +63,7 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 var ElasticCasesKind = &Kind{Name: "elastic-cases", By: "graft learn",
 	Title:  "run of cases of learned schedulers",
 	Titles: "runs of cases of learned schedulers", matches: hasManifestAnd(elasticCasesTable),
-	read: readElasticCases}
+	read: readElasticCases, list: casesOverview}
 
 // ElasticCasesStream is the table that identifies the run. It has one row per case.
 const (

@@ -125,7 +125,7 @@ func (s *ElasticStanding) compare(other *ElasticStanding) {
 var ElasticComparisonKind = &Kind{Name: "elastic-comparison", By: "graft evaluate",
 	Title:  "comparison of schedulers of elastic jobs",
 	Titles: "comparisons of schedulers of elastic jobs", matches: hasManifestAnd(comparisonTable),
-	read: readElasticComparison}
+	read: readElasticComparison, list: comparisonOverview}
 
 // ElasticComparisonStream is the table that identifies the run.
 const (

@@ -48,7 +48,8 @@ func ElasticSeedFile(seed uint64) string {
 // ElasticLearningKind is the kind of runs that learn a scheduler of elastic jobs, one per seed.
 var ElasticLearningKind = &Kind{Name: "elastic-learning", By: "graft learn", Title: "run of learned schedulers",
 	Titles: "runs of learned schedulers", matches: hasManifestAnd(LearningFile, study.LearnedFolder),
-	read: readElasticLearning, series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
+	read: readElasticLearning, list: schedulersOverview,
+	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 func readElasticLearning(f *Folder, r *Run) error {
 	o := &ElasticLearningOutcome{}

@@ -10,7 +10,7 @@ import (
 
 // EvaluationKind is the kind of run folders of graft evaluate --out.
 var EvaluationKind = &Kind{Name: "evaluation", By: "graft evaluate", Title: "evaluation", Titles: "evaluations",
-	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
+	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun, list: evaluationOverview,
 	series: func(r *Run) ([]Series, error) {
 		return streamSeries(r, "verdicts", "members", "standings", "folds")
 	}}

@@ -10,7 +10,7 @@ import (
 
 // JobKind is the kind of runs of graft train.
 var JobKind = &Kind{Name: "job", By: "graft train",
-	Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
+	Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun, list: jobOverview,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
 
 func readJobRun(f *Folder, r *Run) error {

@@ -14,6 +14,7 @@ type Kind struct {
 	read func(f *Folder, r *Run) error
 	// series reads the time series; nil for a kind without time series.
 	series func(r *Run) ([]Series, error)
+	list   overview // progress, trend and members in a list of runs
 }
 
 // Kinds lists all kinds. If the manifest of a folder does not name a kind, the first match is used.

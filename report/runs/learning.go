@@ -58,12 +58,12 @@ const LearningFile = "learning.csv"
 
 // PoliciesKind is the kind of runs that learn structural policies from tables, one per seed.
 var PoliciesKind = &Kind{Name: "policies", By: "graft learn", Title: "run of policies", Titles: "runs of policies",
-	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
+	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun, list: policiesOverview,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 // PolicyKind is the kind of runs that learn a policy in the original system's format from a table.
 var PolicyKind = &Kind{Name: "policy", By: "graft learn", Title: "run of a policy",
-	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
+	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun, list: policyOverview,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}
 
 func readPoliciesRun(f *Folder, r *Run) error {

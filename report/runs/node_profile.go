@@ -166,7 +166,7 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 // NodeProfileKind is the kind of runs of 'graft node profile'.
 var NodeProfileKind = &Kind{Name: "node-profile", By: "graft node profile", Title: "profile of a machine's tasks",
 	Titles: "profiles of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeProfileTable+".csv"),
-	read: readNodeProfile}
+	read: readNodeProfile, list: nodeProfileOverview}
 
 func readNodeProfile(f *Folder, r *Run) error {
 	o := &NodeProfileOutcome{}

@@ -73,7 +73,7 @@ type NodeStart struct {
 // NodeRunKind is the kind of runs of 'graft node run'.
 var NodeRunKind = &Kind{Name: "node-run", By: "graft node run",
 	Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
-	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks}
+	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks, list: nodeRunOverview}
 
 // TelemetryStream is the name of the table of device readings.
 const TelemetryStream = "telemetry"

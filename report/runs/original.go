@@ -19,7 +19,7 @@ import (
 // OriginalKind is the kind of results folders of the original system: trainings, tables and policies.
 var OriginalKind = &Kind{Name: "original", By: "the original system",
 	Title: "run of the original", Titles: "runs of the original",
-	matches: isOriginal, read: readOriginalRun, series: originalSeries}
+	matches: isOriginal, read: readOriginalRun, list: originalOverview, series: originalSeries}
 
 // isOriginal recognises a folder by its metric files, table or policy, or by its configuration's sections.
 func isOriginal(f *Folder) bool {

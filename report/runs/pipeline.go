@@ -48,7 +48,8 @@ type PipelineOutcome struct {
 
 // PipelineKind is the kind of folders of graft pipeline, which contain the folders of their parts.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
-	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
+	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun,
+	list: pipelineOverview}
 
 // Pipeline returns the outcome of a completed pipeline.
 func (r *Run) Pipeline() (*PipelineOutcome, error) {

@@ -28,6 +28,7 @@ var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 
 func studyKind(w *study.World) *Kind {
 	return &Kind{Name: w.Name, By: w.RunCommand(), Title: w.Title, Titles: w.Titles, read: readStudy,
+		list: studyOverview,
 		matches: func(f *Folder) bool {
 			return f.Has(ManifestFile) && f.Has(CellsStream+".csv") && f.named().Kind == w.Name
 		}}

@@ -16,7 +16,8 @@ import (
 
 // SweepKind is the kind of folders with several trials of a job, made by graft train and graft compare.
 var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles: "sweeps",
-	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
+	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun,
+	list: sweepOverview}
 
 // TrialMeasure describes a number of each trial that reports show.
 type TrialMeasure struct {

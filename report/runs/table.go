@@ -11,11 +11,12 @@ import (
 
 // SimulationKind is the kind of runs of graft simulate.
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
-	matches: hasManifestAnd(PlanFile), read: readSimulationRun}
+	matches: hasManifestAnd(PlanFile), read: readSimulationRun, list: simulationOverview}
 
 // TableKind is the kind of tables outside of simulation folders.
 var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
-	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
+	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun,
+	list: tableOverview}
 
 // readSimulationRun reads the last collected table, if there is one.
 func readSimulationRun(f *Folder, r *Run) error {

@@ -10,8 +10,6 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"graft/report/page"
 )
 
 // pageCache renders pages, each once for all concurrent requests, and keeps the most recently used.
@@ -25,6 +23,17 @@ type pageCache struct {
 	waiting int                      // renderings that have not started
 }
 
+// content is the body of a response: a page, or JSON.
+type content interface {
+	Render(w io.Writer) error
+	Policy() string // Content-Security-Policy
+}
+
+// typed is content that is not HTML.
+type typed interface {
+	Type() string // media type
+}
+
 // renderedPage is a rendered page. All fields but used are written before done closes.
 type renderedPage struct {
 	tag     string
@@ -32,7 +41,8 @@ type renderedPage struct {
 	text    []byte
 	gzipped []byte // the text with gzip
 	policy  string
-	err     error // error of the rendering
+	kind    string // media type
+	err     error  // error of the rendering
 	began   time.Time
 	ended   time.Time
 	used    time.Time // time of the last request
@@ -52,7 +62,7 @@ func newPageCache(most, places int, now func() time.Time) *pageCache {
 // get returns a page by its key and the tag of its content. During a rendering and the back-off after it, all requests
 // get that page, whose tag may be older.
 func (p *pageCache) get(ctx context.Context, key, tag string,
-	render func() (*page.Page, error)) (*renderedPage, error) {
+	render func() (content, error)) (*renderedPage, error) {
 	s, err := p.find(key, tag, render)
 	if err != nil {
 		return nil, err
@@ -65,7 +75,7 @@ func (p *pageCache) get(ctx context.Context, key, tag string,
 	}
 }
 
-func (p *pageCache) find(key, tag string, render func() (*page.Page, error)) (*renderedPage, error) {
+func (p *pageCache) find(key, tag string, render func() (content, error)) (*renderedPage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -94,7 +104,7 @@ func (s *renderedPage) isDone() bool {
 }
 
 // make renders a page when a slot is free. It continues after the client has left: others may wait for the page.
-func (p *pageCache) make(key string, s *renderedPage, render func() (*page.Page, error)) {
+func (p *pageCache) make(key string, s *renderedPage, render func() (content, error)) {
 	p.places <- struct{}{}
 	p.mu.Lock()
 	p.waiting--
@@ -113,20 +123,23 @@ func (p *pageCache) make(key string, s *renderedPage, render func() (*page.Page,
 }
 
 // render turns a panic into an error, so that one page does not take down the others.
-func (s *renderedPage) render(render func() (*page.Page, error)) {
+func (s *renderedPage) render(render func() (content, error)) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.err = fmt.Errorf("this is a bug in graft: %v", fault)
 		}
 	}()
-	var shown *page.Page
+	var shown content
 	if shown, s.err = render(); s.err != nil {
 		return
 	}
 	var plain, packed bytes.Buffer
 	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // the level is valid
 	s.err = errors.Join(shown.Render(io.MultiWriter(&plain, zip)), zip.Close())
-	s.text, s.gzipped, s.policy = plain.Bytes(), packed.Bytes(), shown.Policy()
+	s.text, s.gzipped, s.policy, s.kind = plain.Bytes(), packed.Bytes(), shown.Policy(), "text/html; charset=utf-8"
+	if t, is := shown.(typed); is {
+		s.kind = t.Type()
+	}
 }
 
 // evict drops the least recently used pages until the rest fits.

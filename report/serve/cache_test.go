@@ -23,7 +23,7 @@ func TestPageCache(t *testing.T) {
 	clock := &cacheClock{at: time.Unix(0, 0)}
 	p := newPageCache(40_000, 1, clock.now)
 	count, slow := 0, make(chan struct{})
-	render := func() (*page.Page, error) {
+	render := func() (content, error) {
 		count++
 		<-slow
 		clock.pass(time.Second)
@@ -58,15 +58,15 @@ func TestPageCache(t *testing.T) {
 	require.Equal(t, "rendering 12", title("9", "1"), "the last are kept")
 	require.Equal(t, "rendering 13", title("a", "2"))
 
-	_, err := p.get(context.Background(), "x", "1", func() (*page.Page, error) { panic("oh") })
+	_, err := p.get(context.Background(), "x", "1", func() (content, error) { panic("oh") })
 	require.ErrorContains(t, err, "a bug in graft: oh")
-	_, err = p.get(context.Background(), "x", "1", func() (*page.Page, error) { return nil, errors.New("no") })
+	_, err = p.get(context.Background(), "x", "1", func() (content, error) { return nil, errors.New("no") })
 	require.ErrorContains(t, err, "no", "it is tried again")
 
 	left, cancel := context.WithCancel(context.Background())
 	cancel()
 	stuck := make(chan struct{})
-	hold := func() (*page.Page, error) { <-stuck; return &page.Page{}, nil }
+	hold := func() (content, error) { <-stuck; return &page.Page{}, nil }
 	for k := range maxWaiting + 1 {
 		for waiting := -1; waiting != k-min(k, 1); runtime.Gosched() { // the first has the place
 			p.mu.Lock()

@@ -53,7 +53,8 @@ const (
 	maxRenderings   = 2                // concurrent renderings, each on all processors
 	maxWaiting      = 64               // requests that wait for a rendering
 	maxRuns         = 10_000           // indexed runs
-	maxListed       = 1_000            // runs on the list
+	maxListed       = 1_000            // runs on the list, and as many runs inside them
+	maxMembers      = 200              // runs inside a run on the list
 	MaxCompared     = 200              // maximum number of runs in a comparison
 	maxOthers       = 100              // folders without a run on the list
 )
@@ -62,6 +63,7 @@ const (
 const (
 	runAddress     = "/run/"
 	compareAddress = "/compare"
+	listAddress    = "/runs.json"
 )
 
 // AddressOf returns the path of a run's page.
@@ -81,7 +83,7 @@ type request struct {
 	key    string   // identifies the page
 	names  []string // names of runs
 	all    bool     // the list of all runs
-	render func(*snapshot, page.Live) (*page.Page, error)
+	render func(*snapshot, page.Live) (content, error)
 }
 
 // ServeHTTP responds with a page, or with an error page.
@@ -126,6 +128,8 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	switch {
 	case at.Path == "/":
 		return &request{key: "list", all: true, render: h.list}, nil
+	case at.Path == listAddress:
+		return &request{key: "json", all: true, render: h.json}, nil
 	case isRun:
 		if name == "" {
 			name = "."
@@ -158,7 +162,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *request, 
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	s, err := h.cache.get(r.Context(), want.key, tag, func() (*page.Page, error) {
+	s, err := h.cache.get(r.Context(), want.key, tag, func() (content, error) {
 		return want.render(v, page.Live{Tag: tag, Every: h.index.every, Rarely: h.index.scanEvery})
 	})
 	if err != nil {
@@ -180,7 +184,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, s *renderedPage) {
 		w.Header().Set("Content-Encoding", "gzip")
 	}
 	w.Header().Set("Vary", "Accept-Encoding")
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Type", s.kind)
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	w.Header().Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
 	w.WriteHeader(status)
@@ -215,7 +219,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *listen
 			{Sentences: append(strings.Split(document.PrintableLines(refused.Wrong), "\n"), refused.Remedy)},
 		}}}}
 	s := &renderedPage{}
-	if s.render(func() (*page.Page, error) { return p, nil }); s.err != nil {
+	if s.render(func() (content, error) { return p, nil }); s.err != nil {
 		http.Error(w, refused.Wrong, refused.Status)
 		return
 	}

@@ -42,6 +42,8 @@ type indexedRun struct {
 	ended  bool      // completed at the last reading
 	line   *runLine  // its line on the list; nil before it is read
 	read   uint64    // tag of the content of line
+
+	kind *runs.Kind // nil before the run has a manifest
 }
 
 // runState is the state of a run's folder, without reading its files.
@@ -51,6 +53,7 @@ type runState struct {
 	tag     uint64    // hash of names, sizes and times of its files
 	written time.Time // latest modification time of its files
 	quiet   bool      // no process writes the run any more
+	parent  string    // name of the run that contains the run; empty for none
 }
 
 const (
@@ -124,6 +127,7 @@ func (g *index) walk(now time.Time) {
 	}
 	w := &scanner{fsys: g.fsys, known: g.runs, found: map[string]*indexedRun{}}
 	w.folder(root, ".", runs.MaxDepth)
+	w.members()
 	g.runs, g.others, g.over = w.found, w.others, w.over
 }
 
@@ -157,7 +161,7 @@ func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
 }
 
 func (w *scanner) below(at, name string, depth int) bool {
-	if w.known[name] != nil { // refresh drops it if it no longer exists
+	if known := w.known[name]; known != nil && known.parent == "" { // refresh drops it if it no longer exists
 		w.add(at, name)
 		return true
 	}
@@ -182,6 +186,62 @@ func (w *scanner) add(at, name string) {
 	}
 }
 
+// members adds the runs inside runs, such as the trials of a sweep, after all others.
+func (w *scanner) members() {
+	outer := make([]*indexedRun, 0, len(w.found))
+	for _, e := range w.found {
+		outer = append(outer, e)
+	}
+	slices.SortFunc(outer, func(a, b *indexedRun) int { return strings.Compare(a.name, b.name) })
+	for _, e := range outer {
+		if e.kind == nil { // it may have just begun
+			f, err := runs.ReadFolder(w.fsys, e.path)
+			if err != nil {
+				continue
+			}
+			e.kind, _ = f.Kind() // reading the run reports the error
+		}
+		if e.kind == nil {
+			continue
+		}
+		for _, pattern := range e.kind.Members() {
+			w.inside(e, ".", strings.Split(filepath.ToSlash(pattern), "/"))
+		}
+	}
+}
+
+// inside adds the runs in a run whose paths match a pattern, given as its remaining parts. It does not follow links.
+func (w *scanner) inside(e *indexedRun, at string, pattern []string) {
+	f, err := runs.ReadFolder(w.fsys, filepath.Join(e.path, filepath.FromSlash(at)))
+	if err != nil {
+		return
+	}
+	for _, entry := range f.Entries {
+		if fits, _ := path.Match(pattern[0], entry.Name()); !fits || !entry.IsDir() || entry.Name()[0] == '.' {
+			continue
+		}
+		below := path.Join(at, entry.Name())
+		if len(pattern) > 1 {
+			w.inside(e, below, pattern[1:])
+			continue
+		}
+		w.addMember(e, f.At(entry.Name()), path.Join(e.name, below))
+	}
+}
+
+// addMember adds a run inside another run. A folder that is no run is a part of the outer run.
+func (w *scanner) addMember(e *indexedRun, at, name string) {
+	if w.known[name] == nil {
+		if f, err := runs.ReadFolder(w.fsys, at); err != nil || !f.IsRun() {
+			return
+		}
+	}
+	w.add(at, name)
+	if member := w.found[name]; member != nil {
+		member.parent = e.name
+	}
+}
+
 // refresh scans a run if its interval has passed. It drops a run that no longer exists.
 func (g *index) refresh(e *indexedRun, now time.Time) bool {
 	e.quiet = g.isQuiet(e, now)
@@ -202,6 +262,12 @@ func (g *index) refresh(e *indexedRun, now time.Time) bool {
 func (g *index) isQuiet(e *indexedRun, now time.Time) bool {
 	since := now.Sub(e.written)
 	return since > quietAfter || !e.ended && since > idleAfter && g.isFree(filepath.Join(e.path, results.LockFile))
+}
+
+// isHeld reports whether a process holds a lock file.
+func (g *index) isHeld(path string) bool {
+	held, err := g.fsys.Locked(path)
+	return err == nil && held
 }
 
 // isFree reports whether a lock file exists and no process holds it.

@@ -1,14 +1,10 @@
 package serve
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strings"
-	"time"
 
-	"graft/internal/files"
 	"graft/internal/parallel"
 	"graft/internal/words"
 	"graft/report"
@@ -46,7 +42,7 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 }
 
 // runs builds the page of a run, or of several side by side. It names unreadable runs.
-func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
+func (h *Handler) runs(v *snapshot, live page.Live) (content, error) {
 	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
 	parallel.Do(len(v.states), 0, func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
 	var list []*runs.Run
@@ -86,126 +82,6 @@ func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	return p, nil
 }
 
-// runLine holds the cells of a run on the list.
-type runLine struct {
-	kind, network, seed string
-	began               time.Time // zero means unknown
-	said                bool      // the folder records whether the run has ended
-	ended               bool
-	figure              *report.QuantityReport // first quantity with a direction of improvement; nil for none
-	why                 string                 // reason why it cannot be read; empty if it can
-}
-
-// lines returns the lines of runs in order. It reads only runs that have changed.
-func (h *Handler) lines(sights []runState) []*runLine {
-	list := make([]*runLine, len(sights))
-	h.index.mu.Lock()
-	for k, s := range sights {
-		if e := h.index.runs[s.name]; e != nil && e.line != nil && e.read == s.tag {
-			list[k] = e.line
-		}
-	}
-	h.index.mu.Unlock()
-	parallel.Do(len(sights), 0, func(k int) {
-		if list[k] == nil {
-			list[k] = readLine(h.index.fsys, sights[k].path)
-			h.index.note(sights[k].name, sights[k].tag, list[k].ended, list[k])
-		}
-	})
-	return list
-}
-
-func readLine(fsys files.FS, folder string) *runLine {
-	r, err := runs.Open(fsys, folder)
-	if err != nil {
-		return &runLine{why: shortReason(strings.TrimPrefix(err.Error(), folder+": "))}
-	}
-	rep := report.NewRunReport(r)
-	e := &runLine{kind: rep.Kind, network: rep.Network, ended: rep.Ended,
-		said: rep.Created != nil || r.Kind == runs.TableKind}
-	if rep.Created != nil {
-		e.began = *rep.Created
-	}
-	if rep.Seed != nil {
-		e.seed = fmt.Sprint(*rep.Seed)
-	}
-	if len(rep.Quantities) > 0 {
-		at := max(0, slices.IndexFunc(rep.Quantities, func(q report.QuantityReport) bool {
-			return q.Better != "" && !(strings.HasPrefix(q.Quantity,
-				"failed") && q.Mean == 0) // no failure says nothing
-		}))
-		e.figure = &rep.Quantities[at]
-	}
-	return e
-}
-
-// maxReason limits the error of a run on the list, in characters; its page has the whole text.
-const maxReason = 200
-
-func shortReason(text string) string {
-	runes := []rune(document.Printable(strings.Join(strings.Fields(text), " ")))
-	if len(runes) > maxReason {
-		return string(runes[:maxReason]) + "…"
-	}
-	return string(runes)
-}
-
-// state returns the state of a run and its mark.
-func (e *runLine) state(quiet bool) (string, results.Look) {
-	switch {
-	case !e.said:
-		return "-", results.Plain
-	case e.ended:
-		return report.StateWord(true), results.Plain
-	case quiet:
-		return report.StateWord(false), results.Down
-	}
-	return runningWord, results.Up
-}
-
-// runningWord is the state of an active run.
-const runningWord = "running"
-
-// listedRun is a run on the list.
-type listedRun struct {
-	runState
-	*runLine
-}
-
-// list builds the page of all runs.
-func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
-	var runs, broken []listedRun
-	for k, e := range h.lines(v.states) {
-		if e.why != "" {
-			broken = append(broken, listedRun{v.states[k], e})
-		} else {
-			runs = append(runs, listedRun{v.states[k], e})
-		}
-	}
-	slices.SortStableFunc(runs, func(a, b listedRun) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.began.Compare(a.began), strings.Compare(a.name, b.name))
-	})
-	p := &page.Page{Title: "Runs beneath " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)),
-		Version: h.version, Live: &live}
-	over := max(0, len(runs)-maxListed)
-	if len(runs) > 0 {
-		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}
-		if over += v.over; over > 0 {
-			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; "+
-				"serve a subfolder to see them.", words.Plural(over, "more run"))}})
-		}
-		p.Sections = append(p.Sections, page.Section{Title: "Runs", Parts: parts})
-	}
-	if t := h.gpuTable(); t != nil {
-		p.Sections = append(p.Sections, page.Section{Title: "GPUs of this machine",
-			Parts: []page.Part{{Table: &page.Table{Caption: "GPUs", Table: *t}}}})
-	}
-	if rest := leftOutTable(broken, v.others); len(rest) > 0 {
-		p.Sections = append(p.Sections, page.Section{Title: "Left out", Parts: rest})
-	}
-	return p, nil
-}
-
 // gpuTable shows the GPUs of this machine; nil if there are none.
 func (h *Handler) gpuTable() *document.Table {
 	if h.gpus == nil {
@@ -215,66 +91,6 @@ func (h *Handler) gpuTable() *document.Table {
 		return report.Readings(list)
 	}
 	return nil
-}
-
-// rank orders the list: running runs come first.
-func (l listedRun) rank() int {
-	if state, _ := l.state(l.quiet); state == runningWord {
-		return 0
-	}
-	return 1
-}
-
-func leadOf(runs []listedRun, broken int) string {
-	if len(runs)+broken == 0 {
-		return "No runs yet. New runs appear here."
-	}
-	count := map[string]int{}
-	for _, r := range runs {
-		state, _ := r.state(r.quiet)
-		count[state]++
-	}
-	text := words.Plural(len(runs)+broken, "run")
-	for _, state := range []string{runningWord, report.StateWord(true), report.StateWord(false)} {
-		if n := count[state]; n > 0 {
-			text += fmt.Sprintf(", %d %s", n, state)
-		}
-	}
-	if broken > 0 {
-		text += fmt.Sprintf(", %d left out", broken)
-	}
-	return text + "."
-}
-
-const listTime = "2006-01-02 15:04:05"
-
-func listTable(runs []listedRun) *page.Table {
-	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare",
-		About: "the selected runs, side by side."}, Table: *document.NewTable("run", "kind", "state", "figure").
-		Numbers("", "", "value").Texts("unit", "network").Numbers("", "", "seed")}
-	t.Columns = append(t.Columns, document.Column{Name: "began", Unit: "UTC"},
-		document.Column{Name: "written", Unit: "UTC"})
-	for _, r := range runs {
-		state, look := r.state(r.quiet)
-		began := "-"
-		if !r.began.IsZero() {
-			began = r.began.UTC().Format(listTime)
-		}
-		figure, unit, value := "-", "-", document.Missing()
-		if q := r.figure; q != nil {
-			figure, unit = strings.ReplaceAll(q.Quantity, "_", " "), cmp.Or(document.UnitText(q.Unit), "-")
-			value = document.Value(q.Mean, q.Unit)
-			value.Group = q.Quantity + " " + q.Unit
-		}
-		t.Add(document.Cell{Text: r.name, Link: AddressOf(r.name)}, r.kind, document.Cell{Text: state, Look: look},
-			figure, value, unit, cmp.Or(r.network, "-"), cmp.Or(r.seed, "-"), began, r.written.UTC().Format(listTime))
-		chosen := r.name
-		if document.Printable(r.name) != r.name { // a form would send another name
-			chosen = ""
-		}
-		t.Pick.Values = append(t.Pick.Values, chosen)
-	}
-	return t
 }
 
 // leftOutTable lists the runs that cannot be read and the folders without runs.

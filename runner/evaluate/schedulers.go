@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"graft/cluster/elastic"
 	elasticworld "graft/cluster/elastic/world"
@@ -48,12 +49,17 @@ func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.El
 	if err != nil {
 		return nil, err
 	}
-	c, err := compareSchedulers(ctx, l, all)
+	var track *results.Tracker
+	if run != nil {
+		track = env.Track(o.Out, "simulations")
+	}
+	c, err := compareSchedulers(ctx, l, all, track)
 	if err == nil {
 		c.Against = against(all, o.Against)
 		c.Rank()
 		err = writeComparison(run, c)
 	}
+	track.StopOrEnd(ctx.Err() != nil, err)
 	if run != nil {
 		err = errors.Join(err, run.Close())
 	}
@@ -107,8 +113,13 @@ func against(all []elasticworld.Scheduler, wanted string) string {
 
 // compareSchedulers simulates each seed of each scheduler on each workload.
 func compareSchedulers(ctx context.Context, l *jobfile.File,
-	all []elasticworld.Scheduler) (*runs.ElasticComparison, error) {
+	all []elasticworld.Scheduler, track *results.Tracker) (*runs.ElasticComparison, error) {
 	_, _, test := l.Studies()
+	var done atomic.Int64
+	of := 0
+	for _, s := range all {
+		of += len(test) * len(s.Kinds())
+	}
 	c := &runs.ElasticComparison{Scaling: l.Elastic.Scaling, Slot: test[0].Options.Slot}
 	for _, s := range test {
 		bound, err := elastic.LowerBound(s)
@@ -126,6 +137,7 @@ func compareSchedulers(ctx context.Context, l *jobfile.File,
 		err := parallel.Pool{Workers: l.Schedule.Workers}.Each(ctx, len(test)*len(seeds), func(at int) (err error) {
 			k, seed := at/len(seeds), at%len(seeds)
 			times[k][seed], err = meanTime(ctx, test[k], seeds[seed], l.Slots())
+			track.Note(float64(done.Add(1)), float64(of))
 			return err
 		}).First()
 		if err != nil {

@@ -117,7 +117,9 @@ func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	}
 	c.record.Open(c.stored)
 	o := &runs.ElasticCasesOutcome{}
+	c.track = c.env.Track(c.o.Folder, "cases")
 	for k, one := range c.all {
+		c.track.Note(float64(k), float64(len(c.all)))
 		c.log.Info("learning case", zap.String("name", one.Name), zap.Int("number", k+1), zap.Int("of", len(c.all)))
 		learned, err := c.learnCase(ctx, one)
 		if err != nil {

@@ -82,6 +82,7 @@ type run struct {
 	alone  *zap.Logger // writes only into the run folder
 	record *app.RunLog
 	stored *results.Run // nil until the folder is open
+	track  *results.Tracker
 }
 
 func newRun(env *app.Env, o Options) run {
@@ -120,6 +121,7 @@ func (r *run) close(err error) {
 	case err != nil:
 		r.alone.Error("learning failed", zap.Error(err))
 	}
+	r.track.StopOrEnd(errors.Is(err, learning.ErrStopped), err)
 	if r.stored != nil {
 		_ = r.stored.Close() // the outcome is on disk, or there is already an error
 	}

@@ -139,7 +139,9 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 		return nil, err
 	}
 	log := &schedulerLog{Folder: folder, log: s.log, pace: app.NewProgressLimiter(s.env.Now),
-		steps: map[uint64]float64{}, seeds: o.Seeds, all: s.Steps(), figures: s.Figures()}
+		steps: map[uint64]float64{}, seeds: o.Seeds, all: s.Steps(), figures: s.Figures(),
+		track: s.env.Track(s.o.Folder, "steps")}
+	s.track = log.track
 	if err := s.stored.ForgetEvents(); err != nil || !o.Tensorboard { // all rows are reported again
 		return log, err
 	}
@@ -229,6 +231,7 @@ type schedulerLog struct {
 	seeds  int     // number of seeds
 	all    int     // maximum steps of a seed
 	curves *curves // nil without TensorBoard
+	track  *results.Tracker
 
 	figures []string // names of the values of rows
 
@@ -244,6 +247,8 @@ func (l *schedulerLog) Step(seed uint64, of learn.Learner) {
 	if l.steps[seed] = float64(of.Steps()); of.Ended() != "" {
 		l.steps[seed] = float64(l.all)
 	}
+	steps := float64(l.all * l.seeds)
+	l.track.Note(l.part()*steps, steps)
 	if !l.drawn && l.pace.Due() {
 		l.log.Info("learning", zap.Float64("part", app.Rounded(l.part())),
 			zap.Float64("validation_jct", app.Rounded(l.last)))

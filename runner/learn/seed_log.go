@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/internal/words"
+	"graft/results"
 	"graft/runner/app"
 	"graft/simulation/learning"
 )
@@ -20,6 +21,7 @@ type seedLog struct {
 	drawn  bool                 // a bar shows the progress, so the log does not
 	curves *curves              // nil without TensorBoard
 	most   int                  // steps of a seed
+	track  *results.Tracker
 
 	mu    sync.Mutex
 	seeds map[uint64]*seedState
@@ -48,6 +50,8 @@ func (l *seedLog) Step(p learning.Progress) {
 		l.log.Debug("seed finished learning", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step),
 			zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
+	of := float64(l.most * len(l.seeds))
+	l.track.Note(l.sum().part*of, of)
 	if !l.drawn && l.pace.Due() {
 		m := l.sum()
 		l.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps),

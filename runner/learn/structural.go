@@ -106,6 +106,8 @@ func (st *structural) begin(text string) (*seedLog, error) {
 		return nil, err
 	}
 	seeds := newSeedLog(folder, st.log, st.Run.All(), st.Learn.Length())
+	st.track = st.env.Track(st.o.Folder, "steps")
+	seeds.track = st.track
 	if err := st.stored.ForgetEvents(); err != nil || !st.Run.Tensorboard { // all rows are reported again
 		return seeds, err
 	}

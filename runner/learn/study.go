@@ -118,6 +118,9 @@ func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error)
 		st.log.Info("continuing from the last checkpoint", zap.Int("episodes", l.Episodes()))
 	}
 	log := newStudyLog(folder, st.log, st.env.Now, l.Episodes(), st.Learn.Episodes)
+	st.track = st.env.Track(st.o.Folder, "episodes")
+	log.track = st.track
+	log.track.Note(float64(l.Episodes()), float64(st.Learn.Episodes))
 	if st.Run.Tensorboard {
 		log.curves, err = openCurves(st.env.Now, st.stored, int64(l.Episodes())+min(1, int64(l.Episodes())),
 			config.Resolved(st.File))

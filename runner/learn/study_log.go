@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/original/learn"
+	"graft/results"
 	"graft/runner/app"
 	"graft/simulation/tables"
 )
@@ -22,6 +23,7 @@ type studyLog struct {
 	total    int       // final number of episodes
 	reported []StudyRow
 	curves   *curves // nil where TensorBoard is not wanted
+	track    *results.Tracker
 }
 
 func newStudyLog(f *learn.Folder, log *zap.Logger, now func() time.Time, from, total int) *studyLog {
@@ -34,6 +36,7 @@ func (s *studyLog) Row(r learn.Row) error {
 	greedy := tables.Sequence(s.Table.Records[r.Greedy].Sequence)
 	s.reported = append(s.reported, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy,
 		r.Temperature, r.Rate})
+	s.track.Note(float64(r.Episodes), float64(s.total))
 	if s.limiter.Due() || r.Episodes >= s.total {
 		s.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", s.total),
 			zap.Int("per_second", int(s.speed(r.Episodes))), zap.Float64("objective", app.Rounded(r.Objective)),

@@ -70,6 +70,7 @@ type profiler struct {
 	table   *runs.NodeProfileTable
 	rows    []runs.NodeProfileRow
 	left    []runs.NodeProfileFailed
+	track   *results.Tracker
 }
 
 // Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in pairs, and
@@ -98,7 +99,9 @@ func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	if p.run, err = env.OpenRun(folder, runs.NodeProfileKind, c, o.FolderOptions); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
+	p.track = env.Track(folder, "measurements")
 	outcome, err := p.into(ctx, c, d)
+	p.track.StopOrEnd(ctx.Err() != nil, err)
 	if err = errors.Join(app.Requeued(ctx, folder, err), p.run.Close(), d.close()); err != nil {
 		return nil, err
 	}
@@ -183,6 +186,7 @@ func (p *profiler) measureAll(ctx context.Context) error {
 			}
 		}
 		for _, sides := range todo {
+			p.track.Note(float64(number), float64(p.o.Repeats*len(todo)))
 			number++
 			if err := p.measureOnce(ctx, number, repeat, sides); err != nil {
 				return err

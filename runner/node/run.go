@@ -17,6 +17,7 @@ import (
 	"graft/fleet"
 	"graft/internal/failure"
 	"graft/internal/telemetry"
+	"graft/report/document"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -60,6 +61,7 @@ func Run(ctx context.Context, env *app.Env, c *world.File, path string, o RunOpt
 	control.RemoveStaleFiles(env.Files, folder)
 	x := &execution{env: env, config: c, devices: d, run: run, jobs: jobs, watch: watch}
 	outcome, err := x.execute(ctx, options)
+	x.track.StopOrEnd(ctx.Err() != nil, err)
 	if err = errors.Join(app.Requeued(ctx, folder, err), run.Close(), d.close()); err != nil {
 		return nil, err
 	}
@@ -78,6 +80,7 @@ type execution struct {
 	ended   int
 
 	progress *progress
+	track    *results.Tracker
 	watch    *watch // nil serves nothing
 }
 
@@ -90,6 +93,8 @@ func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeR
 	if err := execute.Read(x.env.Files, x.run.Path(""), x.progress.see); err != nil {
 		return nil, err
 	}
+	x.track = x.env.Track(x.run.Path(""), "tasks")
+	x.trackTasks()
 	stop, err := x.measure(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -150,9 +155,19 @@ func (x *execution) measure(ctx context.Context, o *execute.Options) (stop func(
 	}, nil
 }
 
+// trackTasks writes the number of ended tasks into the run folder.
+func (x *execution) trackTasks() {
+	tasks := x.progress.now().Tasks
+	x.track.Note(float64(tasks[TaskDone]+tasks[TaskFailed]+tasks[TaskSkipped]), float64(len(x.jobs)))
+}
+
 // observe logs the events of tasks.
 func (x *execution) observe(e execute.Event) {
 	_ = x.progress.see(e)
+	x.trackTasks()
+	if e.Kind == execute.Ended && e.End == execute.Done && e.Task >= 0 && e.Task < len(x.jobs) {
+		x.track.Measure("turnaround", document.UnitSeconds, (e.At - x.jobs[e.Task].Arrival).Seconds())
+	}
 	fields := []zap.Field{zap.String("task", e.Name), zap.Float64("at_s", app.Rounded(e.At.Seconds()))}
 	switch e.Kind {
 	case execute.Opened:

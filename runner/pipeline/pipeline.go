@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -81,6 +82,8 @@ type pipeline struct {
 	env      *app.Env
 	folder   string
 	journal  *runs.Journal
+	track    *results.Tracker
+	lock     io.Closer
 	done     []Stage
 	simulate func(ctx context.Context, path, folder string) error // runs a scenario; tests replace it
 }
@@ -90,7 +93,13 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	if err := p.open(); err != nil {
 		return nil, err
 	}
+	defer func() { _ = p.lock.Close() }() // the end of the process also frees it
+	p.track = p.env.Track(p.folder, "stages")
 	outcome, err := p.stages(ctx)
+	if outcome != nil { // although some scenarios may have failed
+		p.track.End(nil)
+	}
+	p.track.StopOrEnd(ctx.Err() != nil, err)
 	if ctx.Err() != nil {
 		return nil, failure.With(failure.Requeue, errors.Join(
 			fmt.Errorf("stopped; completed work is kept in %s; run the same command again to continue", p.folder), err))
@@ -116,6 +125,17 @@ func (p *pipeline) open() (err error) {
 	if err := p.env.Files.MkdirAll(p.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
+	if p.lock, err = results.Lock(p.env.Files, p.folder); err != nil {
+		return err
+	}
+	if err := p.record(); err != nil {
+		return errors.Join(err, p.lock.Close())
+	}
+	return nil
+}
+
+// record writes the pipeline and its planned stages into the folder.
+func (p *pipeline) record() (err error) {
 	if p.journal, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
 		return err
 	}
@@ -177,6 +197,7 @@ func (p *pipeline) stage(ctx context.Context, name, from string, do func() error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	p.track.Note(float64(len(p.done)), float64(len(p.journal.Stages)))
 	e := p.journal.Entry(name)
 	if p.journal.Holds(e, from) {
 		p.env.Log.Info("skipped unchanged stage", zap.String("stage", name))

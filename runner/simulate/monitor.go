@@ -11,6 +11,7 @@ import (
 
 	"graft/fleet"
 	"graft/internal/failure"
+	"graft/results"
 	"graft/runner/workers"
 	"graft/simulation/grid"
 )
@@ -31,6 +32,8 @@ type monitor struct {
 	ended       int           // sequences in the last collected table
 	collectedAt time.Time     // time of the last collection
 	finished    bool          // all work is done
+	track       *results.Tracker
+	measured    int // sequences at the last tracked accuracy
 }
 
 func newMonitor(s *workspace) (*monitor, error) {
@@ -69,6 +72,11 @@ func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	return monitored(x.runWorkers(ctx, f, 0))
 }
 
+// tracked ends the tracking of the progress.
+func (x *monitor) tracked(ctx context.Context, err error) {
+	x.track.StopOrEnd(ctx.Err() != nil || failure.CodeOf(ctx, err) == failure.Requeue, err)
+}
+
 // monitored returns the result of a simulation supervised to its end.
 func monitored(r *Report, err error) (*Result, error) {
 	if r == nil {
@@ -92,7 +100,8 @@ func submissionOf(folder string, f *fleet.Fleet) *Submission {
 
 // runWorkers supervises workers until all work is done. Every is the polling interval; zero means 200 ms for
 // local workers and 10 s for others.
-func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
+func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (r *Report, err error) {
+	defer func() { x.tracked(ctx, err) }()
 	closeBars, err := x.showProgress()
 	if err != nil {
 		return nil, err
@@ -129,7 +138,8 @@ func (x *monitor) showProgress() (end func(), err error) {
 }
 
 // await follows workers supervised by a cluster until all work is done.
-func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, error) {
+func (x *monitor) await(ctx context.Context, every time.Duration) (r *Report, err error) {
+	defer func() { x.tracked(ctx, err) }()
 	if every == 0 {
 		every = collectInterval
 	}

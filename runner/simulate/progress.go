@@ -15,8 +15,29 @@ import (
 	"graft/simulation/tables"
 )
 
-// draw shows the progress: bars on a terminal, otherwise a log line every ten seconds.
+// draw shows the progress: bars on a terminal, otherwise a log line every ten seconds. It also writes the progress into
+// the run folder.
 func (x *monitor) draw() (end func()) {
+	x.track = x.env.Track(x.folder, "legs")
+	x.trackState()
+	closeBars, stop := x.drawBars(), x.env.Poll(x.trackState)
+	return func() {
+		closeBars()
+		stop()
+	}
+}
+
+// trackState writes the last state into the run folder.
+func (x *monitor) trackState() {
+	s := x.lastState()
+	x.track.Note(float64(s.Done), float64(s.Segments))
+	if len(s.Best) > 0 && s.Ended != x.measured {
+		x.measured = s.Ended
+		x.track.Measure("best_accuracy", document.UnitShare, s.Best[0].Accuracy)
+	}
+}
+
+func (x *monitor) drawBars() (end func()) {
 	if x.env.Show != nil {
 		return x.env.Show(app.Progress{Done: x.progress, Text: x.progressText, Details: x.progressDetails})
 	}

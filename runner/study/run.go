@@ -48,6 +48,7 @@ func done(env *app.Env, w *study.World, f study.File, folder string, o app.Folde
 	if err != nil {
 		return nil, err
 	}
+	env.Track(folder, "cells").End(nil) // a process that was killed, or failed after the outcome, leaves its progress
 	return outcome, errors.Join(study.Forget(env.Files, folder, outcome), run.Close())
 }
 
@@ -62,7 +63,9 @@ func simulate(ctx context.Context, env *app.Env, w *study.World, f study.File, f
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := into(ctx, env, w, f, s, run)
+	track := env.Track(folder, "cells")
+	outcome, err := into(ctx, env, w, f, s, run, track)
+	track.StopOrEnd(ctx.Err() != nil, err)
 	return outcome, errors.Join(app.Requeued(ctx, folder, err), run.Close())
 }
 
@@ -87,9 +90,15 @@ func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study
 
 // into simulates into an open run.
 func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s study.Study,
-	run *results.Run) (*study.Outcome, error) {
+	run *results.Run, track *results.Tracker) (*study.Outcome, error) {
 	job := &study.Job{
 		Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Folder: run.Path(""), Study: s, Plan: s.Plan(),
+	}
+	job.Tell = func(p study.Progress) {
+		track.Note(float64(p.Done), float64(p.Of))
+		if p.Metric != nil {
+			track.Measure(p.Metric.Name, p.Metric.Unit, p.Value)
+		}
 	}
 	job.Inputs = runs.DigestOfTexts(config.Digest(f), env.Version, job.Plan.Inputs)
 	cells, parts, err := streams(run, job.Plan.Metrics) // these tables identify the folder

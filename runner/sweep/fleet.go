@@ -61,7 +61,9 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 		return err
 	}
 	if len(b.Argv) == 0 {
+		end := s.trackTrials()
 		err := s.work(ctx, workers.Options{})
+		end(ctx, err)
 		if ctx.Err() != nil {
 			return s.stopped(err)
 		}
@@ -80,11 +82,12 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 
 // supervise supervises workers until no trial is left. Every is the polling interval; zero means the engine's.
 func (s *sweep) supervise(ctx context.Context, f *fleet.Fleet, every time.Duration) error {
-	closeBars := s.showProgress()
+	closeBars, end := s.showProgress(), s.trackTrials()
 	err := f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) {
 		s.env.Log.Warn(text)
 	}, Every: cmp.Or(every, workers.PollInterval(f.Engine())), Grace: grace})
 	closeBars()
+	end(ctx, err)
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(s.stopped(s.cancel(f)), f.Close())
@@ -127,18 +130,39 @@ func (s *sweep) left() (int, error) {
 	return n, err
 }
 
-// showProgress shows the number of completed trials: a bar on a terminal, otherwise a log line every ten seconds.
-func (s *sweep) showProgress() (end func()) {
+// counter returns a function that counts the completed trials and all trials, for another goroutine.
+func (s *sweep) counter() func() (done, all int64) {
 	trials := s.plan.Trials()
-	twin := *s // read by another goroutine
+	twin := *s
 	twin.seen = map[string]state{}
-	done := func() (int64, int64) {
+	return func() (int64, int64) {
 		left, err := twin.left()
 		if err != nil {
 			left = len(trials)
 		}
 		return int64(len(trials) - left), int64(len(trials))
 	}
+}
+
+// trackTrials writes the number of completed trials into the run folder until end is called with the error of the
+// trials.
+func (s *sweep) trackTrials() (end func(ctx context.Context, err error)) {
+	track, count := s.env.Track(s.folder, "trials"), s.counter()
+	note := func() {
+		done, of := count()
+		track.Note(float64(done), float64(of))
+	}
+	note()
+	stop := s.env.Poll(note)
+	return func(ctx context.Context, err error) {
+		stop()
+		track.StopOrEnd(ctx.Err() != nil || errors.Is(err, fleet.ErrCancelled), err)
+	}
+}
+
+// showProgress shows the number of completed trials: a bar on a terminal, otherwise a log line every ten seconds.
+func (s *sweep) showProgress() (end func()) {
+	done := s.counter()
 	if s.env.Show != nil {
 		return s.env.Show(app.Progress{Done: done, Text: func() string {
 			return words.Plural(len(s.plan.Cases), "case")

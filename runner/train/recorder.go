@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"graft/internal/files"
+	"graft/results"
 	"graft/runner/control"
 	"graft/trainer"
 )
@@ -18,6 +19,7 @@ type recorder struct {
 	monitor  *control.Monitor
 	curves   *jobCurves // nil without TensorBoard
 	energy   *energy    // nil measures nothing
+	track    *results.Tracker
 	rows     []trainer.Row
 	notes    []trainer.Note
 }
@@ -66,4 +68,5 @@ func (r *recorder) check() error {
 func (r *recorder) watch(p trainer.Progress) {
 	r.monitor.Watch(p)
 	r.progress.watch(p)
+	r.track.Note(p.Time.Seconds(), p.Budget.Seconds())
 }

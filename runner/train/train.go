@@ -12,6 +12,7 @@ import (
 	"graft/config"
 	"graft/dataset"
 	"graft/internal/failure"
+	"graft/report/document"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -77,6 +78,9 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 		defer j.close()
 		result, err = j.run(ctx)
 		j.logEnd(err)
+		if j.record != nil {
+			j.record.track.StopOrEnd(errors.Is(err, trainer.ErrStopped), err)
+		}
 		if errors.Is(err, trainer.ErrStopped) {
 			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; continue with option resume", err, j.folder))
 		}
@@ -212,6 +216,7 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 		return nil, err
 	}
 	j.record.monitor = control.NewMonitor(made.Network.Name(), made.Progress(), rows, notes)
+	j.record.track = j.env.Track(j.folder, document.UnitSeconds)
 	j.record.progress = newProgressLog(j.env.Log, j.env.Now, j.env.Show != nil)
 	if err := j.server.Serve(j.folder, j.record.monitor, j.live, j.energy.gpus); err != nil {
 		return nil, err

@@ -419,6 +419,16 @@ func (b *Browser) Complaints() []string {
 	return append([]string(nil), b.complaints...)
 }
 
+// PNG returns a picture of the top of the page, with a height in pixels.
+func (b *Browser) PNG(width, height int) ([]byte, error) {
+	var answer struct{ Data string }
+	if err := b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true,
+		"clip": map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}}, &answer); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(answer.Data)
+}
+
 // PDF returns the page as a PDF document.
 func (b *Browser) PDF() ([]byte, error) {
 	var answer struct{ Data string }

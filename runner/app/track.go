@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"graft/fleet"
+	"graft/results"
+)
+
+// Track starts to write the progress of the run in a folder, in a unit such as cells, for lists of runs.
+func (e *Env) Track(folder, unit string) *results.Tracker {
+	return results.NewTracker(e.Files, folder, e.Now, unit)
+}
+
+// pollInterval is the time between two calls of Poll.
+const pollInterval = 2 * time.Second
+
+// Poll calls a function at intervals, from another goroutine, until stop is called. Stop waits for the last call.
+func (e *Env) Poll(do func()) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	clock, over := fleet.NewClock(e.Now), make(chan struct{})
+	go func() {
+		defer close(over)
+		for clock.Wait(ctx, pollInterval) == nil {
+			do()
+		}
+	}()
+	return func() {
+		cancel()
+		<-over
+	}
+}
