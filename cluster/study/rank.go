@@ -35,8 +35,8 @@ type Standing struct {
 	// difference from the baseline, paired by workload; null for the baseline and for too few workloads
 	Difference *stat.Interval `json:"difference"`
 	// p-value of a zero difference, corrected for the number of schedulers by Holm's method; null without a difference
-	P *float64 `json:"p_holm"`
-	Better     int            `json:"better"` // number of workloads with a better value than the baseline
+	P      *float64 `json:"p_holm"`
+	Better int      `json:"better"` // number of workloads with a better value than the baseline
 	// number of workloads whose values differ from the baseline by less than a thousandth
 	Ties   int        `json:"ties"`
 	Values [][]Number `json:"values"` // value of each workload and seed; null if jobs were left unfinished

@@ -7,7 +7,9 @@ import "math"
 // single cells twice, so the interval is not too narrow (Owen, "The pigeonhole bootstrap", 2007, bounds the variance of
 // crossed data in the same way). The degrees of freedom follow Welch and Satterthwaite. With one column, only the rows
 // are treated as random. With fewer than two rows, the ends are NaN.
-func CrossedInterval(rows [][]float64) Interval { return crossed(rowMeans(rows), columnMeans(rows)).interval() }
+func CrossedInterval(rows [][]float64) Interval {
+	return crossed(rowMeans(rows), columnMeans(rows)).interval()
+}
 
 // CrossedDifference returns the mean of table a minus the mean of table b, with its 95% interval. Both tables have the
 // same number of rows, which are paired. The columns of both are treated as random, like in [CrossedInterval].
