@@ -48,8 +48,8 @@ var descriptions = map[string]string{
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
 	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. The original simulator also " +
 		"uses -1. Default 0.",
-	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types by the number of types, " +
-		"slots by 1/100, counts by their maximum. False keeps raw values.",
+	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types are divided by the number " +
+		"of types, slots by 100, counts by their maximum. False keeps raw values.",
 	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, one column per job. Zero means 20.",
 	"graft/cluster/elastic/world.File.Elastic":  "Cluster, job types and job speeds.",
 	"graft/cluster/elastic/world.File.Run":      "Output folder of the run.",
@@ -76,10 +76,10 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
 		"error of each job in each slot is drawn uniformly between minus and plus this value. Zero means the trace's " +
 		"value, or no error if the trace has none.",
-	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds: a JSON file of steps per second by " +
-		"model, servers and workers (each from 1); a folder of applications in the format of adaptive.data, which " +
-		"replaces the job types and has no parameter servers; or \"analytic\", which computes speeds from the " +
-		"computation and communication of the job types. Required unless the trace sets analytic speeds.",
+	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file has steps per second for " +
+		"each model, number of servers and number of workers. A folder of applications, in the format of " +
+		"adaptive.data, replaces the job types and has no parameter servers. The value \"analytic\" computes speeds " +
+		"from the computation and communication of the job types. Required unless the trace sets analytic speeds.",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
@@ -93,9 +93,8 @@ var descriptions = map[string]string{
 		"on one server: \"uniform\", \"fixed\", \"skewed\" or \"values\". Default \"uniform\".",
 	"graft/cluster/fabric/world.Demand.Load": "Offered load: average fraction of busy servers if every job ran on " +
 		"one server. Zero means 1.",
-	"graft/cluster/fabric/world.Demand.Most": "Upper bound of time limits, for limits = \"uniform\" or \"skewed\", " +
-		"or the time limit of every job, for limits = \"fixed\", as a fraction of a job's time on one server. Zero " +
-		"means 1.",
+	"graft/cluster/fabric/world.Demand.Most": "Largest time limit of a job, as a fraction of its time on one server. " +
+		"With limits = \"fixed\", every job has this limit. Zero means 1.",
 	"graft/cluster/fabric/world.Demand.Period": "Period of the load change that demand.swing sets, in jobs. Zero " +
 		"means 50.",
 	"graft/cluster/fabric/world.Demand.Seed": "Random seed of the first episode. Default 1.",
@@ -157,8 +156,8 @@ var descriptions = map[string]string{
 		"Zero means the total bandwidth of the rack's servers.",
 	"graft/cluster/fabric/world.Vary.Bandwidths": "Values of fabric.bandwidth to sweep; fabric.uplink changes in " +
 		"proportion. Empty keeps fabric.bandwidth.",
-	"graft/cluster/fabric/world.Vary.Loads": "Values of demand.load to sweep. Empty keeps demand.load. Excludes " +
-		"demand.arrival_interval.",
+	"graft/cluster/fabric/world.Vary.Loads": "Values of demand.load to sweep. Empty keeps demand.load. Cannot be " +
+		"combined with demand.arrival_interval.",
 	"graft/cluster/fabric/world.Vary.MaxDegrees": "Values of fabric.max_degree to sweep. Empty keeps " +
 		"fabric.max_degree.",
 	"graft/cluster/fabric/world.Vary.Networks": "Network topologies to sweep, each with or without its dimensions, " +
@@ -171,8 +170,8 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
 		"means vc8Gr and vcefl, as published for the cluster Venus, or the two largest virtual clusters if the trace " +
 		"lacks these.",
-	"graft/cluster/lucid.Options.Largest": "Maximum number of GPUs of a job to profile. Zero means 8, or all GPUs of " +
-		"the profiler if it has fewer.",
+	"graft/cluster/lucid.Options.Largest": "Maximum number of GPUs of the jobs that are profiled. Zero means 8, or " +
+		"all GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
@@ -213,10 +212,12 @@ var descriptions = map[string]string{
 		"\"shared\" slows them down, \"whole\" makes a task wait. Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
-	"graft/cluster/node/world.Machine.GPUs":  "Number of GPUs, all equal. Default 4. Excludes memories_mb.",
+	"graft/cluster/node/world.Machine.GPUs": "Number of GPUs, all equal. Default 4. Cannot be combined with " +
+		"memories_mb.",
 	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for a machine with different GPUs. " +
-		"Excludes gpus and memory_mb. Empty uses those two keys.",
-	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Excludes memories_mb.",
+		"Cannot be combined with gpus and memory_mb. Empty uses those two keys.",
+	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Cannot be combined with " +
+		"memories_mb.",
 	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': measured " +
 		"slowdowns of pairs of task kinds on one GPU. Empty means no measured slowdowns.",
 	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU in memories_mb; task durations are " +
@@ -353,15 +354,15 @@ var descriptions = map[string]string{
 	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary that a policy in the original system's format learned " +
 		"with, a folder or a file. Must be empty for a structural policy and for other deciders.",
 	"graft/config.CompareOptions.Actions": "Choices of the arms \"random\" and \"best fixed\" at every decision, " +
-		"such as \"deepen:0\" and \"none\". Excludes compare.kinds. Empty uses compare.kinds.",
+		"such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. Empty uses compare.kinds.",
 	"graft/config.CompareOptions.Arms": "Baselines that run in addition to the configured job: \"never\" (no " +
 		"adaptation); \"small from scratch\" (no adaptation and fresh weights, for a job that starts from trained " +
 		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
 		"highest validation accuracy on other seeds). Empty means all that apply.",
 	"graft/config.CompareOptions.Kinds": "Operations for the arms \"random\" and \"best fixed\": their choices are " +
-		"all actions of these operations that fit, and \"none\". Excludes compare.actions. Empty means deepen and " +
-		"widen if compare.actions is empty too.",
+		"all actions of these operations that fit, and \"none\". Cannot be combined with compare.actions. Empty " +
+		"means deepen and widen if compare.actions is empty too.",
 	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries; a " +
 		"larger tree of sequences is sampled evenly. Zero means 64.",
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
@@ -384,7 +385,8 @@ var descriptions = map[string]string{
 		"sets itself is an error. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Measures the best number of local workers per device. Runs of 1, 2, 4, … " +
 		"workers train the largest network of the scenario for two seconds each; the number with the highest " +
-		"throughput within 90% of the memory is used. Excludes fleet.workers. False uses fleet.workers.",
+		"throughput within 90% of the memory is used. Cannot be combined with fleet.workers. False uses " +
+		"fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -418,13 +420,13 @@ var descriptions = map[string]string{
 		"parallel are top-level sections.",
 	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. Zero means the data's number " +
 		"of classes for a network of the zoo, and an unchanged layer for a network file.",
-	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Excludes " +
-		"network.name.",
+	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Cannot be " +
+		"combined with network.name.",
 	"graft/config.NetworkOptions.Fresh": "Draws the parameters from run.seed even if network.weights is set; only " +
 		"tensors without a defined initialization (buffers and constants of an imported network) come from that " +
 		"file. False takes all tensors from the file.",
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
-		"ConvSmall if network.file is empty too. Excludes network.file.",
+		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if " +
 		"network.runtimes is set, like the original system. False continues both.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times for network.weights. " +
@@ -460,8 +462,8 @@ var descriptions = map[string]string{
 	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
 		"zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
-	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero measures the fastest number, up to one per " +
-		"processor, if results do not depend on it.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means LibTorch's default. If results do not " +
+		"depend on the number, zero instead lets graft measure which number is the fastest, up to one per processor.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
@@ -495,7 +497,7 @@ var descriptions = map[string]string{
 	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work by a device profile, " +
 		"\"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
-		"devices, in place of time.events. Excludes time.events. Empty means no file.",
+		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
 		"Requires that clock. Empty means \"steady\".",
 	"graft/config.TreeLearning.Learn":  "Options of the learner.",
@@ -711,13 +713,13 @@ var descriptions = map[string]string{
 		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty reads " +
 		"workloads from the other keys of this section.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
-		"the same type. Excludes workloads.from. False gives all jobs of a type the same number.",
+		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number.",
 	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs per workload that is not read from a file. " +
 		"Zero means 60.",
 	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Numbers of jobs that arrive in consecutive slots, for " +
 		"arrivals = \"pattern\". Values above max_arrivals are reduced to it.",
 	"graft/original/dl2/learning.WorkloadOptions.Rate": "Maximum number of job arrivals per slot. Zero means 3. " +
-		"Excludes workloads.from.",
+		"Cannot be combined with workloads.from.",
 	"graft/original/dl2/learning.WorkloadOptions.Seed": "Seed of generated workloads. Default 1.",
 	"graft/original/dl2/learning.WorkloadOptions.Test": "Trace files of test workloads, on which 'graft evaluate' " +
 		"compares schedulers. Empty generates workloads.",
@@ -842,9 +844,9 @@ var descriptions = map[string]string{
 	"graft/torch.OptimizerOptions.Beta1": "Decay rate of Adam's first moment. Zero means 0.9.",
 	"graft/torch.OptimizerOptions.Beta2": "Decay rate of Adam's second moment. Zero means 0.999.",
 	"graft/torch.OptimizerOptions.ClipNorm": "Maximum norm of all gradients of a step together; larger gradients are " +
-		"scaled down to it. Zero means no limit. Excludes clip_value.",
+		"scaled down to it. Zero means no limit. Cannot be combined with clip_value.",
 	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each value of a gradient; larger values are " +
-		"clipped. Zero means no limit. Excludes clip_norm.",
+		"clipped. Zero means no limit. Cannot be combined with clip_norm.",
 	"graft/torch.OptimizerOptions.Dampening": "Dampening of SGD's momentum. Zero means no dampening.",
 	"graft/torch.OptimizerOptions.Eps": "Epsilon of Adam, added to the denominator of the " +
 		"update. Zero means 1e-8.",
@@ -910,7 +912,7 @@ var descriptions = map[string]string{
 		"launches in one call. Surgery, or a change of the batch, records the step again. Not recorded are steps " +
 		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise. " +
 		"Results are equal up to rounding. Default false.",
-	"graft/trainer.Options.Checkpoint": "Checkpoints of the job. Empty means one per minute.",
+	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
 	"graft/trainer.Options.EMA": "Decay per step of an exponential moving average of weights and running statistics, " +
@@ -953,8 +955,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
 	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
 		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
-		"rules \"cosine\" and \"linear\" decay over the time that is left. With \"surgery\", jobs that grow get " +
-		"other learning rates than jobs that do not, which affects comparisons between them. Empty means \"devices\".",
+		"rules \"cosine\" and \"linear\" decay over the time that is left. With \"surgery\", jobs that grow have " +
+		"different learning rates from jobs that do not, which affects comparisons between them. Empty means " +
+		"\"devices\".",
 	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +
 		"step to schedule.min_lr at the end of the budget; \"exponential\" multiplies it by schedule.decay after " +
 		"each epoch; \"step\" multiplies it by schedule.decay at a fixed interval of epochs; \"constant\" keeps it. " +

@@ -24,7 +24,8 @@ type FleetOptions struct {
 	// machine; for "slurm" and "kubernetes", zero means 4.
 	Workers int
 	// Measures the best number of local workers per device. Runs of 1, 2, 4, … workers train the largest network of the
-	// scenario for two seconds each; the number with the highest throughput within 90% of the memory is used. Excludes
+	// scenario for two seconds each; the number with the highest throughput within 90% of the memory is used. Cannot be
+	// combined with
 	// fleet.workers. False uses fleet.workers.
 	Fit bool
 	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see cpus).

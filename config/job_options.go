@@ -24,8 +24,9 @@ type RunOptions struct {
 	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
 	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
-	// Number of LibTorch threads. Zero measures the fastest number, up to one per processor, if results do not depend
-	// on it.
+	// Number of LibTorch threads. Zero means LibTorch's default. If results do not depend on the number, zero instead
+	// lets
+	// graft measure which number is the fastest, up to one per processor.
 	Threads int `result:"rounding"`
 	// Vector instructions of the CPU: "native" uses the fastest that the processor has, so results differ between CPU
 	// models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
@@ -76,9 +77,9 @@ func isPort(text string) bool {
 // NetworkOptions selects the network to train. A network of the zoo gets its input and classes from the data.
 type NetworkOptions struct {
 	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if network.file is empty too.
-	// Excludes network.file.
+	// Cannot be combined with network.file.
 	Name string
-	File string // Path of a network file. Empty means a network of the zoo. Excludes network.name.
+	File string // Path of a network file. Empty means a network of the zoo. Cannot be combined with network.name.
 	// Number of outputs of the last linear layer. Zero means the data's number of classes for a network of the zoo, and
 	// an unchanged layer for a network file.
 	Classes int `json:",omitempty"`
@@ -129,7 +130,8 @@ type TimeOptions struct {
 	// Name or path of the device profile that charges work on the virtual clock. Requires that clock. Empty means
 	// "steady".
 	Profile string
-	// Path of a CSV file of events with the columns seconds, change and devices, in place of time.events. Excludes
+	// Path of a CSV file of events with the columns seconds, change and devices, in place of time.events. Cannot be
+	// combined with
 	// time.events. Empty means no file.
 	EventsFile string `config:"timeline"`
 

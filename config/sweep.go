@@ -120,11 +120,13 @@ type CompareOptions struct {
 	// Number of trials per sequence for the selection of the arm "best fixed", with the seeds that follow the arms'
 	// seeds. Zero means 3.
 	SelectionSeeds int
-	// Choices of the arms "random" and "best fixed" at every decision, such as "deepen:0" and "none". Excludes
+	// Choices of the arms "random" and "best fixed" at every decision, such as "deepen:0" and "none". Cannot be
+	// combined with
 	// compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
 	// Operations for the arms "random" and "best fixed": their choices are all actions of these operations that fit,
-	// and "none". Excludes compare.actions. Empty means deepen and widen if compare.actions is empty too.
+	// and "none". Cannot be combined with compare.actions. Empty means deepen and widen if compare.actions is empty
+	// too.
 	Kinds []net2net.Kind
 	// Maximum number of sequences that the arm "best fixed" tries; a larger tree of sequences is sampled evenly. Zero
 	// means 64.

@@ -58,7 +58,7 @@ type Change struct {
 	// Before and After are the fingerprints of the network before and after the change.
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Moves has the origin of every tensor after the change, in the order of the state dict; Gone names the tensors
+	// Moves holds the origin of every tensor after the change, in the order of the state dict; Gone names the tensors
 	// that were removed.
 	Moves []Move   `json:"moves"`
 	Gone  []string `json:"gone,omitempty"`

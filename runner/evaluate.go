@@ -96,7 +96,7 @@ policies of the first network learned with it.`,
 
 func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Policies, "policy", nil, "file of a policy, or a run folder; several are compared")
+	flags.StringArrayVar(&o.Policies, "policy", nil, "policy file or run folder; repeat the flag to compare several")
 	flags.StringArrayVar(&o.Tables, "table", nil,
 		"folder of a table, or of a policy of the original system with its table in the same folder; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
@@ -135,8 +135,8 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.seeds, "seeds", 10,
 		"with --leave-out: policies per table left out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
-		fmt.Sprintf("baseline of the differences; with --leave-out one of: %s (default: the first); with FILE: "+
-			"a scheduler (default: optimus)", strings.Join(evaluation.BaselineNames, "; ")))
+		fmt.Sprintf("baseline to compare with: for FILE a scheduler (default: optimus), for --leave-out one of: %s "+
+			"(default: the first)", strings.Join(evaluation.BaselineNames, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
 		"with --leave-out: maximum learning steps (default: by --for)")
 }

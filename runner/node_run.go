@@ -25,7 +25,7 @@ func newNodeRunCommand() *cobra.Command {
 	var o nodeRunOptions
 	command := &cobra.Command{
 		Use:   "run CONFIG",
-		Short: "Run tasks on this machine's GPUs, or on slots of its processors",
+		Short: "Run tasks on this machine's GPUs, or on its CPU slots",
 		Long: `run starts the tables [[task]] of CONFIG as processes, on the GPUs of this machine by
 CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to a shell.
 The scheduler of --scheduler, or the first of schedule.schedulers, places the tasks; every

@@ -71,7 +71,7 @@ func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *T
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x selected by the int64 tensor rows, each changed at random like in Train, but without
+// Augment returns the images of x selected by the int64 tensor rows, each augmented at random as in Train, but without
 // RandAugment and mixup. Nil rows select all images. It draws five numbers per image, regardless of the options. A nil
 // random means LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {

@@ -57,9 +57,10 @@ type OptimizerOptions struct {
 	// false.
 	Nesterov bool
 	// Maximum norm of all gradients of a step together; larger gradients are scaled down to it. Zero means no limit.
-	// Excludes clip_value.
+	// Cannot be combined with clip_value.
 	ClipNorm float64 `json:",omitempty"`
-	// Maximum magnitude of each value of a gradient; larger values are clipped. Zero means no limit. Excludes
+	// Maximum magnitude of each value of a gradient; larger values are clipped. Zero means no limit. Cannot be combined
+	// with
 	// clip_norm.
 	ClipValue float64 `json:",omitempty"`
 	// Fused updates each parameter in one pass over memory instead of with PyTorch's operators. Results are equal up to

@@ -99,7 +99,8 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 // resolve derives the direction of an empty change, and refuses a contradictory one.
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
-		return c, fmt.Errorf("change %q to %d devices: expected up or down, and at least one device",
+		return c, fmt.Errorf("change of devices: %q to %d devices is invalid; expected up or down, and at least "+
+			"one device",
 			string(c), devices)
 	}
 	have := l.expected()

@@ -69,7 +69,7 @@ type Options struct {
 	// network is evaluated, exported, and used as the teacher after the network shrinks. Surgery changes the average
 	// together with the network. Zero means no average.
 	EMA        float64    `json:",omitempty"`
-	Checkpoint Checkpoint `result:"none"` // Checkpoints of the job. Empty means one per minute.
+	Checkpoint Checkpoint `result:"none"` // Intervals at which the job saves checkpoints. Empty means one per minute.
 	// Training with one process per device. Empty means a single process. A resumed job may change this section.
 	Parallel team.Parallel `json:"-" result:"rounding"`
 	// Batch size that adapts to the devices and to gradient noise. Empty means a fixed batch size.

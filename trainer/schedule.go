@@ -53,7 +53,7 @@ type Schedule struct {
 	WarmUpShare float64
 	// Changes that restart the schedule at the initial learning rate: "devices" (each change of devices), "surgery"
 	// (each change of the network), or "never". After a restart, the rules "cosine" and "linear" decay over the time
-	// that is left. With "surgery", jobs that grow get other learning rates than jobs that do not, which affects
+	// that is left. With "surgery", jobs that grow have different learning rates from jobs that do not, which affects
 	// comparisons between them. Empty means "devices".
 	Restart Restart
 }

@@ -27,7 +27,8 @@ type WindowOptions struct {
 	Order Order `config:",one=arrival|share|left"`
 	// Encodes the job type in four rows of bits, highest bit first. False uses one row.
 	Bits bool
-	// Scales the values of the window: types by the number of types, slots by 1/100, counts by their maximum. False
+	// Scales the values of the window: types are divided by the number of types, slots by 100, counts by their maximum.
+	// False
 	// keeps raw values.
 	Rescale bool
 	// Fill value of columns without a job. The original simulator also uses -1. Default 0.

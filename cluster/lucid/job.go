@@ -81,7 +81,7 @@ func (l *Job) String() string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	say(l.Profiled, "profiled after %d", l.ProfileQueue)
+	say(l.Profiled, "profiled after %d s", l.ProfileQueue)
 	say(l.Packed, "packed %d", l.PackedAt)
 	say(l.UnpackedAt > 0, "alone %d", l.UnpackedAt)
 	say(l.Shared, "shared")

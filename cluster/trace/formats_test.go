@@ -68,6 +68,8 @@ var samples = map[string]struct {
 	"Slurm with raw times": {"JobID|Submit|ElapsedRaw|Elapsed|TimelimitRaw|Timelimit|\n" +
 		"7|2026-05-01T00:00:09|61|00:00:00|90|01:30:00|\n",
 		"slurm", "2026-05-01 00:00:00", []trace.Job{{ID: "7", Submit: 9, Duration: 61, Limit: 5400}}},
+	"Slurm with raw IDs": {"JobIDRaw|Submit|ElapsedRaw|\n8.batch|2026-05-01T00:00:09|61|\n8|2026-05-01T00:00:09|61|\n",
+		"slurm", "2026-05-01 00:00:00", []trace.Job{{ID: "8", Submit: 9, Duration: 61}}},
 	"the Standard Workload Format": {tracetest.SWF, "swf", "2020-09-13 12:26:40", []trace.Job{
 		{ID: "1", User: "3", VC: "2", Name: "7", GPUs: 4, State: trace.Completed, Submit: 100, Duration: 60,
 			Limit: 3600},

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"math"
+	"slices"
 )
 
 // slurmFormat is the accounting of Slurm, as 'sacct --parsable2' or 'sacct --parsable' prints it: values separated by
@@ -15,16 +16,30 @@ var slurmFormat = format{
 		if err != nil {
 			return nil, err
 		}
-		return &slurm{table: t}, t.bind("slurm", slurmColumns)
+		columns := slices.Clone(slurmColumns)
+		if !hasName(t.row, "JobID") && hasName(t.row, rawID) {
+			columns[0].names = []string{rawID}
+		}
+		return &slurm{table: t}, t.bind("slurm", columns)
 	},
 }
 
 // slurmHas reports whether the header has the required columns.
 func slurmHas(head []byte) bool {
-	return hasColumns(bytes.ReplaceAll(firstLine(head), []byte("|"), []byte(",")), "JobID", "Submit")
+	line := bytes.ReplaceAll(firstLine(head), []byte("|"), []byte(","))
+	return hasColumns(line, "Submit") && hasColumn(line, []string{"JobID", rawID})
 }
 
-// Columns are matched in the order of the header. A column that refines another one, such as ElapsedRaw, wins if it has
+// rawID is the column of IDs in which each job of an array has a number of its own.
+const rawID = "JobIDRaw"
+
+// hasName reports whether a row has a cell with a text.
+func hasName(row [][]byte, name string) bool {
+	return slices.ContainsFunc(row, func(cell []byte) bool { return string(cell) == name })
+}
+
+// The first column is the ID, which has another name if the header has only raw IDs. Columns are matched in the order
+// of the header. A column that refines another one, such as ElapsedRaw, wins if it has
 // a value.
 var slurmColumns = []column{
 	{[]string{"JobID"}, true, setID},

@@ -181,7 +181,7 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 			continue
 		}
 		if !ok {
-			return nil, fmt.Errorf("token %q has letters that do not represent bytes; "+
+			return nil, fmt.Errorf("token %q has characters that do not represent bytes; "+
 				"expected a byte-level vocabulary", letters)
 		}
 		if err := e.put(number, text); err != nil {

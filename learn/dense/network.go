@@ -90,7 +90,8 @@ type Pass struct {
 type Batcher interface {
 	// Forward computes the outputs of a batch, example after example. The result is valid until the next call.
 	Forward(inputs []float64) []float64
-	// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs has the
+	// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs holds
+	// the
 	// derivatives of the objective with respect to the outputs of the last Forward.
 	Backward(outputs []float64, gradients [][]float64) error
 }
@@ -147,7 +148,7 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
 }
 
-// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs has the
+// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs holds the
 // derivatives of the objective with respect to the outputs of the last Forward.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)

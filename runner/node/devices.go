@@ -23,7 +23,7 @@ type devices struct {
 	why    string           // reason why GPUs or measurements are missing; empty if none are
 }
 
-// findDevices finds the GPUs of this machine, or slots of its processors.
+// findDevices finds the GPUs of this machine, or CPU slots.
 func findDevices(env *app.Env, c *world.File) (*devices, error) {
 	may, must := c.Executor.GPUs()
 	d := &devices{}

@@ -27,7 +27,7 @@ type Slot struct {
 	CPUs []int  `json:"cpus"` // numbers of the slot's CPU cores
 }
 
-// Devices lists the GPUs of this machine or, without GPUs, the slots of its processors with default options, and reads
+// Devices lists the GPUs of this machine or, without GPUs, its CPU slots with default options, and reads
 // each device once. It does not run tasks.
 func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
 	c := world.New()

@@ -64,15 +64,16 @@ type TableScores struct {
 	Group     string `json:"group,omitempty"` // group with which the table was left out; empty if it was not left out
 	Sequences int    `json:"sequences"`       // number of sequences in the table
 	NoiseEstimate
-	// Scores has the mean score of each candidate over its seeds. A baseline whose sequence is not in the table is left
+	// Scores holds the mean score of each candidate over its seeds. A baseline whose sequence is not in the table is
+	// left
 	// out.
 	Scores []Score `json:"verdicts"`
-	// Ties has the number of equally good choices that a baseline averages, by the baseline's name. Baselines with a
+	// Ties holds the number of equally good choices that a baseline averages, by the baseline's name. Baselines with a
 	// single best choice are left out.
 	Ties map[string]int `json:"ties,omitempty"`
 	// Each has a candidate's score for each of its seeds, by the candidate's name.
 	Each map[string][]Score `json:"-"`
-	// Runs has the accuracies of all runs of the sequence that a candidate chooses with certainty, by the candidate's
+	// Runs holds the accuracies of all runs of the sequence that a candidate chooses with certainty, by the candidate's
 	// name. It has only sequences that ran more than once.
 	Runs map[string][]float64 `json:"-"`
 }

@@ -89,7 +89,7 @@ type LeftOut struct {
 	Group   string   `json:"group"`        // name of the group
 	Tables  []string `json:"tables"`       // names of the tables in the group
 	Learned []string `json:"learned_from"` // names of the other tables
-	// Tuned has the index of the selected options for each way of learning.
+	// Tuned holds the index of the selected options for each way of learning.
 	Tuned []int `json:"tuned"`
 }
 

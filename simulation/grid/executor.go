@@ -31,7 +31,7 @@ type Executor struct {
 	Clock func(at time.Duration) clock.Clock
 	// Now is the wall clock. No result depends on it.
 	Now func() time.Time
-	// Provenance has the versions and the profile that are copied to each outcome.
+	// Provenance holds the versions and the profile that are copied to each outcome.
 	Provenance Outcome
 	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil calls nothing.
 	Watch func(trainer.Progress)
@@ -47,7 +47,7 @@ type sequenceDecider struct {
 	seen      *Outcome // records each decision
 }
 
-// Decide takes the next action, or leaves it open.
+// Decide returns the next action of the sequence. After the last one it makes no decision.
 func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Decisions >= c.decisions {
 		return decider.Decision{}, nil

@@ -13,7 +13,8 @@ import (
 )
 
 // Options determines how a structural policy learns from trees. The zero value maximises the expected reward, which
-// often selects sequences that are good on average. NewOptions has the defaults that find the best sequences.
+// often selects sequences that are good on average. NewOptions returns defaults with which learning finds the best
+// sequences.
 type Options struct {
 	decider.StructuralShape // sizes of the policy; zero means their defaults
 

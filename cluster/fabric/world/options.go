@@ -149,8 +149,8 @@ type Demand struct {
 	// Lower bound of time limits, for limits = "uniform" or "skewed", as a fraction of a job's time on one server. Zero
 	// means 0.1.
 	Least float64 `config:"min_limit,was=least"`
-	// Upper bound of time limits, for limits = "uniform" or "skewed", or the time limit of every job, for limits =
-	// "fixed", as a fraction of a job's time on one server. Zero means 1.
+	// Largest time limit of a job, as a fraction of its time on one server. With limits = "fixed", every job has this
+	// limit. Zero means 1.
 	Most float64 `config:"max_limit,was=most"`
 	// Skewness of the time limits, for limits = "skewed". A positive value gives more short limits. PAC-ML's
 	// distributions B, C and D use 5, 0 and -5.
@@ -203,7 +203,7 @@ func (o *Demand) demand(weights []float64) fabric.Demand {
 
 // Vary lists values of keys to sweep; every combination is simulated.
 type Vary struct {
-	// Values of demand.load to sweep. Empty keeps demand.load. Excludes demand.arrival_interval.
+	// Values of demand.load to sweep. Empty keeps demand.load. Cannot be combined with demand.arrival_interval.
 	Loads []float64
 	// Values of fabric.bandwidth to sweep; fabric.uplink changes in proportion. Empty keeps fabric.bandwidth.
 	Bandwidths []float64

@@ -13,9 +13,10 @@ import (
 // Machine describes the GPUs. Paths use the operating system's syntax. Relative paths are looked up in the working
 // folder first, then in the folder of the file.
 type Machine struct {
-	GPUs   int     `config:"gpus"`      // Number of GPUs, all equal. Default 4. Excludes memories_mb.
-	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384. Excludes memories_mb.
-	// Memory of each GPU in MiB, for a machine with different GPUs. Excludes gpus and memory_mb. Empty uses those two
+	GPUs   int     `config:"gpus"`      // Number of GPUs, all equal. Default 4. Cannot be combined with memories_mb.
+	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384. Cannot be combined with memories_mb.
+	// Memory of each GPU in MiB, for a machine with different GPUs. Cannot be combined with gpus and memory_mb. Empty
+	// uses those two
 	// keys.
 	Memories []float64 `config:"memories_mb"`
 	// Relative speed of each GPU in memories_mb; task durations are divided by it. Empty means 1 for each GPU.
