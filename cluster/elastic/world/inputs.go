@@ -19,7 +19,8 @@ type Inputs struct {
 
 	contents string // digest of the application files
 
-	analytic bool
+	analytic  bool
+	clustered bool // jobs come from a cluster trace
 }
 
 // Read reads the files of a section and the first trace, if one is named, and reports success. The settings of the

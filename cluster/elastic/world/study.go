@@ -2,6 +2,8 @@ package world
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 
 	"graft/cluster"
@@ -48,8 +50,13 @@ func (s *simulations) Plan() *study.Plan {
 	if s.Elastic.Compat == CompatDL2 {
 		p.Remarks = append(p.Remarks, "The faults of DL2's simulator are kept.")
 	}
+	p.Remarks = append(p.Remarks, s.slotRemarks()...)
 	for k := range s.studies {
 		p.Jobs += len(s.studies[k].Jobs)
+		if load := s.studies[k].Load(); !math.IsNaN(load) {
+			p.Remarks = append(p.Remarks, fmt.Sprintf("%s: at their most efficient numbers of workers and servers, the "+
+				"jobs need %.0f%% of the cluster until the last arrival.", s.names[k], 100*load))
+		}
 	}
 	p.NoQuirks = !slices.ContainsFunc(s.studies, func(one elastic.Study) bool { return len(one.Options.Quirks) > 0 })
 	for k := range s.schedulers {
@@ -61,6 +68,26 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	return p
+}
+
+// usualGPUs is the number of GPUs of a node in most clusters whose traces are public.
+const usualGPUs = 8
+
+// slotRemarks say how many slots nodes need if a worker is to be a GPU of a cluster trace, and takes several slots.
+func (f *File) slotRemarks() []string {
+	var worker, server elastic.Resources
+	for _, t := range f.studies[0].Types {
+		for k := range worker {
+			worker[k], server[k] = max(worker[k], t.Worker[k]), max(server[k], t.Server[k])
+		}
+	}
+	slots, have := worker[elastic.GPU], f.studies[0].Options.PerNode[elastic.GPU]
+	if !f.inputs.clustered || slots < 2 || have >= usualGPUs*slots {
+		return nil
+	}
+	return []string{fmt.Sprintf("A GPU of the trace is a worker, which takes up to %d GPU slots, so a node of %d GPU slots "+
+		"holds %d of them. A node of %d GPUs needs --set elastic.gpus_per_node=%d --set elastic.cpus_per_node=%d.", slots,
+		have, have/slots, usualGPUs, usualGPUs*slots, usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
 }
 
 // bounds returns lower bounds of the mean time to completion.

@@ -42,6 +42,7 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 	if !clustered {
 		return w.readJobs(fsys, path)
 	}
+	w.clustered = true
 	jobs, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
 		return nil, err
