@@ -5,13 +5,16 @@ import (
 	"strings"
 )
 
-// Latex writes the document for LaTeX with the package booktabs: a table environment for each table, with the heading
-// before it as its caption, and comments for all other parts.
+// Latex writes the document for LaTeX with the package booktabs: a table environment for each table, with the first
+// heading and the heading before it as its caption, and comments for all other parts.
 func (d *Document) Latex(w io.Writer) error {
-	caption := ""
+	title, caption := "", ""
 	return d.write(w, func(b block) string {
-		if b.Heading != "" {
-			caption = b.Heading
+		switch {
+		case b.Heading != "" && title == "":
+			title, caption = b.Heading, b.Heading
+		case b.Heading != "":
+			caption = title + ": " + b.Heading
 		}
 		return b.latex(caption)
 	})
@@ -28,8 +31,12 @@ func (b block) latex(caption string) string {
 			text.WriteString("% " + Printable(line) + "\n")
 		}
 		return text.String()
-	case b.Facts != nil:
-		return latexTable(append([][]string{{"", ""}}, b.facts()...), make([]bool, 2), caption)
+	case b.Facts != nil: // provenance, which papers do not print
+		var text strings.Builder
+		for _, fact := range b.facts() {
+			text.WriteString("% " + Printable(strings.Join(fact, ": ")) + "\n")
+		}
+		return text.String()
 	}
 	lines, right := b.Table.texts()
 	for k, c := range b.Table.Columns {

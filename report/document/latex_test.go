@@ -22,6 +22,10 @@ func latexSample() *Document {
 	t.Add("srtf", Cell{Low: &low, High: &high}, "± 2 × 3…")
 	d.Show(t)
 	d.Show(NewTable("empty"))
+	d.Head("100%% load")
+	second := NewTable("scheduler").Numbers("", "", "p")
+	second.Add("fifo", "<0.0001")
+	d.Show(second)
 	return d
 }
 
@@ -32,7 +36,8 @@ func TestLatex(t *testing.T) {
 		"\\caption{Times of jobs\\_1 \\& more}\n", "\\begin{tabular}{lrl}\n\\toprule\n",
 		"Scheduler & Mean JCT {[}s{]} & Note \\\\\n\\midrule\nfifo * & 2.5 & {[}first{]} $<$5 $>$ 4 \\\\\n",
 		"srtf & {[}1.2, 3.8{]} & $\\pm$ 2 $\\times$ 3\\ldots{} \\\\\n\\bottomrule\n\\end{tabular}\n\\end{table}\n",
-		"digest & a\\#b\\$c\\{d\\}e\\textasciitilde{}f\\textasciicircum{}g \\\\\n"} {
+		"% digest: a#b$c{d}e~f^g\n",
+		"\\caption{Times of jobs\\_1 \\& more: 100\\% load}\n"} {
 		require.Contains(t, b.String(), part)
 	}
 	require.NotContains(t, b.String(), "empty")

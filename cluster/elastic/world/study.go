@@ -54,7 +54,8 @@ func (s *simulations) Plan() *study.Plan {
 	for k := range s.studies {
 		p.Jobs += len(s.studies[k].Jobs)
 		if load := s.studies[k].Load(); !math.IsNaN(load) {
-			p.Remarks = append(p.Remarks, fmt.Sprintf("%s: at their most efficient numbers of workers and servers, the "+
+			p.Remarks = append(p.Remarks, fmt.Sprintf("%s: at their most efficient numbers of workers and "+
+				"servers, the "+
 				"jobs need %.0f%% of the cluster until the last arrival.", s.names[k], 100*load))
 		}
 	}
@@ -85,7 +86,8 @@ func (f *File) slotRemarks() []string {
 	if !f.inputs.clustered || slots < 2 || have >= usualGPUs*slots {
 		return nil
 	}
-	return []string{fmt.Sprintf("A GPU of the trace is a worker, which takes up to %d GPU slots, so a node of %d GPU slots "+
+	return []string{fmt.Sprintf("A GPU of the trace is a worker, which takes up to %d GPU slots, so a node of %d "+
+		"GPU slots "+
 		"holds %d of them. A node of %d GPUs needs --set elastic.gpus_per_node=%d --set elastic.cpus_per_node=%d.", slots,
 		have, have/slots, usualGPUs, usualGPUs*slots, usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
 }
