@@ -204,7 +204,7 @@ func (c *comparison) compareQuantities() {
 	for k := range c.Columns {
 		for _, r := range c.Columns[k].runs {
 			for _, q := range r.Quantities {
-				if q.Detail {
+				if q.Alone {
 					continue
 				}
 				at, known := place[q.Name]

@@ -58,7 +58,7 @@ func TestElasticJobs(t *testing.T) {
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout)
 	require.Equal(t, outcome, contents(t, filepath.Join(out, runs.OutcomeFile)))
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout, "it is read")
-	require.Regexp(t, `(?s)drf jct mean +[0-9.]+.*SCHEDULER +MEAN JCT`, done(t, "report", out).stdout)
+	require.Regexp(t, `(?s)SCHEDULER +MEAN JCT.*drf +[0-9.]+`, done(t, "report", out).stdout)
 
 	file := filepath.Join(t.TempDir(), "elastic.toml")
 	write(t, file, fmt.Sprintf("[workload]\ntraces = [%q]\n[elastic]\nspeeds = %q\nscaling = \"hot\"\nnodes = 2\n",

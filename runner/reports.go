@@ -65,7 +65,7 @@ is 3.`,
 	flags.StringVar(&o.reach, "reach", "",
 		"for trials: cost of each case to reach the final validation loss of this `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
-	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the package booktabs")
+	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")
 	flags.BoolVar(&o.force, "force", false, "overwrite an existing file that graft did not write")
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")

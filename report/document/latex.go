@@ -1,14 +1,17 @@
 package document
 
 import (
+	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
-// Latex writes the document for LaTeX with the package booktabs: a table environment for each table, with the first
-// heading and the heading before it as its caption, and comments for all other parts.
+// Latex writes the document for LaTeX with the packages booktabs and graphicx: a table environment for each table, with
+// the first heading and the heading before it as its caption, and comments for all other parts. A table that is wider
+// than a column is scaled down to it.
 func (d *Document) Latex(w io.Writer) error {
-	title, caption := "", ""
+	title, caption, tables := "", "", 0
 	return d.write(w, func(b block) string {
 		switch {
 		case b.Heading != "" && title == "":
@@ -16,12 +19,15 @@ func (d *Document) Latex(w io.Writer) error {
 		case b.Heading != "":
 			caption = title + ": " + b.Heading
 		}
-		return b.latex(caption)
+		if b.Table != nil {
+			tables++
+		}
+		return b.latex(caption, tables)
 	})
 }
 
-// latex renders the block for LaTeX.
-func (b block) latex(caption string) string {
+// latex renders the block for LaTeX. A table has the number in its label.
+func (b block) latex(caption string, number int) string {
 	switch {
 	case b.Heading != "":
 		return "% " + Capitalized(Printable(b.Heading)) + "\n"
@@ -42,17 +48,27 @@ func (b block) latex(caption string) string {
 	for k, c := range b.Table.Columns {
 		lines[0][k] = c.Label() + inBrackets(c.ShownUnit()) // capitals are for terminals
 	}
-	return latexTable(lines, right, caption)
+	return latexTable(lines, right, caption, number)
 }
 
+// mostNarrow is the largest number of columns of a table that fits into one of two columns of a page; others span both.
+const mostNarrow = 5
+
+// fits scales a box down to the width of a column.
+const fits = "\\resizebox{\\ifdim\\width>\\linewidth \\linewidth\\else \\width\\fi}{!}{%\n"
+
 // latexTable formats lines of texts, the first of which are the heads.
-func latexTable(lines [][]string, right []bool, caption string) string {
+func latexTable(lines [][]string, right []bool, caption string, number int) string {
 	var b strings.Builder
-	b.WriteString("\\begin{table}\n\\centering\n")
+	environment := "table"
+	if len(right) > mostNarrow {
+		environment = "table*"
+	}
+	fmt.Fprintf(&b, "\\begin{%s}\n\\centering\n", environment)
 	if caption != "" {
 		b.WriteString("\\caption{" + latexText(Capitalized(caption)) + "}\n")
 	}
-	b.WriteString("\\begin{tabular}{")
+	fmt.Fprintf(&b, "\\label{tab:%d}\n%s\\begin{tabular}{", number, fits)
 	for _, number := range right {
 		b.WriteString(map[bool]string{true: "r", false: "l"}[number])
 	}
@@ -62,16 +78,19 @@ func latexTable(lines [][]string, right []bool, caption string) string {
 			if c > 0 {
 				b.WriteString(" & ")
 			}
-			b.WriteString(latexText(strings.TrimSpace(text)))
+			b.WriteString(minus.ReplaceAllString(latexText(strings.TrimSpace(text)), "$1$$-$$$2"))
 		}
 		b.WriteString(" \\\\\n")
 		if k == 0 {
 			b.WriteString("\\midrule\n")
 		}
 	}
-	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+	fmt.Fprintf(&b, "\\bottomrule\n\\end{tabular}}\n\\end{%s}\n", environment)
 	return b.String()
 }
+
+// minus matches the sign of a negative number, for which LaTeX would print a hyphen.
+var minus = regexp.MustCompile(`(^|[ }(])-(\d)`)
 
 // latexSigns escapes the characters that LaTeX interprets. A leading bracket would be an argument of the line before
 // it.

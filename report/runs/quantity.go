@@ -22,7 +22,8 @@ type Quantity struct {
 	Case string
 	// 95% interval that the run computed, such as an interval over jobs; nil computes one over Values
 	Over   *stat.Interval
-	Detail bool // the run's own tables show the quantity, so a table of quantities leaves it out
+	Detail bool // the run's own tables show the quantity, so the table of quantities leaves it out
+	Alone  bool // several runs are not compared by the quantity
 }
 
 // Range returns the range of possible values.

@@ -57,7 +57,7 @@ func readStudy(f *Folder, r *Run) error {
 		for _, m := range o.Metrics {
 			if v, has := s.Values[m.Key()]; has && m.Main {
 				q := seedless(name+m.Name, m.Unit, directionOf(m.Better), float64(v))
-				q.Over = intervalOf(o, &s, &m)
+				q.Over, q.Detail = intervalOf(o, &s, &m), true
 				r.Quantities = append(r.Quantities, q)
 			}
 		}
@@ -98,7 +98,7 @@ func addDifferences(r *Run, o *study.Outcome) {
 			name = point + ": " + name
 		}
 		q := seedless(name, m.Unit, directionOf(m.Better), i.Mean)
-		q.Signed, q.Over, q.Detail = true, i, true
+		q.Signed, q.Over, q.Detail, q.Alone = true, i, true, true
 		r.Quantities = append(r.Quantities, q)
 	}
 	for _, ranking := range o.Rankings {
