@@ -24,7 +24,7 @@ export GRAFT_PYTHON ?= $(abspath $(wildcard $(LIBTORCH)/../../../../bin/python))
 endif
 
 # Where 'make install' puts graft. DESTDIR comes before it, for packages.
-PREFIX ?= /usr/local
+override PREFIX := $(or $(PREFIX),/usr/local)
 
 # What 'make image' builds an image of the container with, its name, and further arguments.
 DOCKER ?= docker

@@ -79,7 +79,8 @@ func manPage(command *cobra.Command) ([]byte, error) {
 	var page bytes.Buffer
 	err := doc.GenMan(command, &doc.GenManHeader{Section: "1", Date: new(time.Time), Source: "graft " + thisVersion(),
 		Manual: "graft"}, &page)
-	return bytes.Replace(page.Bytes(), []byte(noDate), []byte(`""`), 1), err
+	text := bytes.ReplaceAll(page.Bytes(), []byte("…"), []byte("...")) // man drops the sign where the locale is POSIX
+	return bytes.Replace(text, []byte(noDate), []byte(`""`), 1), err
 }
 
 // marked matches characters with a meaning in Markdown.

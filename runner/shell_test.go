@@ -191,4 +191,22 @@ func TestInstall(t *testing.T) {
 	got, err := exec.Command(filepath.Join(dir, "usr/bin/graft"), "version").Output()
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(got), "graft "))
+
+	foreign := filepath.Join(dir, "usr/share/man/man1/graft-other.1")
+	write(t, foreign, "another program's page")
+	remove := func(folder string) (string, error) {
+		out, err := exec.Command("../scripts/install.sh", "--remove", folder).CombinedOutput()
+		return string(out), err
+	}
+	text, err := remove(filepath.Join(dir, "usr"))
+	require.NoError(t, err, text)
+	require.FileExists(t, foreign)
+	require.NoFileExists(t, filepath.Join(dir, "usr/share/man/man1/graft-train.1"))
+	require.NoDirExists(t, filepath.Join(dir, "usr/share/graft"))
+	text, err = remove(filepath.Join(dir, "usr"))
+	require.Error(t, err)
+	require.Contains(t, text, "there is no graft in")
+	text, err = remove(".")
+	require.Error(t, err)
+	require.Contains(t, text, "is the folder of graft itself")
 }

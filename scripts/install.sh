@@ -15,6 +15,10 @@ if [ "$1" = --remove ]; then
 fi
 to=$1
 case $to in /*) ;; *) to=$PWD/$to ;; esac
+if [ -d "$to" ] && [ "$(cd "$to" && pwd -P)" = "$(pwd -P)" ]; then
+  echo "install: $to is the folder of graft itself; name another with PREFIX" >&2
+  exit 1
+fi
 
 # writable FOLDER: the folder, or its nearest parent that exists, can be written.
 writable() {
@@ -29,9 +33,20 @@ for part in bin lib share; do
   }
 done
 
+# pages lists the manual pages of the program, by name.
+pages() {
+  dir=$(mktemp -d)
+  "$1" man "$dir" >/dev/null && ls "$dir"
+  rm -rf "$dir"
+}
+
 if [ -n "$remove" ]; then
-  rm -f "$to/bin/graft" "$to"/share/man/man1/graft.1 "$to"/share/man/man1/graft-*.1 \
-    "$to/share/bash-completion/completions/graft" "$to/share/zsh/site-functions/_graft" \
+  if [ ! -e "$to/bin/graft" ]; then
+    echo "install: there is no graft in $to; name the folder of the installation with PREFIX" >&2
+    exit 1
+  fi
+  for page in $(pages "$to/bin/graft"); do rm -f "$to/share/man/man1/$page"; done
+  rm -f "$to/bin/graft" "$to/share/bash-completion/completions/graft" "$to/share/zsh/site-functions/_graft" \
     "$to/share/fish/vendor_completions.d/graft.fish"
   rm -rf "$to/lib/graft" "$to/share/graft"
   echo "removed graft from $to"

@@ -12,13 +12,14 @@ WHEEL := wheel
 override LIBTORCH := $(CURDIR)/build/wheel/torch
 endif
 
-PREFIX ?= /usr/local
+override PREFIX := $(or $(PREFIX),/usr/local)
 
-.PHONY: help packages wheel library install uninstall
+.PHONY: help packages wheel library demo install uninstall
 
 help:
 	@echo "make packages   install a C++ compiler and Debian's LibTorch, as root"
 	@echo "make library    build the library for LibTorch; LIBTORCH=wheel gets PyTorch by pip, without root"
+	@echo "make demo       check the machine, run a job and learn a policy"
 	@echo "make install    put graft, its library, manual pages and completions into PREFIX=/usr/local"
 	@echo "make uninstall  remove what make install has put there"
 	@echo "bin/graft doctor checks the machine; bin/graft demo runs a job. graft needs glibc 2.34 or newer."
@@ -31,6 +32,11 @@ wheel:
 
 library: $(WHEEL)
 	@scripts/library.sh
+
+demo: library
+	@bin/graft doctor
+	@bin/graft demo $$(grep -qsw avx2 /proc/cpuinfo && echo --set run.instructions=avx2)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && bin/graft pipeline scenarios/small.toml --folder "$$dir/small"
 
 install: library
 	@GRAFT=bin/graft scripts/install.sh "$(DESTDIR)$(PREFIX)"

@@ -55,7 +55,8 @@ func TestLatexIsSet(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
 	require.NoError(t, latexSample().Latex(&b))
-	text := "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n" + b.String() + "\\end{document}\n"
+	text := "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n" + b.String() +
+		"\\end{document}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.tex"), []byte(text), 0o600))
 	c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "a.tex")
 	c.Dir = dir

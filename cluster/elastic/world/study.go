@@ -88,7 +88,8 @@ func (f *File) slotRemarks() []string {
 	}
 	return []string{fmt.Sprintf("A GPU of the trace is a worker, which takes up to %d GPU slots, so a node of %d "+
 		"GPU slots holds %d of them. A node of %d GPUs needs --set elastic.gpus_per_node=%d "+
-		"--set elastic.cpus_per_node=%d.", slots, have, have/slots, usualGPUs, usualGPUs*slots, usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
+		"--set elastic.cpus_per_node=%d.", slots, have, have/slots, usualGPUs, usualGPUs*slots,
+		usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
 }
 
 // bounds returns lower bounds of the mean time to completion.
