@@ -110,6 +110,9 @@ type CaseDifference struct {
 	// confidence level of the interval, such as 0.95; higher if corrected for several comparisons
 	Level float64 `json:"level"`
 	Clear bool    `json:"clear"` // the interval excludes zero
+	// smallest true difference that comparisons with these seeds usually find; null for fewer than three seeds, and for
+	// differences without a spread
+	Detectable *DetectableDifference `json:"detectable"`
 }
 
 // ComparisonOutcome describes how the arms of a comparison were made.
@@ -212,6 +215,7 @@ func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDiff
 	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences),
 		Level: stat.Round(1-miss, 6)}
 	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
+	d.Detectable = detectable(values, miss)
 	return d
 }
 
