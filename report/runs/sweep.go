@@ -274,13 +274,29 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 	if c.Difference == nil || o.Case(c.Difference.From) == nil {
 		return nil
 	}
-	seeds, values := paired(c, o.Case(c.Difference.From), o.Compared)
-	for k := range values {
-		values[k] *= 100
-	}
+	seeds, values := o.pairedPoints(c)
 	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From),
 		Unit: document.UnitPoints, Better: Higher, Seeds: seeds, Values: values, Signed: true,
 		Level: c.Difference.Level, Case: c.Name}}
+}
+
+// Differences returns the paired differences of a case from its baseline in points, in the order of seeds; nil if there
+// are none.
+func (o *SweepOutcome) Differences(c *CaseOutcome) []float64 {
+	if c.Difference == nil || o.Case(c.Difference.From) == nil {
+		return nil
+	}
+	_, values := o.pairedPoints(c)
+	return values
+}
+
+// pairedPoints returns the paired differences of a case that has a baseline, in points.
+func (o *SweepOutcome) pairedPoints(c *CaseOutcome) (seeds []int64, values []float64) {
+	seeds, values = paired(c, o.Case(c.Difference.From), o.Compared)
+	for k := range values {
+		values[k] *= 100
+	}
+	return seeds, values
 }
 
 // ReadTrial reads the outcome of a trial's job in the folder of a sweep. The error wraps fs.ErrNotExist if the trial
