@@ -93,7 +93,7 @@ func (p *PoliciesDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("seeds")
-	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "aim").
+	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "objective").
 		Numbers(document.UnitNats, "", "entropy").Numbers(document.UnitPoints, "", "regret")
 	for _, row := range p.Rows {
 		t.Add(row.Seed, row.Step, row.Aim, row.Entropy, row.Regret)

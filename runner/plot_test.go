@@ -149,7 +149,7 @@ func TestFiguresOfRunsCanBeRead(t *testing.T) {
 }
 
 // counts are axes of plain counts and of what has no unit.
-var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "aim", "objective",
+var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "objective",
 	"rank of the sequence", "temperature", "reward held out"}
 
 func legible(t *testing.T, name string, f figure.Figure) {
