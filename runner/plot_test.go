@@ -272,7 +272,7 @@ func TestSurgeryOfGraphsIsDrawn(t *testing.T) {
 		wider)
 }
 
-// The networks of a job are drawn from its file and its actions.
+// The networks of a job are drawn from its file and its actions, and its report says what the axes mean.
 func TestGraphsOfJobsAreDrawn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	texts(t, ".")
@@ -281,6 +281,8 @@ func TestGraphsOfJobsAreDrawn(t *testing.T) {
 	drawn, _ := plotted(t, t.TempDir(), "job", "--kind", "networks")
 	require.Contains(t, drawn["job-networks.svg"], ">Embedding 28 × 160</text>")
 	require.Contains(t, drawn["job-networks.svg"], "Only modules with parameters")
+	require.Contains(t, done(t, "report", "job").stdout,
+		"widen:tok:160: width of the residual stream, which all blocks share.")
 	require.NoError(t, os.RemoveAll("texts"))
 	again, _ := plotted(t, t.TempDir(), "job", "--kind", "networks")
 	require.Equal(t, drawn, again, "without the data")

@@ -12,6 +12,7 @@ import (
 	"graft/model"
 	"graft/model/graph"
 	"graft/net2net"
+	"graft/tracing/axes"
 )
 
 // initialGraph builds a job's initial network that runs as a graph. Sizes that only the data has, which may be on
@@ -73,7 +74,7 @@ func graphLayers(n *model.Network) (all []drawnLayer) {
 			}
 			seen[path] = true
 			kind := moduleKind(n.Graph, node, path)
-			all = append(all, drawnLayer{path, kind, parameterWords(kind, t.Shape), listItem(path)})
+			all = append(all, drawnLayer{path, kind, parameterWords(kind, t.Shape), axes.ListItem(path)})
 		})
 	}
 	return all
@@ -117,18 +118,6 @@ func parameterWords(kind string, shape []int) string {
 		words += ", " + strings.Join(kernel, "×")
 	}
 	return words
-}
-
-// listItem returns the outermost item of a list of modules that contains a path, such as blocks.3; empty if there is
-// none.
-func listItem(path string) string {
-	parts := strings.Split(path, ".")
-	for k, part := range parts[1:] {
-		if _, err := strconv.Atoi(part); err == nil {
-			return strings.Join(parts[:k+2], ".")
-		}
-	}
-	return ""
 }
 
 // originsOf maps each tensor after changes to its name before them; new tensors have no entry.
