@@ -99,6 +99,7 @@ func (p *PoliciesDetail) write(d *document.Document) {
 		t.Add(row.Seed, row.Step, row.Aim, row.Entropy, row.Regret)
 	}
 	d.Show(t)
+	d.Say("OBJECTIVE is the quantity that learning maximizes, in rewards.")
 }
 
 // PolicyDetail holds the outcome of a policy in the original system's format, and its last metrics.

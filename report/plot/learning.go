@@ -94,7 +94,7 @@ func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			Curves: []figure.Curve{seedsCurve("", p.steps, held, stat.Unbounded)}})
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"},
-		Panels: panels, Note: p.note()}}}, nil
+		Panels: panels, Note: "Objective: the quantity that learning maximizes, in rewards. " + p.note()}}}, nil
 }
 
 func (p *seedCurves) note() string {
