@@ -87,7 +87,28 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	if o.Equal {
 		r.Spread = 0
 	}
-	return rewrite.Widen(read, axis, a.Size, r)
+	plan, err := rewrite.Widen(read, axis, a.Size, r)
+	if err != nil {
+		return nil, fmt.Errorf("axis %s (%s): %w", a.Target, read.Meaning(axis), err)
+	}
+	return plan, nil
+}
+
+// Meaning describes the axis that an action widens in a network that runs as a graph. It is empty for other actions and
+// networks.
+func Meaning(n *model.Network, a Action) string {
+	if n.Graph == nil || a.Kind != "widen" {
+		return ""
+	}
+	read, err := axes.Read(n.Graph)
+	if err != nil {
+		return ""
+	}
+	axis, err := read.Named(a.Target)
+	if err != nil {
+		return "" // such as vocabulary, which names itself
+	}
+	return read.Meaning(axis)
 }
 
 // graphBlock returns the path of a block, given its path or its number.

@@ -292,3 +292,15 @@ func TestGroupsAndTiesOfGraphs(t *testing.T) {
 		return nil
 	}))
 }
+
+// Errors say what an axis means, since its name has an index.
+func TestErrorsExplainAxes(t *testing.T) {
+	n, err := model.Zoo("SmallLLaMA", model.ZooOptions{Input: model.Shape{12}, Tokens: 30})
+	require.NoError(t, err)
+	_, err = Apply(n.Sketch(), Action{Kind: "widen", Target: "blocks.0.q/0", Size: 2}, Options{})
+	require.ErrorContains(t, err,
+		"axis blocks.0.q/0 (groups of heads with common keys and values of the attention in blocks.0): ")
+	_, err = Apply(n.Sketch(), Action{Kind: "widen", Target: "blocks.0.q/7", Size: 2}, Options{})
+	require.ErrorContains(t, err, "blocks.0.up (hidden width of the feed-forward in blocks.0)")
+	require.Empty(t, Meaning(n, Action{Kind: "widen", Target: "vocabulary", Size: 40}))
+}

@@ -114,7 +114,12 @@ func (c *comparison) open() bool {
 }
 
 // wordsOf converts a quantity's name to words.
-func wordsOf(quantity string) string { return strings.ReplaceAll(quantity, "_", " ") }
+func wordsOf(quantity string) string {
+	if quantity == "aim" { // its name in files of earlier versions and in JSON
+		return "objective"
+	}
+	return strings.ReplaceAll(quantity, "_", " ")
+}
 
 // quantityText formats a quantity with its value and unit.
 func quantityText(name string, v float64, unit string) string {
@@ -258,6 +263,9 @@ func (c *comparison) noise() string {
 	text := fmt.Sprintf(
 		"~ marks differences from %s that are not significant: chance alone gives as large a difference in more "+
 			"than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
+	if n := len(c.Columns) - 1; n > 1 {
+		text += fmt.Sprintf(" (1 of %.0f, corrected for %d comparisons)", 1/significance, n)
+	}
 	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n {
 		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
 	}

@@ -11,6 +11,10 @@ import (
 	"graft/report/runs"
 )
 
+// rankRemark explains shared ranks.
+const rankRemark = "Schedulers share a rank if the 95% interval of their paired difference from the best " +
+	"scheduler of the rank contains zero."
+
 // PrintElasticComparison writes a comparison as text.
 func PrintElasticComparison(c *runs.ElasticComparison, w io.Writer) error {
 	d := &document.Document{}
@@ -52,7 +56,7 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s. No scheduler can have a mean below the lower bound "+
 		"%.2f. DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds.",
 		c.Slot, c.Scaling, words.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
-		"Schedulers share a rank if they do not differ from its best by more than noise.")
+		rankRemark)
 	if len(left) > 0 {
 		d.Say("Schedulers that left jobs unfinished: " + strings.Join(left, ", ") + "; numbers count simulations.")
 	}

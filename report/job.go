@@ -25,13 +25,15 @@ type JobDetail struct {
 
 // eventRow is an event of a job, such as a change of devices or an adaptation.
 type eventRow struct {
-	Time       float64          `json:"time_s"` // time of the budget
-	Event      results.JobEvent `json:"event"`  // as trainer.Note names it
-	Action     string           `json:"action"` // empty for none
-	Devices    int              `json:"devices"`
-	Processes  int              `json:"processes"` // training processes after it; zero if the event does not state it
-	Before     int              `json:"parameters_before"`
-	Parameters int              `json:"parameters_after"`
+	Time   float64          `json:"time_s"` // time of the budget
+	Event  results.JobEvent `json:"event"`  // as trainer.Note names it
+	Action string           `json:"action"` // empty for none
+	// description of the axis that the action widens, if the network runs as a graph
+	Meaning    string `json:"action_meaning,omitempty"`
+	Devices    int    `json:"devices"`
+	Processes  int    `json:"processes"` // training processes after it; zero if the event does not state it
+	Before     int    `json:"parameters_before"`
+	Parameters int    `json:"parameters_after"`
 	// accuracy on the validation images in the last evaluation before it; null if not evaluated
 	Accuracy *float64 `json:"accuracy_before"`
 	After    *float64 `json:"accuracy_after"` // accuracy in the next evaluation; null if not evaluated
@@ -75,6 +77,9 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 		return nil, err
 	}
 	d := &JobDetail{Events: eventRows(rows, notes), Epochs: []epochRow{}}
+	if err := explainActions(r, d.Events); err != nil {
+		return nil, err
+	}
 	if !all {
 		d.Skipped = max(0, len(rows)-lastEpochs)
 	}
@@ -131,6 +136,7 @@ func (j *JobDetail) write(d *document.Document) {
 	}
 	d.Head(timelineHead)
 	d.Show(events)
+	d.Say(meanings(j.Events)...)
 	d.Say("LAST and NEXT ACCURACY are of the evaluations around an event, with training between them.")
 	if j.Skipped > 0 {
 		d.Head("last %d of %s", len(j.Epochs), words.Plural(j.Skipped+len(j.Epochs), "epoch"))

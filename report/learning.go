@@ -93,12 +93,13 @@ func (p *PoliciesDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("seeds")
-	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "aim").
+	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "objective").
 		Numbers(document.UnitNats, "", "entropy").Numbers(document.UnitPoints, "", "regret")
 	for _, row := range p.Rows {
 		t.Add(row.Seed, row.Step, row.Aim, row.Entropy, row.Regret)
 	}
 	d.Show(t)
+	d.Say("OBJECTIVE is the quantity that learning maximizes, in rewards.")
 }
 
 // PolicyDetail holds the outcome of a policy in the original system's format, and its last metrics.

@@ -21,7 +21,7 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 
 // leaveRemark explains regret and the training tables of each chooser.
 const leaveRemark = "Regret is in points of accuracy below the best of the table. " +
-	"The best fixed sequence and the policies are from the other tables only."
+	"The best fixed sequence and the policies are from the other tables only. " + noiseRemark
 
 // leftOutLead describes the held-out tables and the number of policies.
 func leftOutLead(r runs.LeaveOutReport) string {
@@ -90,11 +90,11 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 	case d.Inside:
 		return text + fmt.Sprintf(
 			"the interval excludes zero, but the noise of the tables alone has a standard deviation of "+
-				"%.2f: the difference is not significant", d.Noise)
+				"%.2f points: the difference is not significant", d.Noise)
 	}
 	return text + fmt.Sprintf(
 		"the interval excludes zero, and the noise of the tables alone has a standard deviation of at "+
-			"most %.2f", d.Noise)
+			"most %.2f points", d.Noise)
 }
 
 // pText formats a p-value.

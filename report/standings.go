@@ -48,13 +48,33 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 		return append(lines, fmt.Sprintf("DIFFERENCE is missing, since %s is not in all tables",
 			document.Printable(against)))
 	}
-	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s; "+
-		"~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
+	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s, with its interval over "+
+		"tables; ~ marks differences that are not significant: the interval contains zero, or the noise of the tables "+
+		"alone gives such a difference in more than 1 of 20 cases. Rows are not ranked", document.Printable(against)))
+	lines = append(lines, noiseDecides(all)...)
 	return append(lines, decisionRemark(all)...)
 }
 
-// decisionRemark counts the decisions of policies that are within noise of the best. Random, the only baseline that
-// counts them, is the last.
+// noiseDecides names the differences that have a mark although their interval excludes zero.
+func noiseDecides(all []evaluation.Standing) []string {
+	var parts []string
+	whole, _ := runs.SplitStandings(all)
+	for _, s := range whole {
+		d := s.Difference
+		if d == nil || !d.Inside || d.OverTables == nil || d.OverTables.Low <= 0 && 0 <= d.OverTables.High {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s (%.2f points)", document.Printable(s.Policy), d.NoiseLimit()))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"These differences have the mark although their interval excludes zero, because noise alone " +
+		"exceeds the number in brackets in 1 of 20 cases: " + strings.Join(parts, ", ")}
+}
+
+// decisionRemark counts the decisions of policies that are as good as the best up to noise. Random, the only baseline
+// that counts them, is the last.
 func decisionRemark(all []evaluation.Standing) []string {
 	var parts []string
 	for _, s := range all {
@@ -65,8 +85,8 @@ func decisionRemark(all []evaluation.Standing) []string {
 	if len(parts) < 2 { // nothing was learned
 		return nil
 	}
-	return []string{"choices within noise of the best, over all decisions of the tables, reached or not: " +
-		strings.Join(parts, ", ")}
+	return []string{"decisions whose choice is the best, or below the best by no more than the noise of a " +
+		"difference, of all decisions of the tables, reached or not: " + strings.Join(parts, "; ")}
 }
 
 func intervalCell(i *stat.Interval) document.Cell {
@@ -93,9 +113,13 @@ func differenceCell(d *evaluation.Difference) document.Cell {
 // minResamples is the minimum number of tables or groups for a bootstrap interval; below it the interval is too narrow.
 const minResamples = 5
 
+// noiseRemark explains the noise and the noise floor, which are not the spread of single runs that tables report.
+const noiseRemark = "The noise of a sequence is the standard deviation of its accuracy by chance, for the mean over " +
+	"its seeds if it has several. The noise floor is the expected regret of an oracle. Both are in points of accuracy."
+
 func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the table's best; " +
-		"TIES is the range of ranks that noise could exchange."}
+		"TIES is the range of ranks that noise could exchange. " + noiseRemark}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
 		lines = append(lines, "The best fixed sequence was selected on all these tables, "+
 			"and policies may have learned from them, so this does not test either;")

@@ -276,9 +276,8 @@ const holmLegend = "P (HOLM) is the probability of so large a difference by chan
 func differencesLegend(o *study.Outcome) string {
 	switch {
 	case len(o.Workloads) > 1:
-		return fmt.Sprintf("DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and "+
-			"seeds. %s "+
-			"Schedulers share a rank if they do not differ from its best by more than noise.", o.Against, holmLegend)
+		return fmt.Sprintf("DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds. "+
+			"%s %s", o.Against, holmLegend, rankRemark)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
 		return fmt.Sprintf("DIFFERENCE in %s is from %s, paired by job, with its 95%% interval. %s",
 			o.Metric(firstRanked(o)).Title, o.Against, holmLegend)

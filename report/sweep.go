@@ -148,6 +148,9 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	if text := verdictText(o); text != "" {
 		lines = append(lines, text)
 	}
+	if text := detectableText(o); text != "" {
+		lines = append(lines, text)
+	}
 	return append(lines, armRemarks(o)...)
 }
 

@@ -134,7 +134,8 @@ func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
 
 // rankTable has a line per sequence, or only the best and the worst.
 func rankTable(r *runs.TableReport, all bool) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").
+	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy").
+		Numbers(document.UnitPoints, "", "spread").Numbers("", "", "time left at each decision").
 		Texts("")
 	last := 0
 	for k := range r.Rows {
@@ -150,18 +151,23 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 		if row == r.Never {
 			remark = "never"
 		}
-		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread),
+		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(row.Accuracy), spreadCell(row.Spread),
 			leftCell(row.Left), remark)
 	}
 	return t
 }
 
 // shareCell formats a share with its unit, for a column whose head does not show it.
-func shareCell(share *float64) document.Cell {
+func shareCell(share float64) document.Cell {
+	return document.Value(share, document.UnitShare).As("%.2f%%")
+}
+
+// spreadCell formats a standard deviation of shares in points.
+func spreadCell(share *float64) document.Cell {
 	if share == nil {
 		return document.Missing()
 	}
-	return document.Value(*share, document.UnitShare).As("%.2f%%")
+	return document.Value(100**share, document.UnitPoints)
 }
 
 // leftCell formats the time left at each decision.
@@ -171,7 +177,7 @@ func leftCell(seconds []float64) document.Cell {
 	}
 	c := document.Value(seconds[0], document.UnitSeconds).As("%.1f")
 	for _, s := range seconds[1:] {
-		c.After += fmt.Sprintf("  %.1f", s)
+		c.After += fmt.Sprintf(", %.1f", s)
 	}
 	c.After += " s"
 	return c
@@ -200,7 +206,7 @@ func rankTitle(r *runs.TableReport) string {
 func rankSummary(r *runs.TableReport) string {
 	text := fmt.Sprintf("mean %s over the sequences", document.ShareText(r.Mean))
 	if r.Spread != nil {
-		text += ", with a standard deviation of " + document.ShareText(r.Spread)
+		text += fmt.Sprintf(", with a standard deviation of %.2f points", 100**r.Spread)
 	}
 	if r.Never != nil {
 		text += fmt.Sprintf("\ndifference from never: best %+.2f points, worst %+.2f points",
@@ -214,8 +220,9 @@ func rankSummary(r *runs.TableReport) string {
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
-	return text + fmt.Sprintf("\nstandard deviation between seeds of a sequence: %s; %s within it of the "+
-		"best; 'graft evaluate' pairs by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
+	return text + fmt.Sprintf("\nspread of single runs: the seeds of a sequence differ by a standard deviation of "+
+		"%.2f points; %s within it of the best; the noise in 'graft evaluate' is smaller: it is of means over seeds, "+
+		"and paired by seed\n", 100**r.SeedSpread, others)
 }
 
 // PrintRankCSV writes the ranks of a table's sequences as CSV.

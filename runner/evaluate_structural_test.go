@@ -209,7 +209,8 @@ func TestLeaveOut(t *testing.T) {
 	require.Regexp(t, `settings selected by cross-validation on the learning tables: as in the file \d times?, `+
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
-		"choices within noise of the best, over all decisions of the tables, reached or not: ")
+		"decisions whose choice is the best, or below the best by no more than the noise of a difference, of all "+
+			"decisions of the tables, reached or not: ")
 	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate",
 		"--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",

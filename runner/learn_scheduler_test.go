@@ -34,8 +34,8 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 12\nrounds = 2\nrollout = 128\n"+
 		"envs = 2\nteacher = \"peak\"\nimitation_lr = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"),
 		filepath.Join(t.TempDir(), "learned")
-	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 lessons, "+
-		"then at most 2 rounds of ppo on 4 workloads, with 2 of validation and 5 of test")
+	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 "+
+		"lessons of one workload, then at most 2 rounds of ppo on 4 workloads, with 2 of validation and 5 of test")
 	var r learn.SchedulerResult
 	require.NoError(t, json.Unmarshal([]byte(done(t, "learn", path, "--folder", folder, "--json").stdout), &r))
 	require.Len(t, r.Outcome.Seeds, 2)

@@ -149,7 +149,7 @@ func TestFiguresOfRunsCanBeRead(t *testing.T) {
 }
 
 // counts are axes of plain counts and of what has no unit.
-var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "aim", "objective",
+var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "objective",
 	"rank of the sequence", "temperature", "reward held out"}
 
 func legible(t *testing.T, name string, f figure.Figure) {
@@ -216,7 +216,7 @@ func TestSurgeryIsDrawn(t *testing.T) {
 		_, err = net2net.Apply(after, action, net2net.Options{})
 		require.NoError(t, err)
 	}
-	s, err := plot.SurgeryFigure(before, after, "deepen conv2")
+	s, err := plot.SurgeryFigure(before, after, nil, "deepen conv2")
 	require.NoError(t, err)
 	state := map[string][]string{}
 	known := map[string]bool{}
@@ -237,6 +237,66 @@ func TestSurgeryIsDrawn(t *testing.T) {
 	require.Equal(t, "Conv2d 32 to 64, 3×3", state["wider"][0])
 	require.Len(t, known, len(state["wider"]), "nothing is gone")
 	legible(t, "surgery", s)
+}
+
+// A network that runs as a graph, as imported networks do, is drawn by its modules with parameters.
+func TestSurgeryOfGraphsIsDrawn(t *testing.T) {
+	before, err := model.Zoo("SmallLLaMA", model.ZooOptions{Input: model.Shape{12}, Tokens: 30})
+	require.NoError(t, err)
+	after, changes := before.Sketch(), []*net2net.Change(nil)
+	for _, text := range []string{"deepen:blocks.1", "widen:blocks.0.up:600"} {
+		action, err := net2net.ParseAction(text)
+		require.NoError(t, err)
+		change, err := net2net.Apply(after, action, net2net.Options{})
+		require.NoError(t, err)
+		changes = append(changes, change)
+	}
+	s, err := plot.SurgeryFigure(before, after, changes, "both")
+	require.NoError(t, err)
+	legible(t, "graph", s)
+	known, added, wider := map[string]bool{}, map[string]int{}, []string{}
+	for _, l := range s.Before.Layers {
+		known[l.Key] = true
+	}
+	for _, l := range s.After.Layers {
+		switch {
+		case !known[l.Key]:
+			added[l.Block]++
+		case l.Wider:
+			wider = append(wider, l.Block+" "+l.Name)
+		}
+	}
+	require.Equal(t, map[string]int{"blocks.2": 9}, added, "the new block, of nine modules")
+	require.Len(t, s.After.Layers, len(s.Before.Layers)+9)
+	require.Equal(t, []string{"blocks.0 Linear 128 to 600", "blocks.0 Linear 128 to 600", "blocks.0 Linear 600 to 128"},
+		wider)
+}
+
+// The networks of a job are drawn from its file and its actions, and its report says what the axes mean.
+func TestGraphsOfJobsAreDrawn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	texts(t, ".")
+	write(t, "job.toml", fmt.Sprintf(textJob, "SmallLLaMA", `["deepen:blocks.1", "widen:tok:160"]`))
+	done(t, "train", "job.toml", "--folder", "job", "--quiet")
+	drawn, _ := plotted(t, t.TempDir(), "job", "--kind", "networks")
+	require.Contains(t, drawn["job-networks.svg"], ">Embedding 28 × 160</text>")
+	require.Contains(t, drawn["job-networks.svg"], "Only modules with parameters")
+	require.Contains(t, done(t, "report", "job").stdout,
+		"widen:tok:160: width of the residual stream, which all blocks share.")
+	require.NoError(t, os.RemoveAll("texts"))
+	again, _ := plotted(t, t.TempDir(), "job", "--kind", "networks")
+	require.Equal(t, drawn, again, "without the data")
+
+	texts(t, ".")
+	write(t, "net.toml", done(t, "model", "show", "SmallLLaMA", "--toml").stdout)
+	write(t, "job.toml", strings.Replace(fmt.Sprintf(textJob, "net.toml", `["deepen:blocks.1", "none"]`), "name =",
+		"file =", 1))
+	done(t, "train", "job.toml", "--folder", "file", "--quiet", "--set", "data.tokens=bytes")
+	drawn, _ = plotted(t, t.TempDir(), "file", "--kind", "networks")
+	require.Contains(t, drawn["file-networks.svg"], ">blocks.2</text>", "a network of a file, as imports write")
+	require.NoError(t, os.Remove("net.toml"))
+	_, o := plotInto(t, t.TempDir(), "file", "--kind", "networks")
+	require.Contains(t, o.stderr, "run plot in the folder in which the job ran")
 }
 
 // goldenFigures holds figures that were drawn against files.

@@ -113,3 +113,18 @@ func TestFlagsOfTrials(t *testing.T) {
 	fails(t, failure.Usage, "--sweep optimizer.lr: expected a key and values", "train", "job.toml", "--sweep",
 		"optimizer.lr", "--quiet")
 }
+
+// The figure has every seed's difference, and the interval of the table. The page of the run shows it.
+func TestDifferencesAreDrawn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "comparison")
+	writeSweep(t, dir, false)
+	drawn, _ := plotted(t, t.TempDir(), dir, "--kind", "differences")
+	goldenFigures(t, drawn, "comparison-differences.svg")
+	figure := drawn["comparison-differences.svg"]
+	require.Contains(t, figure, "as configured: mean +10.2 points (+7.62 to +12.9); values +10, +12, +10, +9.")
+	require.Contains(t, figure, "final from scratch: mean 0 points (−1.71 to +1.71); values +1, 0, −1, 0.")
+	require.NotContains(t, figure, "never: mean", "the baseline has no row")
+	page := filepath.Join(t.TempDir(), "page.html")
+	done(t, "report", dir, "--html", page)
+	require.Contains(t, contents(t, page), "Difference in test accuracy from never, comparison")
+}

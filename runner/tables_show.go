@@ -26,9 +26,9 @@ func newTableShowCommand() *cobra.Command {
 		Use:   "show DIR|data.pkl",
 		Short: "Print a table's scenario, its best and worst sequences, and the rank of no adaptation",
 		Long: `show ranks the sequences of a table by accuracy, and prints the best and worst sequences and the
-rank of no adaptation. SPREAD is the standard deviation over the seeds of a sequence; LEFT is
-the time left of the budget at each decision. Sequences of equal accuracy are ordered by their
-actions. --csv has a row for every sequence.
+rank of no adaptation. SPREAD is the standard deviation over the seeds of a sequence. TIME LEFT AT
+EACH DECISION is the rest of the budget, in the order of the decisions. Sequences of equal
+accuracy are ordered by their actions. --csv has a row for every sequence.
 
 If a table is partly damaged, show prints the rest, and the exit code is 3.`,
 		Example: `  graft table show tables/late

@@ -35,7 +35,8 @@ func examples() map[string]figure.Figure {
 			Names: []string{"train", "serve", "idle"}, Stacked: true, Values: true, Groups: []figure.Group{
 				{Name: "best-fit", Bars: []figure.Bar{{Value: 5}, {Value: math.NaN()}, {Value: 2.25}}},
 				{Name: "fcfs", Bars: []figure.Bar{{Value: 4}, {Value: 1}, {Value: 4}}}}},
-		"deep": surgery(40),
+		"differences": differences(),
+		"deep":        surgery(40),
 		"empty": &figure.Chart{Title: "Nothing", X: figure.Axis{Name: "time", Unit: "s"},
 			Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}}}},
 	}
@@ -189,4 +190,14 @@ func gantt(count, rows int) *figure.Gantt {
 	g.Spans = append(g.Spans, figure.Span{Row: -1}, figure.Span{Row: rows}, figure.Span{Lane: -1},
 		figure.Span{Kind: -1}, figure.Span{From: nan, To: 1}, figure.Span{From: 2, To: 1}, figure.Span{To: math.Inf(1)})
 	return g
+}
+
+// differences have rows with equal values, without an interval, and without anything.
+func differences() figure.Figure {
+	nan := math.NaN()
+	return &figure.Dots{Title: "Differences", X: figure.Axis{Name: "difference in test accuracy", Unit: "points"},
+		Zero: "never", Each: "a seed", Mean: "mean and interval", Note: "Intervals: 95%.", Rows: []figure.DotRow{
+			{"as configured", []float64{10, 12, 9, 9, 9.02, 8.98, 14}, 10.2, 7.6, 12.9},
+			{"final from scratch, with a name that is much too long", []float64{-1, 1, nan, math.Inf(1)}, 0, -1.5, 1.5},
+			{"few", []float64{-3, 2}, -0.5, nan, nan}, {"none", nil, nan, nan, nan}}}
 }

@@ -12,6 +12,7 @@ const (
 	dotted // a round mark
 	notched
 	crossed
+	ranged // a round mark with an interval
 )
 
 // entry is a line of a legend.
@@ -66,6 +67,9 @@ func (p *Picture) sign(e entry, x, base float64) {
 			point{x + 1, y + 3})
 	case crossed:
 		p.cross(e.paint, point{x + 6, y}, 2.5)
+	case ranged:
+		p.ranged(e.paint, x, x+signWidth, y)
+		p.dot(e.paint, point{x + signWidth/2, y}, meanRadius)
 	default:
 		m := p.line(e.paint, lineWidth, point{x, y}, point{x + signWidth, y})
 		if e.sign == dashed {

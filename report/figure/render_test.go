@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // golden are the examples whose SVG is kept: small ones, a kind each.
-var golden = []string{"timeline", "bars", "spent", "heat", "tree", "surgery", "gantt", "stacked"}
+var golden = []string{"timeline", "bars", "spent", "heat", "tree", "surgery", "gantt", "stacked", "differences"}
 
 func render(t *testing.T, f figure.Figure, o figure.Options) []byte {
 	var b bytes.Buffer

@@ -145,8 +145,8 @@ func plotElasticComparison(r *runs.Run, c *runs.ElasticComparison) ([]drawing, e
 // rankingBars draws the means of a ranking, with the lower bound if there is one.
 func rankingBars(c *runs.Ranking, title string, axis figure.Axis) *figure.Bars {
 	b := &figure.Bars{Title: title, X: axis, Values: true, Lines: "Lines: 95% intervals over workloads and seeds.",
-		Note: "Numbers after names are ranks: schedulers share a rank if they do not differ from its best beyond " +
-			"noise."}
+		Note: "Numbers after names are ranks: schedulers share a rank if the 95% interval of their paired difference " +
+			"from the best scheduler of the rank contains zero."}
 	if len(c.Bounds) > 0 {
 		b.Levels = []figure.Level{{Name: "lower bound", At: stat.Mean(c.Bounds)}}
 	}

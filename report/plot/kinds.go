@@ -93,6 +93,9 @@ func Kinds(given Given) registry.List[Kind] {
 			of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
 		{Name: "cases", About: "accuracy of each case of a sweep or arm of a comparison, with the spread over seeds",
 			of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCases)},
+		{Name: "differences", About: "difference of each case or arm from the first case or the baseline: " +
+			"every seed, and the mean with its interval", of: []*runs.Kind{runs.SweepKind},
+			Draw: single(plotDifferences)},
 		{Name: "cost", About: "accuracy of each arm of a comparison against its cost",
 			of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCost)},
 		{Name: "trials", About: "accuracy over time of each case of a sweep, with the spread over seeds",

@@ -75,7 +75,7 @@ func fillForward(values []float64) {
 	}
 }
 
-// plotSeeds draws regret, aim and entropy of structural policies.
+// plotSeeds draws regret, objective and entropy of structural policies.
 func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	p, err := readSeedCurves(list, "aim", "entropy", "held_out", "regret")
 	if err != nil {
@@ -84,7 +84,7 @@ func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	panels := []figure.Panel{
 		{Y: figure.Axis{Name: "regret", Unit: "points", Zero: true},
 			Curves: []figure.Curve{seedsCurve("", p.steps, p.of["regret"], stat.Percents)}},
-		{Y: figure.Axis{Name: "aim"}, Height: 70,
+		{Y: figure.Axis{Name: "objective"}, Height: 70,
 			Curves: []figure.Curve{seedsCurve("", p.steps, p.of["aim"], stat.Unbounded)}},
 		{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true}, Height: 55,
 			Curves: []figure.Curve{seedsCurve("", p.steps, p.of["entropy"], stat.FromZero)}},
@@ -94,7 +94,7 @@ func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			Curves: []figure.Curve{seedsCurve("", p.steps, held, stat.Unbounded)}})
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"},
-		Panels: panels, Note: p.note()}}}, nil
+		Panels: panels, Note: "Objective: the quantity that learning maximizes, in rewards. " + p.note()}}}, nil
 }
 
 func (p *seedCurves) note() string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"graft/config"
 	"graft/dataset"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/report/document"
@@ -32,24 +33,27 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 	}
 	job, err := config.ReadJob(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the figure builds the job's first network again from the files that the job names; "+
+			"run plot in the folder in which the job ran: %w", err)
 	}
-	before, err := initialNetwork(job, saved)
+	before, err := initialNetwork(r.Files, job, saved)
 	if err != nil {
 		return nil, err
 	}
 	after, words := before.Sketch(), []string(nil)
+	var changes []*net2net.Change
 	for _, text := range actions {
 		action, err := net2net.ParseAction(text)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := net2net.Apply(after, action, job.Options().Adapt.Surgery); err != nil {
+		change, err := net2net.Apply(after, action, job.Options().Adapt.Surgery)
+		if err != nil {
 			return nil, fmt.Errorf("replay %s: %w", text, err)
 		}
-		words = append(words, actionWords(text))
+		changes, words = append(changes, change), append(words, actionWords(text))
 	}
-	s, err := SurgeryFigure(before, after, strings.Join(words, ", "))
+	s, err := SurgeryFigure(before, after, changes, strings.Join(words, ", "))
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +83,10 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 }
 
 // initialNetwork builds a job's initial network, with the input and classes of a saved one.
-func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, error) {
+func initialNetwork(fsys files.FS, job *config.Job, saved *model.Network) (*model.Network, error) {
+	if saved.Graph != nil {
+		return initialGraph(fsys, job, saved)
+	}
 	trace, err := tracing.Read(saved)
 	if err != nil {
 		return nil, err
@@ -88,9 +95,13 @@ func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, erro
 	return job.Model(dataset.Facts{Shape: saved.Input, Classes: last.Out.Shape[0]})
 }
 
-// SurgeryFigure creates the figure of two networks next to each other.
-func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surgery, error) {
+// SurgeryFigure creates the figure of two networks next to each other. The changes led from one to the other; only
+// networks that run as a graph need them.
+func SurgeryFigure(before, after *model.Network, changes []*net2net.Change, actions string) (*figure.Surgery, error) {
 	s := &figure.Surgery{Title: "The network before and after " + actions, Note: "After " + actions + "."}
+	if before.Graph != nil {
+		s.Note += " Only modules with parameters are shown."
+	}
 	first, err := layersOf(before)
 	if err != nil {
 		return nil, err
@@ -104,6 +115,9 @@ func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surger
 	s.After = figure.Network{Name: "after: " + after.Name(),
 		Detail: document.Thousands(after.Parameters()) + " parameters"}
 	match := alignLayers(first, second)
+	if after.Graph != nil {
+		match = matchGraphs(first, second, originsOf(changes))
+	}
 	for k, l := range first {
 		s.Before.Layers = append(s.Before.Layers, figure.Layer{Key: fmt.Sprint(k), Name: l.words, Block: l.block})
 	}
@@ -122,6 +136,9 @@ type drawnLayer struct{ path, kind, words, block string }
 
 // layersOf lists a network's layers in running order.
 func layersOf(n *model.Network) ([]drawnLayer, error) {
+	if n.Graph != nil {
+		return graphLayers(n), nil
+	}
 	trace, err := tracing.Read(n)
 	if err != nil {
 		return nil, err

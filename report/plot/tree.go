@@ -53,8 +53,8 @@ func noiseText(t *tables.Table) string {
 	if r.SeedSpread == nil {
 		return "Each sequence ran once: the noise of the optimum is unknown."
 	}
-	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; "+
-		"%d others are within one standard deviation of the optimum.", document.ShareText(r.SeedSpread), r.Near())
+	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %.2f points; "+
+		"%d others are within one standard deviation of the optimum.", 100**r.SeedSpread, r.Near())
 }
 
 func percentOf(r *tables.Record) string {

@@ -111,6 +111,9 @@ type CaseDifference struct {
 	// confidence level of the interval, such as 0.95; higher if corrected for several comparisons
 	Level float64 `json:"level"`
 	Clear bool    `json:"clear"` // the interval excludes zero
+	// smallest true difference that comparisons with these seeds usually find; null for fewer than three seeds, and for
+	// differences without a spread
+	Detectable *DetectableDifference `json:"detectable"`
 }
 
 // ComparisonOutcome describes how the arms of a comparison were made.
@@ -213,6 +216,7 @@ func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDiff
 	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences),
 		Level: stat.Round(1-miss, 6)}
 	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
+	d.Detectable = detectable(values, miss)
 	return d
 }
 
@@ -271,13 +275,29 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 	if c.Difference == nil || o.Case(c.Difference.From) == nil {
 		return nil
 	}
-	seeds, values := paired(c, o.Case(c.Difference.From), o.Compared)
-	for k := range values {
-		values[k] *= 100
-	}
+	seeds, values := o.pairedPoints(c)
 	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From),
 		Unit: document.UnitPoints, Better: Higher, Seeds: seeds, Values: values, Signed: true,
 		Level: c.Difference.Level, Case: c.Name}}
+}
+
+// Differences returns the paired differences of a case from its baseline in points, in the order of seeds; nil if there
+// are none.
+func (o *SweepOutcome) Differences(c *CaseOutcome) []float64 {
+	if c.Difference == nil || o.Case(c.Difference.From) == nil {
+		return nil
+	}
+	_, values := o.pairedPoints(c)
+	return values
+}
+
+// pairedPoints returns the paired differences of a case that has a baseline, in points.
+func (o *SweepOutcome) pairedPoints(c *CaseOutcome) (seeds []int64, values []float64) {
+	seeds, values = paired(c, o.Case(c.Difference.From), o.Compared)
+	for k := range values {
+		values[k] *= 100
+	}
+	return seeds, values
 }
 
 // ReadTrial reads the outcome of a trial's job in the folder of a sweep. The error wraps fs.ErrNotExist if the trial

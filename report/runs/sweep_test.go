@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/internal/stat"
+	"graft/report/document"
 )
 
 func cased(name string, accuracies map[int64]float64) *CaseOutcome {
@@ -31,7 +34,21 @@ func TestDifferencesArePaired(t *testing.T) {
 	require.Equal(t, 0.975, d.Level, "two differences, together 95%")
 	require.InDelta(t, 0.04/3-6.205347*0.005773503/1.7320508, *d.Low, 1e-7) // quantile 0.9875 at two degrees of freedom
 	require.False(t, d.Clear)
+	require.InDelta(t, 0.005773503*stat.Detectable(1, 3, 0.025, 0.8), d.Detectable.Difference, 1e-8,
+		"of the corrected interval")
+	require.InDelta(t, 0.005773503*stat.Detectable(1, 6, 0.025, 0.8), d.Detectable.Twice, 1e-8)
+	require.Equal(t, 6, d.Detectable.TwiceN)
+	require.Equal(t, document.UnitShare, d.Detectable.Unit)
 	o.Cases = o.Cases[:2]
 	o.Summarize("a")
 	require.Equal(t, 0.95, o.Cases[1].Difference.Level)
+}
+
+// A difference without a spread, such as of an arm that reuses trials, says nothing about detection.
+func TestEqualDifferencesDetectNothing(t *testing.T) {
+	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", map[int64]float64{1: 0.1, 2: 0.2, 3: 0.3}),
+		cased("b", map[int64]float64{1: 0.2, 2: 0.3, 3: 0.4}), cased("c", map[int64]float64{1: 0.2, 2: 0.3})}}
+	o.Summarize("a")
+	require.Nil(t, o.Cases[1].Difference.Detectable, "equal but for rounding")
+	require.Nil(t, o.Cases[2].Difference.Detectable, "two seeds")
 }

@@ -25,8 +25,9 @@ type Network struct {
 
 // GraphAxis is an axis of a graph.
 type GraphAxis struct {
-	Name string `json:"name"` // name for surgery
-	Size int    `json:"size"` // current size
+	Name    string `json:"name"`    // name for surgery
+	Size    int    `json:"size"`    // current size
+	Meaning string `json:"meaning"` // description in words
 }
 
 // Describe returns the description of a graph. If graft cannot infer the graph's shapes, the description has no blocks
@@ -49,7 +50,7 @@ func Describe(g *graph.Graph) *Network {
 			continue
 		}
 		if _, err := rewrite.Widen(read, axis, 2*axis.Size, rewrite.Options{}); err == nil {
-			n.Axes = append(n.Axes, GraphAxis{name, axis.Size})
+			n.Axes = append(n.Axes, GraphAxis{name, axis.Size, read.Meaning(axis)})
 		}
 	}
 	return n
@@ -64,9 +65,9 @@ func (n *Network) Write(p *document.Printer) error {
 		p.Line("blocks, for deepen:BLOCK: %s", document.Printable(strings.Join(n.Blocks, ", ")))
 	}
 	if len(n.Axes) > 0 {
-		t := document.NewTable("axis", "size")
+		t := document.NewTable("axis", "size", "meaning")
 		for _, a := range n.Axes {
-			t.Add(document.Printable(a.Name), a.Size)
+			t.Add(document.Printable(a.Name), a.Size, document.Printable(a.Meaning))
 		}
 		p.Line("\nAxes, for widen:AXIS:SIZE:")
 		p.Table(t)

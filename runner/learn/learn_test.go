@@ -88,6 +88,6 @@ func TestSeedLogIsPaced(t *testing.T) {
 		"regret_points": 0.0}, lines.All()[0].ContextMap())
 	m := l.totals()
 	require.InDelta(t, 0.555, m.part, 1e-9)
-	require.Equal(t, "41 steps  aim 1.500  regret 0.000 points  1 learning", m.facts(100))
-	require.Equal(t, "41 steps  aim 1.500", m.facts(25))
+	require.Equal(t, "41 steps  objective 1.500  regret 0.000 points  1 learning", m.facts(100))
+	require.Equal(t, "41 steps  objective 1.500", m.facts(29))
 }

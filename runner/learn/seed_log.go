@@ -125,7 +125,7 @@ func (l *seedLog) scene() app.Progress {
 
 // facts returns the line below the bar, of at most width characters.
 func (m seedTotals) facts(width int) string {
-	return app.FitLine([]string{words.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim),
+	return app.FitLine([]string{words.Plural(m.steps, "step"), fmt.Sprintf("objective %.3f", m.aim),
 		fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

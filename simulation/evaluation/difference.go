@@ -24,6 +24,9 @@ type Difference struct {
 // surely is the two-sided 95% quantile of a standard normal distribution.
 const surely = 1.96
 
+// NoiseLimit returns the difference in points that the noise of the tables alone exceeds in 1 of 20 cases.
+func (d *Difference) NoiseLimit() float64 { return surely * d.Noise }
+
 // difference compares two candidates; nil if one of them could not choose in a table.
 func (c *comparer) difference(name, against string) *Difference {
 	var values []float64
@@ -40,7 +43,7 @@ func (c *comparer) difference(name, against string) *Difference {
 	}
 	d := &Difference{Noise: math.Sqrt(variance) / float64(len(values))}
 	d.Mean, d.Chance = stat.DividedMean(values), stat.SignFlip(values, 1)
-	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < surely*d.Noise
+	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < d.NoiseLimit()
 	if len(values) < 2 {
 		d.Inside = d.Inside || !known
 		return d

@@ -62,14 +62,15 @@ func (a *Axes) Named(name string) (*Term, error) {
 			return axis, nil
 		}
 		if axis.Fixed == "" && own != "" {
-			names = append(names, own)
+			names = append(names, fmt.Sprintf("%s (%s)", own, a.Meaning(axis)))
 		}
 	}
-	const shown = 20
-	if len(names) > shown {
-		names = append(names[:shown], fmt.Sprintf("and %d more", len(names)-shown))
+	const shown = 10
+	more := ""
+	if n := len(names) - shown; n > 0 {
+		names, more = names[:shown], fmt.Sprintf(", and %d more, which 'graft model show' lists", n)
 	}
-	return nil, fmt.Errorf("unknown axis %q; axes that can change: %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown axis %q; axes that can change: %s%s", name, strings.Join(names, ", "), more)
 }
 
 // rows is the dimension of a tensor that holds a module's own axis: the columns of an embedding, the last one of a

@@ -335,7 +335,7 @@ func (l *File) section() string {
 func (l *File) Summary() (string, error) {
 	lessons, rounds := "nobody", ""
 	if l.Learn.Teacher != candidates.NoTeacher {
-		lessons = l.Learn.Teacher + " in " + words.Plural(l.Learn.Lessons, "lesson")
+		lessons = l.Learn.Teacher + " in " + words.Plural(l.Learn.Lessons, "lesson") + " of one workload"
 	}
 	if l.Learn.Method != candidates.OnlyImitate {
 		rounds = fmt.Sprintf(", then at most %s of %s", words.Plural(l.Learn.Rounds, "round"), l.Learn.Method)

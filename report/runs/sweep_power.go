@@ -1,0 +1,36 @@
+package runs
+
+import (
+	"graft/internal/stat"
+	"graft/report/document"
+)
+
+// detectablePower is the usual power of a planned comparison (Cohen, Statistical Power Analysis for the Behavioral
+// Sciences, 1988).
+const detectablePower = 0.8
+
+// roundingSpread is the largest deviation of accuracies' differences that is only rounding.
+const roundingSpread = 1e-12
+
+// DetectableDifference tells which true difference a number of seeds detects, given the spread of the paired
+// differences and the level of their intervals.
+type DetectableDifference struct {
+	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
+	// share of comparisons whose interval excludes zero if the true difference is this large
+	Power float64 `json:"power"`
+	// true difference that comparisons with the present number of seeds find with this power
+	Difference float64 `json:"difference"`
+	TwiceN     int     `json:"twice_n"`          // twice the present number of seeds
+	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds find with this power
+}
+
+// detectable returns the difference that paired values detect; nil without a spread or with too few values.
+func detectable(values []float64, miss float64) *DetectableDifference {
+	spread, n := stat.Deviation(values), len(values)
+	if n < stat.FewestSeeds || spread < roundingSpread {
+		return nil
+	}
+	return &DetectableDifference{Unit: document.UnitShare, Power: detectablePower,
+		Difference: stat.Detectable(spread, n, miss, detectablePower),
+		TwiceN:     2 * n, Twice: stat.Detectable(spread, 2*n, miss, detectablePower)}
+}
