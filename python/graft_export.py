@@ -57,6 +57,22 @@ def describe(net: Any, path: StrPath) -> None:
         json.dump(modules(net), out)
 
 
+def _checked(inputs: Iterable[Any], batch: bool) -> tuple[Any, ...]:
+    """Returns the inputs as a tuple; torch.export's messages do not name the remedies."""
+    import torch
+
+    if isinstance(inputs, torch.Tensor):
+        raise TypeError("export: inputs is a tensor; pass a tuple, such as (x,)")
+    inputs = tuple(inputs)
+    if len(inputs) != 1:
+        raise ValueError(f"export: inputs has {len(inputs)} tensors; graft imports networks with one input")
+    if batch and inputs[0].dim() > 0 and inputs[0].shape[0] < 2:
+        raise ValueError(
+            f"export: inputs has {inputs[0].shape[0]} examples, so torch.export would fix the batch; give at least 2"
+        )
+    return inputs
+
+
 def export(net: Any, inputs: Iterable[Any], path: StrPath, dynamic_shapes: Any = "batch") -> None:
     """Exports a network in eval mode with torch.export, and describes its modules in the archive.
 
@@ -66,12 +82,13 @@ def export(net: Any, inputs: Iterable[Any], path: StrPath, dynamic_shapes: Any =
     """
     import torch
 
+    inputs = _checked(inputs, dynamic_shapes == "batch")
     if dynamic_shapes == "batch":
         dynamic_shapes = ({0: torch.export.Dim("batch")},)
     modes = [(module, module.training) for module in net.modules()]
     net.eval()
     try:
-        program = torch.export.export(net, tuple(inputs), dynamic_shapes=dynamic_shapes)
+        program = torch.export.export(net, inputs, dynamic_shapes=dynamic_shapes)
     finally:
         for module, training in modes:
             module.training = training

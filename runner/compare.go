@@ -22,7 +22,8 @@ reports which arms are significantly better. The arms:
   never               no adaptation: the initial network of the job
   small from scratch  as never but with fresh weights; only for a job that starts from trained weights
   final from scratch  the final network of the job with the same seed, with fresh weights
-                      and the whole budget
+                      and the whole budget; fresh weights are drawn by graft, also if
+                      network.weights names a file
   random              a random action that fits, at each decision
   best fixed          the sequence of actions with the highest mean validation accuracy on
                       selection seeds, which no arm uses

@@ -37,7 +37,11 @@ func (o CompareOptions) assignments() []string {
 		set = append(set, fmt.Sprintf("compare.selection_seeds=%d", o.SelectionSeeds))
 	}
 	if len(o.Arms) > 0 {
-		set = append(set, "compare.arms="+textList(o.Arms))
+		arms := slices.DeleteFunc(slices.Clone(o.Arms), func(arm string) bool { return arm == Configured })
+		if len(arms) == 0 { // these two always run
+			arms = []string{config.ArmNever}
+		}
+		set = append(set, "compare.arms="+textList(arms))
 	}
 	return set
 }

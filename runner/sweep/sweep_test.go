@@ -140,7 +140,7 @@ func read(t *testing.T, path ...string) string {
 // the arm that trains it from scratch.
 func TestTheSameNetworkIsNotTrainedAgain(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	o := sweep.CompareOptions{Options: smallest(folder), Arms: []string{"final from scratch"}}
+	o := sweep.CompareOptions{Options: smallest(folder), Arms: []string{sweep.Configured, "final from scratch"}}
 	o.Seeds, o.Set = 2, append(o.Set, `adapt.actions=["none"]`)
 	r, err := sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", o)
 	require.NoError(t, err)
