@@ -140,7 +140,7 @@ func fill(file File, write func(io.Writer) error) (err error) {
 func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, err // the error has the path
 	}
 	data, err := readAtMost(file, limit)
 	if err = errors.Join(err, file.Close()); err != nil {

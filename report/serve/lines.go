@@ -114,7 +114,6 @@ type listedRun struct {
 	*runLine
 	state   State
 	members []listedRun // runs inside the run
-	over    int         // number of runs inside above the limit
 }
 
 // left estimates the time to the end of a running run. The result is false if it is unknown.
