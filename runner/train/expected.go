@@ -79,7 +79,12 @@ func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (
 	if len(subjects) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
 		return 0, false
 	}
-	m := trainer.MeasureOptions{Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Rounds: 1,
+	// One thread unless the job sets a number: short steps on several threads take many times longer if other programs
+	// use the processors.
+	if torch.SetThreads(max(1, c.Run.Threads)) != nil {
+		return 0, false
+	}
+	m := trainer.MeasureOptions{Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Rounds: 3,
 		Burst: 5 * time.Millisecond, Exact: o.Exact, Steady: o.Steady, Optimizer: o.Optimizer, Now: env.Now}
 	measured, err := trainer.Measure(ctx, subjects, m)
 	if err != nil {
