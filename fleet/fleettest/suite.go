@@ -222,6 +222,11 @@ func orphaned(t *testing.T, h Harness) {
 	require.ErrorIs(t, err, files.ErrLocked, "its coordinator lives")
 	require.NoError(t, c.Process.Kill())
 	require.Error(t, c.Wait())
+	// A program that it was starting holds its lock until the program runs.
+	h.Await(t, "its lock is free", func() bool {
+		locked, err := files.OS{}.Locked(filepath.Join(b.Folder, "fleet.lock"))
+		return err == nil && !locked
+	})
 
 	f, err := fleet.Attach(h.tools(), b.Folder)
 	require.NoError(t, err)
