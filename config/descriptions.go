@@ -76,10 +76,11 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
 		"error of each job in each slot is drawn uniformly between minus and plus this value. Zero means the trace's " +
 		"value, or no error if the trace has none.",
-	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file has steps per second for " +
-		"each model, number of servers and number of workers. A folder of applications, in the format of " +
-		"adaptive.data, replaces the job types and has no parameter servers. The value \"analytic\" computes speeds " +
-		"from the computation and communication of the job types. Required unless the trace sets analytic speeds.",
+	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
+		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
+		"format of adaptive.data, replaces the job types and has no parameter servers. The value \"analytic\" " +
+		"computes speeds from the computation and communication of the job types. Required unless the trace sets " +
+		"analytic speeds.",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
@@ -170,8 +171,8 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
 		"means vc8Gr and vcefl, as published for the cluster Venus, or the two largest virtual clusters if the trace " +
 		"lacks these.",
-	"graft/cluster/lucid.Options.Largest": "Maximum number of GPUs of the jobs that are profiled. Zero means 8, or " +
-		"all GPUs of the profiler if it has fewer.",
+	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
+		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
@@ -212,7 +213,7 @@ var descriptions = map[string]string{
 		"\"shared\" slows them down, \"whole\" makes a task wait. Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
-	"graft/cluster/node/world.Machine.GPUs": "Number of GPUs, all equal. Default 4. Cannot be combined with " +
+	"graft/cluster/node/world.Machine.GPUs": "Number of identical GPUs. Default 4. Cannot be combined with " +
 		"memories_mb.",
 	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for a machine with different GPUs. " +
 		"Cannot be combined with gpus and memory_mb. Empty uses those two keys.",
@@ -307,8 +308,8 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
-		"vc_config.csv. Empty means that nodes is the size of a single virtual cluster for all jobs or, if nodes is " +
-		"zero, vc_config.csv in data.",
+		"vc_config.csv. Empty means a single virtual cluster for all jobs, of the size that nodes gives, or " +
+		"vc_config.csv in data if nodes is zero.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only that part; other jobs can use the rest.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
@@ -345,8 +346,8 @@ var descriptions = map[string]string{
 		"if adapt.actions is empty. Empty means deepen and widen for \"random\" and \"trials\"; for a policy, empty " +
 		"means the operations and kinds of layers that the policy learned from.",
 	"graft/config.AdaptOptions.Policy": "Path of a learned policy: the file of a structural policy, a folder with " +
-		"policy.safetensors, or weights in the original system's format or their folder. Must be empty for other " +
-		"deciders.",
+		"policy.safetensors, or the weights of a policy in the original system's format, or their folder. Must be " +
+		"empty for other deciders.",
 	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
 	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
@@ -373,7 +374,7 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
 		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
 	"graft/config.FleetOptions.Claim": "Name of the persistent volume claim that holds the run folder and the cache. " +
-		"Required for engine = \"kubernetes\", empty for other engines.",
+		"Required for engine = \"kubernetes\"; must be empty for other engines.",
 	"graft/config.FleetOptions.Constraint": "Feature that Slurm nodes must have, such as a100. Empty means no " +
 		"requirement.",
 	"graft/config.FleetOptions.Devices": "Devices of local workers, assigned in turn, such as \"cuda:0\" and " +
@@ -392,7 +393,7 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
 		"gpu:a100:1. Replaces fleet.gpus. Empty uses fleet.gpus.",
 	"graft/config.FleetOptions.Image": "Container image with graft on its path, for engine = \"kubernetes\". " +
-		"Required there, empty for other engines.",
+		"Required for this engine; must be empty for other engines.",
 	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
 		"Zero means one minute, or half of time_limit if that is less.",
 	"graft/config.FleetOptions.MemoryMB": "Memory per worker in MiB, for \"slurm\" and \"kubernetes\". Zero means " +
@@ -506,13 +507,13 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
 	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +
 		"\"known\" learns the best sequence of each scenario in the tables; \"new\" is for scenarios without a " +
-		"table: it averages noise and prevents overconfident policies. Empty means \"known\".",
+		"table: it averages out noise and prevents overconfident policies. Empty means \"known\".",
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original " +
 		"system's. Required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
 		"when the training objective stops improving.",
 	"graft/dataset.Options.Context": "Number of tokens per example. A long text is cut into consecutive windows of " +
-		"this length; the texts of a table are padded or cut to it. Zero means 64.",
+		"this length; the texts of a table are padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations by which the channels are divided after data.mean is " +
 		"subtracted, above zero: one value per channel, or one for all. Empty means the standard deviation of the " +
 		"training images.",
@@ -529,7 +530,7 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
 		"are resized. Zero means 32.",
 	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
-		"that exceed the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all " +
+		"larger than the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all " +
 		"images in memory.",
 	"graft/dataset.Options.Synthetic": "Options of synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
@@ -540,11 +541,11 @@ var descriptions = map[string]string{
 		"vocabulary), or \"characters\" (the characters of the text, ordered by code point). Empty means \"bytes\".",
 	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of the kinds \"folder\" and \"shards\" with " +
 		"libjpeg-turbo, which must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's " +
-		"decoder. Pixels differ from Go's by a few levels, so results differ too. Go decodes CMYK files. False " +
-		"decodes all files in Go.",
+		"decoder. Pixels differ from Go's by a few levels, so results differ too. CMYK files are always decoded in " +
+		"Go. False decodes all files in Go.",
 	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
-		"between 0 and 1, equal in each class and drawn by the seed. The kind \"digits\", and a folder without a " +
-		"test folder, hold out the same number of images for the test. Zero means 0.1.",
+		"between 0 and 1, equal in each class and drawn by the seed. For the kind \"digits\", and for a folder " +
+		"without a test folder, the same number of images is also held out for testing. Zero means 0.1.",
 	"graft/dataset.Options.Vocabulary": "Path of the byte pairs for tokens = \"bpe\": a tokenizer.json of Hugging " +
 		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means no byte pairs.",
 	"graft/dataset.SyntheticOptions.Channels": "Number of channels per image: 1 for grey, 3 for colour. Zero means 3.",
@@ -597,8 +598,8 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
 		"1. Zero means 0.0003.",
 	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
-	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is cut. Zero " +
-		"means 2000.",
+	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is truncated. " +
+		"Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
@@ -649,11 +650,11 @@ var descriptions = map[string]string{
 		"reward of the next action. Empty means \"progress\".",
 	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
 		"decreases it more slowly for later agents.",
-	"graft/original/dl2.ReinforcedOptions.Steps": "Number of updates by reinforcement learning. Zero means 6000; a " +
+	"graft/original/dl2.ReinforcedOptions.Steps": "Number of reinforcement learning updates. Zero means 6000; a " +
 		"negative value skips reinforcement learning.",
 	"graft/original/dl2.ReplayOptions.Capacity": "Capacity of the replay memory in transitions. Zero means 8192.",
-	"graft/original/dl2.ReplayOptions.Even": "Samples transitions uniformly in reinforcement learning; imitation " +
-		"always does. False samples by priority.",
+	"graft/original/dl2.ReplayOptions.Even": "Samples transitions uniformly in reinforcement learning. Imitation " +
+		"always samples uniformly. False samples by priority.",
 	"graft/original/dl2.ReplayOptions.EvictLeast": "Evicts the transition with the lowest priority from a full " +
 		"replay memory. False evicts the oldest transition.",
 	"graft/original/dl2.ReplayOptions.Fill": "Number of transitions to store per slot, drawn at random. Zero stores " +
@@ -678,7 +679,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps the order of the jobs' columns in training samples. " +
 		"False shuffles the columns.",
 	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate of imitation. Zero means 0.005.",
-	"graft/original/dl2.SupervisedOptions.Steps": "Number of updates by imitation. Zero means 200; a negative value " +
+	"graft/original/dl2.SupervisedOptions.Steps": "Number of imitation updates. Zero means 200; a negative value " +
 		"skips imitation.",
 	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
 		"\"optimus\". Empty means \"drf\".",
@@ -767,8 +768,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.File.Policy":   "Sizes of the policy, and its initial weights.",
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
 	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",
-	"graft/original/policyfile.PolicyOptions.Embedding": "Length of a token's vector in the vocabulary. Zero skips " +
-		"the check of this length.",
+	"graft/original/policyfile.PolicyOptions.Embedding": "Expected length of a token's vector in the vocabulary. " +
+		"Zero skips the check of this length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
 	"graft/original/policyfile.RunOptions.Checkpoint": "Interval, in wall-clock time. Zero means 30 s.",
@@ -778,8 +779,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
 		"Default false.",
-	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a data.pkl without a folder stand " +
-		"for; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
+	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a data.pkl without a folder " +
+		"denote; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
 	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening, which " +
 		"changes the input of the policy. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
@@ -821,8 +822,8 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
-		"units of the reward; learning ends below it. Has no effect if learn.sampled is set. Zero means 0.001; a " +
-		"negative value never ends learning early.",
+		"units of the reward; learning ends if the objective grows by less. Has no effect if learn.sampled is set. " +
+		"Zero means 0.001; a negative value never ends learning early.",
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
 	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
 		"0 (no decay), or 0.3 if learn.for = \"new\".",
@@ -830,8 +831,8 @@ var descriptions = map[string]string{
 		"means 60.",
 	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
 		"network's layers cannot be hidden. Empty hides no input.",
-	"graft/torch.Augment.Cutout": "Side of a square hole in each image, in pixels; the hole's centre is a random " +
-		"point of the image. Zero means no hole.",
+	"graft/torch.Augment.Cutout": "Side length of a square hole in each image, in pixels; the hole's centre is a " +
+		"random point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
 	"graft/torch.Augment.Magnitude": "Strength of the operations of rand_augment, from 1 to 30. Zero means 9.",
 	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, " +
@@ -843,10 +844,10 @@ var descriptions = map[string]string{
 		"sharpness or levels, or no change. Zero turns rand_augment off.",
 	"graft/torch.OptimizerOptions.Beta1": "Decay rate of Adam's first moment. Zero means 0.9.",
 	"graft/torch.OptimizerOptions.Beta2": "Decay rate of Adam's second moment. Zero means 0.999.",
-	"graft/torch.OptimizerOptions.ClipNorm": "Maximum norm of all gradients of a step together; larger gradients are " +
+	"graft/torch.OptimizerOptions.ClipNorm": "Maximum global norm of the gradients of a step; larger gradients are " +
 		"scaled down to it. Zero means no limit. Cannot be combined with clip_value.",
-	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each value of a gradient; larger values are " +
-		"clipped. Zero means no limit. Cannot be combined with clip_norm.",
+	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each gradient value; larger values are clipped. " +
+		"Zero means no limit. Cannot be combined with clip_norm.",
 	"graft/torch.OptimizerOptions.Dampening": "Dampening of SGD's momentum. Zero means no dampening.",
 	"graft/torch.OptimizerOptions.Eps": "Epsilon of Adam, added to the denominator of the " +
 		"update. Zero means 1e-8.",
@@ -955,7 +956,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
 	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
 		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
-		"rules \"cosine\" and \"linear\" decay over the time that is left. With \"surgery\", jobs that grow have " +
+		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow have " +
 		"different learning rates from jobs that do not, which affects comparisons between them. Empty means " +
 		"\"devices\".",
 	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +

@@ -215,8 +215,8 @@ type AdaptOptions struct {
 	// deepen and widen for "random" and "trials"; for a policy, empty means the operations and kinds of layers that the
 	// policy learned from.
 	Kinds []net2net.Kind
-	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or weights in the
-	// original system's format or their folder. Must be empty for other deciders.
+	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or the weights of
+	// a policy in the original system's format, or their folder. Must be empty for other deciders.
 	Policy string
 	// Path of the vocabulary that a policy in the original system's format learned with, a folder or a file. Must be
 	// empty for a structural policy and for other deciders.

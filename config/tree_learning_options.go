@@ -36,8 +36,8 @@ const (
 // TreeLearningOptions determines how policies learn.
 type TreeLearningOptions struct {
 	// Purpose of the policies, which selects the defaults of this section: "known" learns the best sequence of each
-	// scenario in the tables; "new" is for scenarios without a table: it averages noise and prevents overconfident
-	// policies. Empty means "known".
+	// scenario in the tables; "new" is for scenarios without a table: it averages out noise and prevents
+	// overconfident policies. Empty means "known".
 	For string `config:",one=known|new"`
 
 	// Options holds all other keys of the section.

@@ -33,8 +33,8 @@ var (
 
 // CreateOptions holds the options of Create. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False makes an existing
-	// folder an error.
+	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False returns an error
+	// if the folder exists.
 	Force bool
 	// Config is the text of the configuration as given. Empty means none.
 	Config string

@@ -16,8 +16,8 @@ import (
 type Augment struct {
 	Pad  int  // Maximum random shift in each direction, in pixels. Zero means no shift.
 	Flip bool // Flips each image left to right with probability 0.5. Default false.
-	// Side of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero means no
-	// hole.
+	// Side length of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero
+	// means no hole.
 	Cutout int
 	// Number of random operations per image, applied one after the other as in torchvision's RandAugment: shear,
 	// translation, rotation, a change of brightness, colour, contrast, sharpness or levels, or no change. Zero turns

@@ -29,7 +29,7 @@ func (l *Learner) Learned() (*Scheduler, error) {
 	return &Scheduler{Set: set, Cost: l.Best, Step: l.BestAt}, err
 }
 
-// Baselines holds the results of schedulers without learning on the validation workloads.
+// Baselines holds the results on the validation workloads of schedulers that do not learn.
 type Baselines struct {
 	Train, Validation int                // number of training workloads, and number of validation workloads
 	Unit              string             // unit of the costs, such as s or share

@@ -13,8 +13,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw creates the initial weights of a graph by the Init of its tensors or, if it is empty, as PyTorch initialises its
-// layers. Each tensor has its own random numbers. A tensor without a rule is zero; see Undrawn.
+// Draw creates the initial weights of a graph. It uses the Init of each tensor or, if Init is empty, the
+// initialisation that PyTorch uses for the layer. Each tensor has its own random numbers. A tensor without a rule is
+// zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }

@@ -14,7 +14,7 @@ type Imported struct {
 	Notes   []string // facts that the file lacks, and changes that were made
 }
 
-// DropSizes removes unused computations with sizes.
+// DropSizes removes unused computations of sizes.
 func (g *Graph) DropSizes() {
 	read := map[Value]bool{g.Output: true}
 	kept := make([]Node, 0, len(g.Nodes))

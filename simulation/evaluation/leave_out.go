@@ -31,7 +31,7 @@ type LeaveOutOptions struct {
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
 	// reference of differences, one of BaselineNames; empty means the best fixed sequence
 	Against string
-	// Tell is called whenever policies have finished learning. Nil calls nothing.
+	// Tell is called each time policies finish learning. Nil calls nothing.
 	Tell func(LeaveOutProgress)
 }
 
@@ -194,8 +194,8 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns candidates for policies that differ only in their seed: the votes, if any, and each policy
-// alone. A single policy becomes one candidate without seeds.
+// SeedCandidates returns candidates for policies that differ only in their seed: the vote of all policies, if any,
+// and each policy alone. A single policy becomes one candidate without seeds.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,
