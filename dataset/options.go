@@ -31,7 +31,7 @@ type kind struct {
 	find        func(files.FS, Options) (reader, error)
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // kinds are all kinds, by name. A new kind is a new file and a line here.

@@ -51,8 +51,8 @@ type Options struct {
 	Leaves       int     // number of leaves per tree of one feature; zero means 3
 	LeastRows    int     // minimum number of rows per leaf; zero means 20
 
-	// number of averaged models, each learned from most of the rows; the spread of the models is the deviation of a
-	// shape; zero means 8
+	// number of averaged models, each learned from most of the rows; the spread of the models is the standard
+	// deviation of a shape; zero means 8
 	Bags int
 	// choice of the validation rows; empty means random; the other choices need rows in order of time
 	Validation      string

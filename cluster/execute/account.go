@@ -56,7 +56,7 @@ func NewAccount(jobs []Job) *Account {
 	return c
 }
 
-// Replay adds an event from a journal. An event that belongs to another job is an error.
+// Replay adds an event from a journal. It returns an error if the event belongs to a different job.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
 		return fmt.Errorf("the journal has task %d with name %s, but the configuration file does not; use the file "+

@@ -31,7 +31,7 @@ func Of(j *cluster.Job) *Job {
 	return &Job{}
 }
 
-// Rate returns the last rate of a job for the table of jobs.
+// Rate returns the job's last rate, for the table of jobs.
 func Rate(j *cluster.Job) float64 {
 	if Of(j).alone {
 		return 1

@@ -32,15 +32,15 @@ type Plan struct {
 	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
 	// means 1.
 	AblatePoints, AblateWorkloads int
-	// NoQuirks says that cells keep no quirk, so that each quirk is compared with them. If it is false, ablations also
-	// simulate their schedulers without quirks.
+	// NoQuirks reports whether cells keep no quirk, so that each quirk is compared with them. If it is false,
+	// ablations also simulate their schedulers without quirks.
 	NoQuirks bool
 	// PairJobs compares the samples of each cell with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
 	// Interval returns the interval of a mean over the jobs of a workload, or nil without jobs. Samples are NaN for
-	// jobs that were left out. If the function is nil, intervals treat jobs as independent.
+	// jobs that were left out. If Interval is nil, jobs are treated as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
-	// References returns levels with which schedulers are compared, such as lower bounds. Nil means none.
+	// References returns reference values to compare schedulers with, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)
 	// Remark returns sentences to print below the results. Nil means none.
 	Remark func(o *Outcome) []string

@@ -50,7 +50,7 @@ type Entry struct {
 	Needs   []string // flags one of which must be given; empty needs none
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (e Entry) Listing() (name, about string) { return e.Name, e.About }
 
 // File is the configuration file of a world.

@@ -43,7 +43,7 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 }
 
 // Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind; in folders of
-// earlier versions, or without a manifest, the files determine it. An unknown name is an error.
+// earlier versions, or without a manifest, the files determine it. It returns an error for an unknown name.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()
 	if m.Kind == "" {

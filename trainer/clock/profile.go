@@ -24,7 +24,7 @@ type Profile struct {
 	Measured []Measurement // measured networks
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
 
 // MostRows is the maximum batch, far above any useful batch.

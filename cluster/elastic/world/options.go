@@ -9,8 +9,9 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describes the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
-// operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the file.
+// Options describes the jobs and the cluster. Zero values mean the trace's parameter if it has one. Paths use the
+// operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the
+// file.
 type Options struct {
 	// Source of the job speeds. A JSON file lists the steps per second for each combination of model, number of
 	// servers and number of workers. A folder of applications, in the format of adaptive.data, replaces the job types
@@ -50,7 +51,7 @@ const speedsAnalytic = "analytic"
 // CompatDL2 reproduces the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
-// EnsureDefaults replaces zero values by defaults, except values that the trace may set.
+// EnsureDefaults replaces zero values with defaults, except values that the trace may set.
 func (o *Options) EnsureDefaults() {
 	o.Compat = cmp.Or(o.Compat, compatNone)
 	otherwise := elastic.CheckpointRestart

@@ -139,7 +139,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line. It also checks the commands of tasks.
+// Summary describes the file in one line, and checks the commands of tasks.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil
