@@ -31,8 +31,8 @@ func (l *Lines) Append(v any) error {
 	return l.a.append(append(text, '\n'))
 }
 
-// Write adds a line that is already JSON, with a line break if it is missing. With Write and Sync, Lines can be the
-// output of a logger.
+// Write adds a line that is already JSON, with a line break if it is missing. Because it has Write and Sync, Lines
+// can be the output of a logger.
 func (l *Lines) Write(line []byte) (int, error) {
 	text := bytes.TrimSuffix(line, []byte("\n"))
 	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {

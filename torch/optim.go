@@ -107,7 +107,7 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 }
 
 // State is the initial state of a parameter in an optimizer. Its tensors are used, not copied. A nil tensor, or the
-// zero State, starts like a new optimizer.
+// zero State, starts as in a new optimizer.
 type State struct {
 	First, Second *Tensor // moments, as described in Slot
 	Steps         int64

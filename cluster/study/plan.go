@@ -86,7 +86,7 @@ type Ablation struct {
 	Quirks    []cluster.Quirk
 }
 
-// Better says whether lower or higher values of a metric are better.
+// Better states whether lower or higher values of a metric are better.
 type Better string
 
 // Values of [Better].
@@ -119,7 +119,7 @@ func (m *Metric) Key() string {
 	return m.Name + "_" + strings.ToLower(notInKeys.ReplaceAllString(m.Unit, "_"))
 }
 
-// Reference is a level with which schedulers are compared, such as a lower bound of the mean.
+// Reference is a reference value for schedulers, such as a lower bound of the mean.
 type Reference struct {
 	Name   string   `json:"name"`   // name such as lower bound
 	About  string   `json:"about"`  // meaning of the level, one sentence
@@ -127,11 +127,12 @@ type Reference struct {
 	Point  string   `json:"point"`  // name of the point; empty for the only point
 	Values []Number `json:"values"` // level of each workload
 	Mean   Number   `json:"mean"`   // mean level over workloads
-	// Bound says that no scheduler can be better than the level. Rankings then show means relative to the level.
+	// Bound reports whether the value is a bound that no scheduler can beat. Rankings then show means relative to the
+	// bound.
 	Bound bool `json:"bound"`
 }
 
-// Validate returns the errors that a world made in its plan.
+// Validate returns the errors in a world's plan.
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,

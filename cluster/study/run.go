@@ -18,7 +18,7 @@ type Job struct {
 	Inputs string // digest of all inputs; cells with another digest are simulated again
 	Study  Study  // prepared study
 	Plan   *Plan  // plan of the study
-	// Tell receives the progress after each cell, one call at a time; nil tells nobody.
+	// Tell receives the progress after each cell, one call at a time; nil reports nothing.
 	Tell func(Progress)
 
 	telling             sync.Mutex

@@ -72,8 +72,8 @@ type File interface {
 
 // Study runs the simulations of a file.
 type Study interface {
-	// Prepare reads data that is too large for Check, and runs searches that cells share. With quick, it returns as
-	// soon as the study can certainly begin.
+	// Prepare reads data that is too large for Check, and runs searches that cells share. If quick is true, it
+	// returns as soon as the study can certainly begin.
 	Prepare(ctx context.Context, env Env, quick bool) error
 	// Plan lists the cells and the metrics. It is called once, after Prepare.
 	Plan() *Plan

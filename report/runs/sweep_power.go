@@ -12,11 +12,11 @@ const detectablePower = 0.8
 // roundingSpread is the largest deviation of accuracies' differences that is only rounding.
 const roundingSpread = 1e-12
 
-// DetectableDifference tells which true difference a number of seeds detects, given the spread of the paired
-// differences and the level of their intervals.
+// DetectableDifference states the true difference that a number of seeds detects, given the spread of the paired
+// differences and the confidence level of their intervals.
 type DetectableDifference struct {
 	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
-	// share of comparisons whose interval excludes zero if the true difference is this large
+	// fraction of comparisons whose interval excludes zero if the true difference is this large
 	Power float64 `json:"power"`
 	// true difference that comparisons with the present number of seeds find with this power
 	Difference float64 `json:"difference"`

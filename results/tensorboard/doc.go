@@ -1,6 +1,6 @@
-// Package tensorboard writes and reads TensorBoard's event files: numbers and texts by step, in records with checksums.
-// The messages follow TensorFlow's event.proto, summary.proto and tensor.proto, and the records its description of
-// TFRecord files.
+// Package tensorboard writes and reads TensorBoard's event files: numbers and texts by step, in records with
+// checksums. The messages follow TensorFlow's event.proto, summary.proto and tensor.proto, and the records follow its
+// description of TFRecord files.
 package tensorboard
 
 import "time"

@@ -1,4 +1,4 @@
-// Package tracetest has small traces of every format, and traces with faults, for tests of trace readers.
+// Package tracetest contains small traces in every format, and traces with faults, for tests of trace readers.
 package tracetest
 
 import "strings"
