@@ -802,8 +802,8 @@ var descriptions = map[string]string{
 		"means 10.",
 	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
 	"graft/simulation/learning.Options.Method": "Form of the policy: \"network\" learns by the exact gradient of its " +
-		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the others, and " +
-		"reads only the keys reward, smooth, pool, without, trees and leaf. Empty means \"network\".",
+		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices, " +
+		"and reads only the keys reward, smooth, pool, without, trees and leaf. Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
@@ -935,8 +935,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.MicroBatch": "Maximum number of images per gradient computation. A step splits its batch " +
 		"into parts of this size and adds their gradients, which saves memory; BatchNorm normalises each part " +
 		"separately. Zero means the whole batch.",
-	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. Without a rule, Adam with a " +
-		"learning rate of 0.01.",
+	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. If no rule is set, Adam with " +
+		"a learning rate of 0.01.",
 	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, like the " +
 		"original system; the last epoch may end after the budget, and the result is the network as last evaluated. " +
 		"False reserves time for a final evaluation, so every step counts.",

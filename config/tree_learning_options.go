@@ -11,7 +11,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// TreeLearningTables name the tables from which policies learn.
+// TreeLearningTables names the tables from which policies learn.
 type TreeLearningTables struct {
 	// Folders of the training tables, in graft's format or the original system's. Required.
 	Folders []string `result:"contents"`

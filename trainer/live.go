@@ -74,8 +74,8 @@ func NewLive(t Timeline, c clock.Clock) *Live {
 	return l
 }
 
-// Post requests a change and returns immediately. An empty change is derived by comparing the number of devices with
-// the number after all waiting requests.
+// Post requests a change and returns immediately. If the change is empty, its direction is derived by comparing the
+// number of devices with the number after all waiting requests.
 func (l *Live) Post(c Change, devices int) (*Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -29,7 +29,7 @@ type Options struct {
 	// means that only the budget ends the job.
 	Epochs   int
 	Timeline Timeline // Budget of the job, and planned changes of its devices. Required.
-	// Update rule of the parameters, and its options. Without a rule, Adam with a learning rate of 0.01.
+	// Update rule of the parameters, and its options. If no rule is set, Adam with a learning rate of 0.01.
 	Optimizer torch.OptimizerOptions
 	Schedule  Schedule      // Learning rate schedule. Empty means cosine decay over the budget.
 	Augment   torch.Augment // Random changes of training images. Empty means none.
@@ -76,7 +76,7 @@ type Options struct {
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
 
-// Adapt configures adaptation: when the decider is asked, and what happens after a decision.
+// Adapt configures when the decider is asked and what happens after a decision.
 type Adapt struct {
 	// Asks the decider at the start of each epoch after a device grant (up event). False asks once per grant.
 	Every bool `config:"each_epoch,was=every"`

@@ -9,7 +9,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Change says whether a job gains or loses devices.
+// Change states whether a job gains or loses devices.
 type Change string
 
 // Directions of a change. The zero Change means no change.

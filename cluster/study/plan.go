@@ -21,7 +21,7 @@ type Plan struct {
 	Points     []Point        // combinations of swept values; one without a name if nothing is swept
 	Workloads  []string       // unique names of the workloads, the same at every point
 	Schedulers []Scheduler    // schedulers in the order of the file
-	Against    string         // name of the baseline of differences; empty means the first scheduler
+	Against    string         // name of the baseline for differences; empty means the first scheduler
 	Metrics    []Metric       // metrics of cells, in the order of columns
 	// keys of the metrics that rank schedulers; the first one is the metric of the samples
 	Rank     []string

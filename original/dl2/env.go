@@ -81,7 +81,7 @@ func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) 
 	return e, nil
 }
 
-// Done reports whether all jobs are completed or the episode was cut.
+// Done reports whether all jobs are completed or the episode was truncated.
 func (e *Env) Done() bool { return e.world.Done() || e.cut }
 
 // Cut reports whether the episode reached its limit of slots with unfinished jobs.

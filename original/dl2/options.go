@@ -73,7 +73,7 @@ const (
 	RMSProp = "rmsprop"
 )
 
-// SupervisedOptions holds the options of imitating a scheduler.
+// SupervisedOptions holds the options for imitating a scheduler.
 type SupervisedOptions struct {
 	// Number of imitation updates. Zero means 200; a negative value skips imitation.
 	Steps int

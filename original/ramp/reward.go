@@ -53,7 +53,7 @@ var rewards = map[string]func(r *Reward, s *Scales, d *Decision) float64{
 	},
 }
 
-// Of returns the reward for a decision. An unknown Kind is an error.
+// Of returns the reward for a decision. It returns an error for an unknown Kind.
 func (r *Reward) Of(s *Scales, d *Decision) (float64, error) {
 	of, ok := rewards[r.Kind]
 	if !ok {

@@ -105,7 +105,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a vocabulary file in graft's format. Unknown content is an error.
+// Parse reads the text of a vocabulary file in graft's format. Unknown content causes an error.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -123,7 +123,7 @@ func Parse(data []byte) (*Vocabulary, error) {
 	return New(f.Keys, f.Vectors)
 }
 
-// Format writes the vocabulary in graft's format, with one line per key and vector. Parse reads a bit-identical
+// Format writes the vocabulary in graft's format, with one line per key and vector. Parse restores a bit-identical
 // vocabulary from it.
 func (v *Vocabulary) Format(w io.Writer) error {
 	var keys, vectors []string

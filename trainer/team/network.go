@@ -26,8 +26,8 @@ type Means struct {
 	Random io.Reader
 }
 
-// Network is a [Starter] whose followers join from other machines, see [Join]. Followers must present a token. Messages
-// and tensors are not encrypted, so it listens only at private addresses.
+// Network is a [Starter] whose followers join from other machines with [Join]. Followers must present a token.
+// Messages and tensors are not encrypted, so it listens only at private addresses.
 type Network struct {
 	Invitation
 	means    Means
