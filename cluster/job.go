@@ -23,8 +23,8 @@ type Job struct {
 	Priority float64   // priority; its scheduler defines the meaning
 	Record   JobRecord // policy's state of the job; may be nil
 
-	Start       int64   // second of the first start; Never before it
-	End         int64   // second of the end; Never before it
+	Start       int64   // second of the first start; Never if not started
+	End         int64   // second of the end; Never if not ended
 	Queue       int64   // total waiting time in seconds
 	Preemptions int     // number of preemptions
 	Nodes       []Share // devices on the current nodes, or on the last nodes

@@ -27,7 +27,7 @@ type EvaluationOptions struct {
 	// unchanged
 	Try            []string
 	LearningFile   string // path of the learning file; empty means that flags set the options
-	LearningDigest string // SHA-256 of the learning file; empty without a file
+	LearningDigest string // SHA-256 of the learning file; empty if there is no file
 	For            string // purpose of the policies: known or new scenarios; empty without leave-one-out
 	Seeds          int    // number of policies to learn; zero without leave-one-out
 	Steps          int    // maximum number of learning steps; zero without leave-one-out

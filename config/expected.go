@@ -14,7 +14,7 @@ import (
 // Expected is the work that a job is expected to do on its virtual clock.
 type Expected struct {
 	Spans []trainer.Span // between the changes of devices
-	Open  bool           // the decider may change the network in ways that the spans do not have
+	Open  bool           // the decider may change the network in ways that the spans do not cover
 }
 
 // Steps is the number of training steps.

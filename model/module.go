@@ -72,7 +72,7 @@ type Flow struct {
 // printed nor counted as parts. Run passes a leaf for each step to the algebra; the leaf is not in the tree.
 const (
 	FlattenStep = "flatten()" // step that flattens an image
-	PoolStep    = "pool()"    // step that averages an image to one position
+	PoolStep    = "pool()"    // step that averages an image over all positions
 )
 
 var steps = map[string]Layer{FlattenStep: Flatten{}, PoolStep: AdaptiveAvgPool2d{Size: Both(1)}}

@@ -22,7 +22,7 @@ type MeasureOptions struct {
 	Batches []int
 	Rounds  int           // number of rounds; every network has one turn per round; zero means 7
 	Burst   time.Duration // approximate wall-clock time of a turn; zero means 40 ms
-	Exact   bool          // whether PyTorch's order of operations is kept, like with Options.Exact
+	Exact   bool          // whether PyTorch's order of operations is kept, as with Options.Exact
 	// whether results are bit-identical for any number of threads, as with Options.Steady
 	Steady bool
 	// Optimizer is the optimizer of the measured steps. If it has no rule, Adam is used. The learning rate has no

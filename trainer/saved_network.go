@@ -32,7 +32,7 @@ type Which string
 // Networks that a job keeps.
 const (
 	AtEnd  Which = "final" // last network
-	AtBest Which = "best"  // network with the highest validation accuracy, with Options.KeepBest
+	AtBest Which = "best"  // network with the highest validation accuracy, if Options.KeepBest is set
 )
 
 // SavedResult returns a network from a job's newest complete checkpoint, without its tensors, and the network's

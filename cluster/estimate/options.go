@@ -42,7 +42,7 @@ const (
 type Options struct {
 	// maximum number of bins per feature, without the bin of missing values, at most 1024; zero means 256
 	Bins     int
-	Binning  string // method to cut features into bins; empty means quantile
+	Binning  string // method to divide features into bins; empty means quantile
 	Pairs    int    // number of terms with two features; zero means 10, a negative value means none
 	PairBins int    // maximum number of bins per feature of a pair, at most 64; zero means 32
 

@@ -24,7 +24,7 @@ type JobResult struct {
 	Process     process.Process // current process, or the last one
 	Began       time.Duration   // time of the first start; -1 before the first start
 	Ended       time.Duration   // time of completion or final failure; -1 before that
-	Ran         time.Duration   // run time on devices, without the time when it was stopped
+	Ran         time.Duration   // run time on devices, without stopped time
 	Starts      int             // number of starts, including starts after a stop or a failure
 	Stops       int             // number of stops after which the job continued
 	Joules      float64         // energy in joules; zero means unknown

@@ -39,7 +39,7 @@ type Limits struct {
 	Kind string // name of the distribution: fixed, uniform, skewed or values; empty means uniform
 	// bounds for the distributions uniform and skewed; fixed uses Most; zero means 0.1 and 1
 	Least, Most float64
-	Skewness    float64   // shape of the kind skewed: positive values give more short limits
+	Skewness    float64   // skewness of the kind skewed: positive values give more short limits
 	Values      []float64 // limits to draw from, for the kind values
 	Shares      []float64 // relative frequency of each of Values; nil means equal frequencies
 }

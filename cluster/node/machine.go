@@ -26,8 +26,8 @@ type Task struct {
 	State   State         // current state
 	Device  int           // position of the current or last device; -1 before the first start
 	Since   time.Duration // time at which the task was queued or last started
-	Began   time.Duration // time of the first start; -1 before it
-	Ended   time.Duration // time of completion or failure; -1 before it
+	Began   time.Duration // time of the first start; -1 if not started
+	Ended   time.Duration // time of completion or failure; -1 if not ended
 	Worked  time.Duration // work done until the last stop
 	Ran     time.Duration // run time until the last stop
 	Starts  int           // number of starts

@@ -17,8 +17,8 @@ import (
 type Plan struct {
 	Title      string         // title of the study, one sentence without a full stop
 	Remarks    []string       // sentences to print below the title
-	Facts      map[string]any // facts about the study for other programs; a key ends in its unit
-	Points     []Point        // combinations of swept values; one without a name if nothing is swept
+	Facts      map[string]any // facts about the study for other programs; each key ends with its unit
+	Points     []Point        // combinations of swept values; a single unnamed point if nothing is swept
 	Workloads  []string       // unique names of the workloads, the same at every point
 	Schedulers []Scheduler    // schedulers in the order of the file
 	Against    string         // name of the baseline for differences; empty means the first scheduler

@@ -47,7 +47,7 @@ type Entry struct {
 	Name    string
 	About   string   // help text in one line
 	Without []string // values of the flag --compat that exclude the scheduler
-	Needs   []string // flags one of which must be given; empty needs none
+	Needs   []string // flags of which at least one must be given; empty requires none
 }
 
 // Listing returns the name and its line of help.

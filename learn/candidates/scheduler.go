@@ -16,7 +16,7 @@ type SchedulerLearner interface {
 type Scheduler struct {
 	Set  *weights.Set // content of the scheduler's file
 	Cost float64      // mean cost on the validation workloads, such as a mean time to completion
-	Step int          // number of steps after which it was learned
+	Step int          // number of steps after which the policy was learned
 }
 
 // Learned implements [SchedulerLearner].

@@ -47,7 +47,7 @@ type Module struct {
 	Class string
 	Extra string // text that extra_repr() returns
 	Print string // print of a module whose class prints itself; empty means PyTorch's print
-	Folds bool   // prints equal children as one line, like ModuleList
+	Folds bool   // prints equal children in one line, as ModuleList does
 }
 
 // Role names the role of a tensor in the network: parameter, buffer or constant.

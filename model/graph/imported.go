@@ -11,7 +11,7 @@ import (
 type Imported struct {
 	Graph   *Graph
 	Weights *weights.Set
-	Notes   []string // facts that the file lacks, and changes that were made
+	Notes   []string // facts that the file lacks, and changes that graft made
 }
 
 // DropSizes removes unused computations of sizes.

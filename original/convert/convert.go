@@ -17,7 +17,7 @@ import (
 
 // Translation is a graft configuration file translated from a file of the original system.
 type Translation struct {
-	Text string // text of graft's file; it contains Warnings as comments
+	Text string // text of the translated file; it contains Warnings as comments
 	// Warnings lists behaviour that graft lacks or implements differently, and the keys that had no effect in the
 	// original system.
 	Warnings   []string

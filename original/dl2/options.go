@@ -14,7 +14,7 @@ import (
 
 // Layouts of the first layer. Each of its units sees only a part of the state.
 const (
-	WholeState    = "none"       // no such layer; every unit sees the whole state
+	WholeState    = "none"       // no such layer; every unit reads the whole state
 	ByJob         = "jobs"       // one layer per job of the window
 	ByAttribute   = "attributes" // one layer per row of the window
 	defaultWindow = 20

@@ -25,8 +25,8 @@ type Reward struct {
 // Decision holds the results of a decision after the next event.
 type Decision struct {
 	Job        *fabric.Job
-	Accepted   bool    // whether the job started, and was not still running at the end of the episode
-	Sequential float64 // time of the job on one server, in s
+	Accepted   bool    // whether the job started and ended before the end of the episode
+	Sequential float64 // run time of the job on one server, in s
 	Event      fabric.Event
 	// maximum throughput in bytes per second: of operations, and of operations and channels together
 	Largest [2]float64

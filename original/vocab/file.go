@@ -29,9 +29,9 @@ const (
 // file is graft's format, one JSON object.
 type file struct {
 	Format  string      `json:"format"`  // the words "graft vocabulary"
-	Version int         `json:"version"` // format version 1; a reader refuses any other
+	Version int         `json:"version"` // format version, always 1; a reader rejects any other version
 	Keys    []Entry     `json:"keys"`    // unique keys; by convention the first is none-layer with token 0
-	Vectors [][]float32 `json:"vectors"` // one per token from 0 on, all of the same length
+	Vectors [][]float32 `json:"vectors"` // one vector per token, starting with token 0; all have the same length
 }
 
 // Read reads a vocabulary. The path is a file in graft's format, the ids file of the original system with the vectors

@@ -17,7 +17,7 @@ type Bars struct {
 	Names  []string // names of the bars in each group; empty if each group has one bar
 	Groups []Group
 	Levels []Level // vertical reference lines; nil means none
-	Values bool    // writes the value of each bar behind it; useful for few bars
+	Values bool    // prints the value of each bar after the bar; useful for few bars
 	// Stacked draws the bars of a group end to end, from zero and without intervals. Values then prints their sums.
 	Stacked bool
 }

@@ -32,7 +32,7 @@ type Curve struct {
 	Y         []float64   // values, of the same length as X; nil draws no line
 	Raw       [][]float64 // series that Y smooths or averages, each of the same length as X, drawn faintly
 	Low, High []float64   // ends of the interval at each point, of the same length as X; nil means none
-	Steps     bool        // holds each value until the next one
+	Steps     bool        // holds each value until the next value
 }
 
 // Level is a horizontal reference line.

@@ -56,7 +56,7 @@ type Part struct {
 type Fact struct {
 	Name string
 	Text string
-	Code bool // shows the value as code, such as a digest or a path
+	Code bool // shows the value, such as a digest or a path, as code
 }
 
 // Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
@@ -94,7 +94,7 @@ type FilterColumn struct {
 
 // Pick configures the selection of rows in a table. A form requests the page that shows the selected rows.
 type Pick struct {
-	Address string // address of the page about the selected rows
+	Address string // address of the page that shows the selected rows
 	Name    string // name of the query parameter, which occurs once for each selected row
 	// value of the query parameter for each row; a row with an empty value cannot be selected
 	Values []string

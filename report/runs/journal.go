@@ -44,7 +44,7 @@ type StageState string
 const (
 	StageWaiting StageState = "waits" // not started yet
 	StageRunning StageState = "begun" // running, or killed
-	StageDone    StageState = "done"  // completed, in the last run or before it
+	StageDone    StageState = "done"  // completed in the last run or in an earlier run
 	stageFailed  StageState = "failed"
 )
 

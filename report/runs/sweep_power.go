@@ -21,7 +21,7 @@ type DetectableDifference struct {
 	// true difference that comparisons with the present number of seeds find with this power
 	Difference float64 `json:"difference"`
 	TwiceN     int     `json:"twice_n"`          // twice the present number of seeds
-	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds find with this power
+	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds detect with this power
 }
 
 // detectable returns the difference that paired values detect; nil without a spread or with too few values.

@@ -24,7 +24,7 @@ type Event struct {
 type Scalar struct {
 	// name of the number; tags with equal text before the first slash are shown together
 	Tag   string
-	Value float32 // value with 32 bits, as in event files
+	Value float32 // 32-bit value, as in event files
 }
 
 // Text is a text that TensorBoard shows as Markdown.

@@ -15,7 +15,7 @@ import (
 
 // Invitation holds the data that followers on other machines receive.
 type Invitation struct {
-	Version string   // versions of graft and LibTorch; a follower with other versions is refused
+	Version string   // versions of graft and LibTorch; a follower with different versions is refused
 	Job     string   // text of the job's configuration
 	Set     []string // assignments applied after the configuration
 }

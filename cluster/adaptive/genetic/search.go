@@ -8,7 +8,7 @@ import (
 // Options limits the effort of a search.
 type Options struct {
 	Population  int // number of states per generation, at least one
-	Generations int // number of generations, at least one; the given states make the first generation
+	Generations int // number of generations, at least one; the given states form the first generation
 }
 
 // Member is a state of the last generation, with its objectives.

@@ -17,7 +17,7 @@ import (
 type Lesson struct {
 	Teacher elastic.Kind
 	Agent   learn.Agent // agent that takes the actions; nil follows the teacher
-	Follow  float64     // fraction of slots in which right actions replace the agent's actions
+	Follow  float64     // fraction of slots in which correct actions replace the agent's actions
 	// number of slots after which correct actions replace all actions of the agent; zero means 2000
 	Slots int
 }

@@ -81,7 +81,7 @@ const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],
 // Fault is a trace with a fault.
 type Fault struct {
 	Text string // content of the file
-	Says string // expected part of the error for a file named a.csv
+	Says string // text that the error for a file named a.csv must contain
 }
 
 // Faults returns traces that every reader rejects, by kind of fault.
