@@ -196,8 +196,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
 	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
-		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. 'graft node " +
-		"run' otherwise uses the first scheduler.",
+		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. If schedulers " +
+		"are named, 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
 		"takes them from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options of tasks that are generated or taken from a trace.",
@@ -382,8 +382,8 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Engine": "Engine that starts the workers: \"local\" starts processes on this machine, " +
 		"\"slurm\" submits jobs to a Slurm cluster, \"kubernetes\" writes a manifest that you apply to a cluster. " +
 		"Empty means \"local\".",
-	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. An option that graft " +
-		"sets itself is an error. Empty adds no options.",
+	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
+		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Measures the best number of local workers per device. Runs of 1, 2, 4, … " +
 		"workers train the largest network of the scenario for two seconds each; the number with the highest " +
 		"throughput within 90% of the memory is used. Cannot be combined with fleet.workers. False uses " +
@@ -432,11 +432,11 @@ var descriptions = map[string]string{
 		"network.runtimes is set, like the original system. False continues both.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times for network.weights. " +
 		"Unless time.start is set, the job continues at the time when the last epoch in the file ended, with the " +
-		"next epoch and its learning rate. Empty means the file in the folder that network.weights names, if it has " +
-		"one.",
+		"next epoch and its learning rate. Empty means the file in the folder that network.weights names, if there " +
+		"is one.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
 		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
-		"each seed of a comparison can start from its own file. Empty draws random weights.",
+		"each seed of a comparison can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options of the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
@@ -455,16 +455,16 @@ var descriptions = map[string]string{
 		"changes no key.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
 	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
-	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest that the " +
-		"processor has, so results differ between CPU models; \"avx2\" gives the same results on every processor " +
-		"with AVX2. Empty means \"native\".",
+	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest " +
+		"instructions of the processor, so results differ between CPU models; \"avx2\" gives the same results on " +
+		"every processor with AVX2. Empty means \"native\".",
 	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
 	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
 		"zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means LibTorch's default. If results do not " +
-		"depend on the number, zero instead lets graft measure which number is the fastest, up to one per processor.",
+		"depend on this number, graft instead measures which number is the fastest, up to one per processor.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
@@ -495,8 +495,8 @@ var descriptions = map[string]string{
 		"compare' ignore them.",
 	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes " +
 		"do not depend on them.",
-	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work by a device profile, " +
-		"\"wall\" measures real time. Empty means \"virtual\".",
+	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work according to a " +
+		"device profile, \"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
 		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
@@ -708,7 +708,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
 		"schedulers use, from 0 to below 1. Zero means no error.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job whose type has length 1. Zero " +
-		"means 30,000 or, if workloads.from is set, the work of each job in the trace.",
+		"means 30,000 or, if workloads.from is set, keeps the work of each job in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
 		"GPU jobs are split in the order of submission: first the training workloads, then validation, then test. " +
 		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty reads " +
@@ -814,8 +814,8 @@ var descriptions = map[string]string{
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
 		"deviation for all tables. Empty standardises the accuracies of each table.",
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
-		"step, with the mean of the other sequences as baseline. REINFORCE uses the key entropy but not beta. Zero " +
-		"uses the exact gradient.",
+		"step, with the mean reward of the other sequences as baseline. REINFORCE uses the key entropy but not beta. " +
+		"Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
 		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = " +
 		"\"new\".",
@@ -910,9 +910,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Augment": "Random changes of training images. Empty means none.",
 	"graft/trainer.Options.Batch":   "Number of images per training step. Zero means 64.",
 	"graft/trainer.Options.CUDAGraphs": "Records a training step on a full batch as a CUDA graph, which the host " +
-		"launches in one call. Surgery, or a change of the batch, records the step again. Not recorded are steps " +
-		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise. " +
-		"Results are equal up to rounding. Default false.",
+		"launches in one call. The step is recorded again after surgery and after a change of the batch size. Steps " +
+		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise, " +
+		"are not recorded. Results are equal up to rounding. Default false.",
 	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
@@ -935,10 +935,10 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.MicroBatch": "Maximum number of images per gradient computation. A step splits its batch " +
 		"into parts of this size and adds their gradients, which saves memory; BatchNorm normalises each part " +
 		"separately. Zero means the whole batch.",
-	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. If no rule is set, Adam with " +
-		"a learning rate of 0.01.",
+	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. If no rule is set, the job " +
+		"uses Adam with a learning rate of 0.01.",
 	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, like the " +
-		"original system; the last epoch may end after the budget, and the result is the network as last evaluated. " +
+		"original system; the last epoch may end after the budget, and the result is the last evaluated network. " +
 		"False reserves time for a final evaluation, so every step counts.",
 	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
 		"job may change this section.",
@@ -968,7 +968,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",
-	"graft/trainer.Timeline.Budget":  "Length of the job, measured from zero even if start is later. Required.",
+	"graft/trainer.Timeline.Budget":  "Length of the budget, measured from zero even if time.start is later. Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +

@@ -58,8 +58,8 @@ type FleetOptions struct {
 	QOS string
 	// Feature that Slurm nodes must have, such as a100. Empty means no requirement.
 	Constraint string
-	// Additional options of sbatch, written as --name=value. An option that graft sets itself is an error. Empty adds
-	// no options.
+	// Additional options of sbatch, written as --name=value. Options that graft sets itself are not allowed. Empty
+	// adds no options.
 	Extra []string
 	// Container image with graft on its path, for engine = "kubernetes". Required for this engine; must be empty for
 	// other engines.

@@ -87,8 +87,8 @@ type WorkloadOptions struct {
 	Jobs    int // Number of jobs per workload that is not read from a file. Zero means 60.
 	// Maximum number of job arrivals per slot. Zero means 3. Cannot be combined with workloads.from.
 	Rate int `config:"max_arrivals,was=rate"`
-	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, if workloads.from is set, the work of
-	// each job in the trace.
+	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, if workloads.from is set, keeps the
+	// work of each job in the trace.
 	Epochs float64
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
