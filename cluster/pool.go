@@ -238,7 +238,7 @@ func (p *Pool) repeat(j *Job, lost float64) {
 	}
 }
 
-// Preempt takes a job off its devices. The job loses work and waits again.
+// Preempt removes a running job from its devices. The job loses work and waits again.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
 		p.fail("cannot preempt job %s; expected a running job without a partner", j.Trace.ID)

@@ -18,7 +18,7 @@ type GradientOptions struct {
 	MaxNorm   float64 // maximum norm of the gradient; zero means 0.5
 }
 
-// UpdateGradient takes one optimizer step on a whole rollout.
+// UpdateGradient performs one optimizer step on a complete rollout.
 func UpdateGradient(m Model, steps []Step, o GradientOptions) error {
 	o.EnsureDefaults()
 	if o.ValueLoss == 0 {

@@ -44,8 +44,8 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// ReadJSONLines reads a log. The log may grow meanwhile: an incomplete last line is skipped. It returns nil if there
-// are no lines.
+// ReadJSONLines reads a log. The log may grow during the call: an incomplete last line is skipped. It returns nil if
+// there are no lines.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 	var values []T
 	err := ReadTable(fsys, path, func(r io.Reader) error {

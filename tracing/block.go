@@ -82,7 +82,7 @@ func (r *reader) Enter(path string, c *model.Container) {
 	}
 }
 
-// Leave records the output of containers, and makes blocks of marked ones.
+// Leave records the output of containers, and turns marked containers into blocks.
 func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	r.trace.outputs[path] = out
 	if c.Mark == model.Unmarked {

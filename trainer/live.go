@@ -145,8 +145,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, otherwise the first request, otherwise a change by one
-// device towards the number set by Present.
+// Allocation takes the timeline's next event if it is due, otherwise the first waiting request. If there is neither,
+// it changes the number of devices by one towards the number that Present set.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()

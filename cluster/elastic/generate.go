@@ -15,7 +15,7 @@ import (
 type Arrivals int
 
 const (
-	// UniformArrivals has the same number of jobs in each slot.
+	// UniformArrivals generates the same number of jobs in each slot.
 	UniformArrivals Arrivals = iota
 	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are reduced to the mean, as in
 	// the original simulator, so the actual mean is lower.

@@ -20,7 +20,7 @@ func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom makes initial weights like Draw. It calls seed at most once.
+// DrawFrom creates initial weights as Draw does. It calls seed at most once.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}

@@ -186,8 +186,8 @@ func (t *Trainer) policyOf(n *dense.Network) *Policy {
 	return &Policy{Shape: t.o.Shape, AllReduce: t.study.Options.AllReduce, network: clone(n)}
 }
 
-// Advance makes one update of the parameters. It validates before the first update and after each update that is due
-// for validation. Once learning is over it does nothing. After an error of its context it can be called again, with
+// Advance updates the parameters once. It validates before the first update and after each update that is due for
+// validation. It does nothing once learning is over. After an error of its context it can be called again, with
 // bit-identical results. After any other error the trainer cannot be used.
 func (t *Trainer) Advance(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil || t.Ended() != "" {

@@ -23,8 +23,8 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, or a dot for a single point. It may have an interval, and the runs over which it averages. NaN makes
-// a gap.
+// Curve is a line, or a dot for a single point. It may have an interval, and the runs over which it averages. NaN
+// leaves a gap.
 type Curve struct {
 	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
 	Name      string

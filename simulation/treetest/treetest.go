@@ -1,4 +1,4 @@
-// Package treetest makes small trees for tests.
+// Package treetest creates small trees for tests.
 package treetest
 
 import (

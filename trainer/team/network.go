@@ -167,7 +167,8 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// Start gives a device to the next waiting follower. If the device has not had a follower yet, it waits for one.
+// Start gives a device to the next waiting follower. If the device has not had a follower yet, Start waits for a
+// follower.
 func (n *Network) Start(device int) (Process, error) {
 	n.mu.Lock()
 	first := !n.begun[device]

@@ -1,4 +1,4 @@
-// Package tabletest makes tables for tests.
+// Package tabletest creates tables for tests.
 package tabletest
 
 import (
