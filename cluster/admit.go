@@ -106,7 +106,7 @@ func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	return r.lacking(pool.Nodes, j)
 }
 
-// NewJobs copies jobs and gives them other run times, for simulations of a part of the cluster.
+// NewJobs copies jobs and replaces their run times, for simulations of a part of the cluster.
 func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	memory, list := make([]Job, len(like)), make([]*Job, len(like))
 	for k, j := range like {

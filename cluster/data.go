@@ -18,7 +18,7 @@ type Data struct {
 	Forecast string // forecast of submissions
 }
 
-// FindData finds the data files in a folder by their names. Two candidates for the same file are an error.
+// FindData finds the data files in a folder by their names. It returns an error if two files match.
 func FindData(fsys files.FS, dir string) (Data, error) {
 	var d Data
 	entries, err := fsys.ReadDir(dir)

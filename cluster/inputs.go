@@ -46,7 +46,7 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 const forecastDates = "2006-01-02 15:04:05"
 
 // ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The first row belongs
-// to the second begin.
+// to the second that begin gives.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
 	return f, ReadRows(fsys, path, func(r *Row) error {
@@ -72,8 +72,8 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 // anEstimate replaces negative estimates, which a model may give.
 const anEstimate = 1000 // seconds
 
-// ReadEstimates reads expected durations in seconds, in the order of the jobs, from the columns job_id and priority. A
-// job without an estimate is an error.
+// ReadEstimates reads expected durations in seconds, in the order of the jobs, from the columns job_id and priority.
+// It returns an error if a job has no estimate.
 func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, error) {
 	known := make(map[string]float64, len(jobs))
 	err := ReadRows(fsys, path, func(r *Row) error {

@@ -16,15 +16,15 @@ type Job struct {
 	Index  int        // position of the job in the study
 	Number int        // position in the pool's order of arrival, from zero
 	GPUs   int        // number of devices on which the job runs or for which it waits
-	// second from which the job may start; a policy can set it later than the submission
+	// earliest second at which the job may start; a policy can set it later than the submission
 	Arrival int64
 
 	Estimate float64   // expected duration in seconds; NaN if unknown
 	Priority float64   // priority; its scheduler defines the meaning
 	Record   JobRecord // policy's state of the job; may be nil
 
-	Start       int64   // second of the first start; Never before it
-	End         int64   // second of the end; Never before it
+	Start       int64   // second of the first start; Never if not started
+	End         int64   // second of the end; Never if not ended
 	Queue       int64   // total waiting time in seconds
 	Preemptions int     // number of preemptions
 	Nodes       []Share // devices on the current nodes, or on the last nodes
@@ -46,13 +46,13 @@ type Job struct {
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.run >= 0 }
 
-// Rate returns the job's work per second. It is one for a job that has all requested devices to itself.
+// Rate returns the job's work per second. It is one for a job that shares none of its requested devices.
 func (j *Job) Rate() float64 { return j.rate }
 
 // Partner returns the job that shares the devices of this job, or nil if the devices are not shared.
 func (j *Job) Partner() *Job { return j.partner }
 
-// Order returns the job's position in the order of starts; negative while it does not run.
+// Order returns the job's position in the order of starts, or a negative number while the job does not run.
 func (j *Job) Order() int64 { return j.run }
 
 // beside holds the demand of a job other than whole devices.
@@ -77,7 +77,7 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside encodes the job's demand for other resources than whole devices. Equal demands have equal codes; empty means
+// Beside encodes the job's demand for resources other than whole devices. Equal demands have equal codes; empty means
 // no such demand.
 func (j *Job) Beside() string {
 	if j.beside == nil {

@@ -2,8 +2,8 @@ package cluster
 
 import "math/bits"
 
-// Nodes holds the ordered nodes of a pool with their free devices. An index by number of free devices finds a placement
-// without visiting each node.
+// Nodes holds the ordered nodes of a pool with their free devices. Nodes are indexed by their number of free devices,
+// so a placement is found without visiting each node.
 type Nodes struct {
 	list  []*node
 	named []*node       // by name, for the nodes with names below Names()
@@ -46,7 +46,7 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the number n of leading nodes, whose names are 0 to n-1.
+// Names returns the number n of leading nodes that are named 0 to n-1.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {
@@ -101,7 +101,7 @@ func (n *Nodes) leave(nd *node) {
 	n.some[nd.at/64] &^= 1 << (nd.at % 64)
 }
 
-// Free returns the number of wholly free devices.
+// Free returns the number of devices that are completely free.
 func (n *Nodes) Free() int { return n.free }
 
 // Each returns the number of devices per node.

@@ -7,9 +7,9 @@ type Policy struct {
 	Name      string // name in files and flags
 	About     string // help text in one line
 	Estimates string // default kind of estimates, such as "ebm"; empty if the policy needs no estimates
-	// Oracle means that the scheduler uses the true durations of jobs, with or without estimates.
+	// Oracle means that the scheduler uses the true durations of jobs, even if estimates exist.
 	Oracle bool
-	// Foresees means that the scheduler uses estimated durations if they exist, and the true durations otherwise.
+	// Foresees means that the scheduler uses estimated durations if they exist, otherwise the true durations.
 	Foresees bool
 	Profiles bool    // the policy needs profiles of models
 	Quirks   []Quirk // faults of the scheduler's original simulator
@@ -20,7 +20,7 @@ type Policy struct {
 	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (p Policy) Listing() (name, about string) { return p.Name, p.About }
 
 // Setup is the input of a new scheduler.

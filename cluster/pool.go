@@ -107,7 +107,8 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 // Start gives a waiting job its devices. It returns false if there is no placement.
 func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 
-// StartOn gives a waiting job another number of devices than it requests. It returns false if there is no placement.
+// StartOn starts a waiting job on a different number of devices than it requests. It returns false if there is no
+// placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
 	if j.Running() || gpus <= 0 {
 		p.fail("cannot start job %s on %d devices; expected a waiting job and at least one device", j.Trace.ID, gpus)
@@ -237,7 +238,7 @@ func (p *Pool) repeat(j *Job, lost float64) {
 	}
 }
 
-// Preempt takes a job off its devices. The job loses work and waits again.
+// Preempt removes a running job from its devices. The job loses work and waits again.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
 		p.fail("cannot preempt job %s; expected a running job without a partner", j.Trace.ID)

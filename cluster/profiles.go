@@ -35,8 +35,8 @@ func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, 
 
 // Profiles holds measurements of configurations that run alone, and of pairs that share a device.
 type Profiles struct {
-	// Scores rate how much a configuration slows another configuration on its device: 0 little, 1 some, 2 much. A
-	// configuration without a score is not packed.
+	// Scores rates how much a configuration slows down another configuration on its device: 0 means little, 1 some, 2
+	// much. A configuration without a score is not packed.
 	Scores map[Config]int
 	// Pairs holds the rates of two configurations on one device, in the order of the key. A pair is listed in one of
 	// its two orders.

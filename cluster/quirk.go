@@ -34,7 +34,7 @@ func QuirksOf(list []Quirk) (names Quirks) {
 	return names
 }
 
-// NamedQuirks returns the quirks with the given names. An unknown name is an error.
+// NamedQuirks returns the quirks with the given names. It returns an error for an unknown name.
 func NamedQuirks(names []string, all []Quirk) (Quirks, error) {
 	known := QuirksOf(all)
 	for _, name := range names {

@@ -1,8 +1,8 @@
 package cluster
 
-// JobRecord holds a policy's state of a job beyond the common outcome.
+// JobRecord holds a policy's state of a job in addition to the common outcome.
 type JobRecord interface {
-	// Columns returns the names of additional columns in the table of jobs; may be nil. If one job of an outcome has
+	// Columns returns the names of additional columns in the table of jobs, or nil. If one job of an outcome has
 	// these columns, all jobs have them.
 	Columns() []string
 	// AppendCells appends the cells of the additional columns to a row, each after a comma.

@@ -26,7 +26,7 @@ type LinearSpeed struct {
 	Profiles *Profiles // profiles of pairs; nil means no measured pairs
 }
 
-// Rates implements [SpeedModel]. A job alone on its requested devices has the rate one.
+// Rates implements [SpeedModel]. A job that runs alone on its requested devices has rate one.
 func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil || m.Profiles == nil:

@@ -6,7 +6,7 @@ import "math/bits"
 type Trained struct {
 	// returns the time of a step in seconds on a placement, given as devices per node
 	Step func(placement []int) (seconds float64, err error)
-	// placement on which a second of work takes a second, given as devices per node
+	// placement on which one second of work takes one second, given as devices per node
 	Asked []int
 }
 

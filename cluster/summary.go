@@ -8,7 +8,7 @@ import (
 	"graft/internal/stat"
 )
 
-// Summary holds statistics over jobs of an outcome. All times are in seconds. Statistics without jobs are NaN.
+// Summary holds statistics over jobs of an outcome. All times are in seconds. Statistics over zero jobs are NaN.
 type Summary struct {
 	Jobs       int    // number of simulated jobs
 	Completion Spread // time from submission to end
@@ -17,7 +17,8 @@ type Summary struct {
 	Slowdown    float64
 	Preemptions int            // total number of preemptions
 	Counts      map[string]int // number of jobs by event that their policy records
-	// Jain's fairness index over the users' mean slowdowns: 1 if all users have the same, 1/users at worst
+	// Jain's fairness index over the users' mean slowdowns: 1 if all users have the same slowdown, 1/users in the
+	// worst case
 	Fairness float64
 	Last     int64 // second at which the last job ended
 }

@@ -32,8 +32,8 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the number of sequences and of segments over all seeds, as far as known before the run, since the tree
-// depends only on its networks. Each sequence runs with all seeds.
+// Size returns the numbers of sequences and segments over all seeds, as far as they are known before the run, since
+// the tree depends only on its networks. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)

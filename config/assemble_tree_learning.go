@@ -20,7 +20,7 @@ func (l *TreeLearning) Check(fsys files.FS, r *decode.Reading) {
 	l.held = known.trees(r, "held_out", l.Tables.HeldOut)
 }
 
-// Complete prepares options that were created in memory, like ReadTreeLearning prepares a file: it fills in defaults,
+// Complete prepares options that were created in memory, as ReadTreeLearning prepares a file: it fills in defaults,
 // validates the options and reads the tables.
 func (l *TreeLearning) Complete(fsys files.FS) error {
 	l.EnsureDefaults()

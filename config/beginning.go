@@ -58,7 +58,7 @@ func (j *Job) weightsOf(seed int64) string {
 	return strings.ReplaceAll(j.Network.Weights, seedMark, strconv.FormatInt(seed, 10))
 }
 
-// Undrawn lists the parameters, and the other tensors, for which no initialization is defined.
+// Undrawn lists the parameters and other tensors for which no initialization is defined.
 func (j *Job) Undrawn() (parameters, others []string) {
 	if j.network == nil || j.network.Graph == nil {
 		return nil, nil
@@ -73,7 +73,8 @@ func (j *Job) Undrawn() (parameters, others []string) {
 	return parameters, others
 }
 
-// SharedBySeeds describes the initial state that the seeds of the job share; empty if each seed draws all weights.
+// SharedBySeeds describes the initial state that the seeds of the job share. It is empty if each seed draws all
+// weights.
 func (j *Job) SharedBySeeds() string {
 	file := j.Network.Weights
 	switch {

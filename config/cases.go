@@ -68,8 +68,8 @@ func (c Case) Key(taken func(key string) bool) string {
 // mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first faulty cases and states the number of the others. It returns nil if there is
-// no error.
+// JoinCases joins the errors of the first faulty cases and states the number of further faulty cases. It returns nil
+// if there is no error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
 		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))
@@ -165,7 +165,7 @@ func plainValue(v any) any {
 // floatWord is a number that is printed with its fraction.
 type floatWord float64
 
-// String prints the number with a fraction.
+// String prints the number with a decimal point.
 func (f floatWord) String() string { return decode.FloatText(float64(f)) }
 
 // GridCases returns one case per combination of values in the sweeps, such as optimizer.lr=0.1,0.01. The last sweep

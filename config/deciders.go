@@ -19,7 +19,7 @@ const (
 	decidePolicy = "policy"
 )
 
-// ActionUse says how a decider uses adapt.actions.
+// ActionUse states how a decider uses adapt.actions.
 type ActionUse int
 
 // Uses of adapt.actions. A decider with NoActions rejects adapt.actions; a decider with ActionChoices also accepts
@@ -113,8 +113,8 @@ func (j *Job) learnedDecider() (decider.Decider, error) {
 	return j.policy.decider(), nil
 }
 
-// MayMakeAnyNetwork reports whether the decider may make networks that are not known before the job starts, because it
-// draws or scores all actions that fit.
+// MayMakeAnyNetwork reports whether the decider may create networks that are not known before the job starts, because
+// it draws or scores all actions that fit.
 func (j *Job) MayMakeAnyNetwork() bool {
 	if j.policy != nil {
 		return j.policy.structural != nil

@@ -76,10 +76,11 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
 		"error of each job in each slot is drawn uniformly between minus and plus this value. Zero means the trace's " +
 		"value, or no error if the trace has none.",
-	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file has steps per second for " +
-		"each model, number of servers and number of workers. A folder of applications, in the format of " +
-		"adaptive.data, replaces the job types and has no parameter servers. The value \"analytic\" computes speeds " +
-		"from the computation and communication of the job types. Required unless the trace sets analytic speeds.",
+	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
+		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
+		"format of adaptive.data, replaces the job types and has no parameter servers. The value \"analytic\" " +
+		"computes speeds from the computation and communication of the job types. Required unless the trace sets " +
+		"analytic speeds.",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
@@ -170,8 +171,8 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
 		"means vc8Gr and vcefl, as published for the cluster Venus, or the two largest virtual clusters if the trace " +
 		"lacks these.",
-	"graft/cluster/lucid.Options.Largest": "Maximum number of GPUs of the jobs that are profiled. Zero means 8, or " +
-		"all GPUs of the profiler if it has fewer.",
+	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
+		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
@@ -195,8 +196,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
 	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
-		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. 'graft node " +
-		"run' otherwise uses the first scheduler.",
+		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. If schedulers " +
+		"are named, 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
 		"takes them from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options of tasks that are generated or taken from a trace.",
@@ -212,7 +213,7 @@ var descriptions = map[string]string{
 		"\"shared\" slows them down, \"whole\" makes a task wait. Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
-	"graft/cluster/node/world.Machine.GPUs": "Number of GPUs, all equal. Default 4. Cannot be combined with " +
+	"graft/cluster/node/world.Machine.GPUs": "Number of identical GPUs. Default 4. Cannot be combined with " +
 		"memories_mb.",
 	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for a machine with different GPUs. " +
 		"Cannot be combined with gpus and memory_mb. Empty uses those two keys.",
@@ -307,8 +308,8 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
-		"vc_config.csv. Empty means that nodes is the size of a single virtual cluster for all jobs or, if nodes is " +
-		"zero, vc_config.csv in data.",
+		"vc_config.csv. Empty means a single virtual cluster for all jobs, of the size that nodes gives, or " +
+		"vc_config.csv in data if nodes is zero.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only that part; other jobs can use the rest.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
@@ -345,8 +346,8 @@ var descriptions = map[string]string{
 		"if adapt.actions is empty. Empty means deepen and widen for \"random\" and \"trials\"; for a policy, empty " +
 		"means the operations and kinds of layers that the policy learned from.",
 	"graft/config.AdaptOptions.Policy": "Path of a learned policy: the file of a structural policy, a folder with " +
-		"policy.safetensors, or weights in the original system's format or their folder. Must be empty for other " +
-		"deciders.",
+		"policy.safetensors, or the weights of a policy in the original system's format, or their folder. Must be " +
+		"empty for other deciders.",
 	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
 	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
@@ -373,7 +374,7 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
 		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
 	"graft/config.FleetOptions.Claim": "Name of the persistent volume claim that holds the run folder and the cache. " +
-		"Required for engine = \"kubernetes\", empty for other engines.",
+		"Required for engine = \"kubernetes\"; must be empty for other engines.",
 	"graft/config.FleetOptions.Constraint": "Feature that Slurm nodes must have, such as a100. Empty means no " +
 		"requirement.",
 	"graft/config.FleetOptions.Devices": "Devices of local workers, assigned in turn, such as \"cuda:0\" and " +
@@ -381,8 +382,8 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Engine": "Engine that starts the workers: \"local\" starts processes on this machine, " +
 		"\"slurm\" submits jobs to a Slurm cluster, \"kubernetes\" writes a manifest that you apply to a cluster. " +
 		"Empty means \"local\".",
-	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. An option that graft " +
-		"sets itself is an error. Empty adds no options.",
+	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
+		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Measures the best number of local workers per device. Runs of 1, 2, 4, … " +
 		"workers train the largest network of the scenario for two seconds each; the number with the highest " +
 		"throughput within 90% of the memory is used. Cannot be combined with fleet.workers. False uses " +
@@ -392,7 +393,7 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
 		"gpu:a100:1. Replaces fleet.gpus. Empty uses fleet.gpus.",
 	"graft/config.FleetOptions.Image": "Container image with graft on its path, for engine = \"kubernetes\". " +
-		"Required there, empty for other engines.",
+		"Required for this engine; must be empty for other engines.",
 	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
 		"Zero means one minute, or half of time_limit if that is less.",
 	"graft/config.FleetOptions.MemoryMB": "Memory per worker in MiB, for \"slurm\" and \"kubernetes\". Zero means " +
@@ -431,11 +432,11 @@ var descriptions = map[string]string{
 		"network.runtimes is set, like the original system. False continues both.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times for network.weights. " +
 		"Unless time.start is set, the job continues at the time when the last epoch in the file ended, with the " +
-		"next epoch and its learning rate. Empty means the file in the folder that network.weights names, if it has " +
-		"one.",
+		"next epoch and its learning rate. Empty means the file in the folder that network.weights names, if there " +
+		"is one.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
 		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
-		"each seed of a comparison can start from its own file. Empty draws random weights.",
+		"each seed of a comparison can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options of the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
@@ -454,16 +455,16 @@ var descriptions = map[string]string{
 		"changes no key.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
 	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
-	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest that the " +
-		"processor has, so results differ between CPU models; \"avx2\" gives the same results on every processor " +
-		"with AVX2. Empty means \"native\".",
+	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest " +
+		"instructions of the processor, so results differ between CPU models; \"avx2\" gives the same results on " +
+		"every processor with AVX2. Empty means \"native\".",
 	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
 	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
 		"zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means LibTorch's default. If results do not " +
-		"depend on the number, zero instead lets graft measure which number is the fastest, up to one per processor.",
+		"depend on this number, graft instead measures which number is the fastest, up to one per processor.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
@@ -494,8 +495,8 @@ var descriptions = map[string]string{
 		"compare' ignore them.",
 	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes " +
 		"do not depend on them.",
-	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work by a device profile, " +
-		"\"wall\" measures real time. Empty means \"virtual\".",
+	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work according to a " +
+		"device profile, \"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
 		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
@@ -506,13 +507,13 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
 	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +
 		"\"known\" learns the best sequence of each scenario in the tables; \"new\" is for scenarios without a " +
-		"table: it averages noise and prevents overconfident policies. Empty means \"known\".",
+		"table: it averages out noise and prevents overconfident policies. Empty means \"known\".",
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original " +
 		"system's. Required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
 		"when the training objective stops improving.",
 	"graft/dataset.Options.Context": "Number of tokens per example. A long text is cut into consecutive windows of " +
-		"this length; the texts of a table are padded or cut to it. Zero means 64.",
+		"this length; the texts of a table are padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations by which the channels are divided after data.mean is " +
 		"subtracted, above zero: one value per channel, or one for all. Empty means the standard deviation of the " +
 		"training images.",
@@ -529,7 +530,7 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
 		"are resized. Zero means 32.",
 	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
-		"that exceed the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all " +
+		"larger than the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all " +
 		"images in memory.",
 	"graft/dataset.Options.Synthetic": "Options of synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
@@ -540,11 +541,11 @@ var descriptions = map[string]string{
 		"vocabulary), or \"characters\" (the characters of the text, ordered by code point). Empty means \"bytes\".",
 	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of the kinds \"folder\" and \"shards\" with " +
 		"libjpeg-turbo, which must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's " +
-		"decoder. Pixels differ from Go's by a few levels, so results differ too. Go decodes CMYK files. False " +
-		"decodes all files in Go.",
+		"decoder. Pixels differ from Go's by a few levels, so results differ too. CMYK files are always decoded in " +
+		"Go. False decodes all files in Go.",
 	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
-		"between 0 and 1, equal in each class and drawn by the seed. The kind \"digits\", and a folder without a " +
-		"test folder, hold out the same number of images for the test. Zero means 0.1.",
+		"between 0 and 1, equal in each class and drawn by the seed. For the kind \"digits\", and for a folder " +
+		"without a test folder, the same number of images is also held out for testing. Zero means 0.1.",
 	"graft/dataset.Options.Vocabulary": "Path of the byte pairs for tokens = \"bpe\": a tokenizer.json of Hugging " +
 		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means no byte pairs.",
 	"graft/dataset.SyntheticOptions.Channels": "Number of channels per image: 1 for grey, 3 for colour. Zero means 3.",
@@ -597,8 +598,8 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
 		"1. Zero means 0.0003.",
 	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
-	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is cut. Zero " +
-		"means 2000.",
+	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is truncated. " +
+		"Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
@@ -649,11 +650,11 @@ var descriptions = map[string]string{
 		"reward of the next action. Empty means \"progress\".",
 	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
 		"decreases it more slowly for later agents.",
-	"graft/original/dl2.ReinforcedOptions.Steps": "Number of updates by reinforcement learning. Zero means 6000; a " +
+	"graft/original/dl2.ReinforcedOptions.Steps": "Number of reinforcement learning updates. Zero means 6000; a " +
 		"negative value skips reinforcement learning.",
 	"graft/original/dl2.ReplayOptions.Capacity": "Capacity of the replay memory in transitions. Zero means 8192.",
-	"graft/original/dl2.ReplayOptions.Even": "Samples transitions uniformly in reinforcement learning; imitation " +
-		"always does. False samples by priority.",
+	"graft/original/dl2.ReplayOptions.Even": "Samples transitions uniformly in reinforcement learning. Imitation " +
+		"always samples uniformly. False samples by priority.",
 	"graft/original/dl2.ReplayOptions.EvictLeast": "Evicts the transition with the lowest priority from a full " +
 		"replay memory. False evicts the oldest transition.",
 	"graft/original/dl2.ReplayOptions.Fill": "Number of transitions to store per slot, drawn at random. Zero stores " +
@@ -678,7 +679,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps the order of the jobs' columns in training samples. " +
 		"False shuffles the columns.",
 	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate of imitation. Zero means 0.005.",
-	"graft/original/dl2.SupervisedOptions.Steps": "Number of updates by imitation. Zero means 200; a negative value " +
+	"graft/original/dl2.SupervisedOptions.Steps": "Number of imitation updates. Zero means 200; a negative value " +
 		"skips imitation.",
 	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
 		"\"optimus\". Empty means \"drf\".",
@@ -707,7 +708,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
 		"schedulers use, from 0 to below 1. Zero means no error.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job whose type has length 1. Zero " +
-		"means 30,000 or, if workloads.from is set, the work of each job in the trace.",
+		"means 30,000 or, if workloads.from is set, keeps the work of each job in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
 		"GPU jobs are split in the order of submission: first the training workloads, then validation, then test. " +
 		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty reads " +
@@ -767,8 +768,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.File.Policy":   "Sizes of the policy, and its initial weights.",
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
 	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",
-	"graft/original/policyfile.PolicyOptions.Embedding": "Length of a token's vector in the vocabulary. Zero skips " +
-		"the check of this length.",
+	"graft/original/policyfile.PolicyOptions.Embedding": "Expected length of a token's vector in the vocabulary. " +
+		"Zero skips the check of this length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
 	"graft/original/policyfile.RunOptions.Checkpoint": "Interval, in wall-clock time. Zero means 30 s.",
@@ -778,8 +779,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
 		"Default false.",
-	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a data.pkl without a folder stand " +
-		"for; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
+	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a data.pkl without a folder " +
+		"denote; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
 	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening, which " +
 		"changes the input of the policy. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
@@ -801,8 +802,8 @@ var descriptions = map[string]string{
 		"means 10.",
 	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
 	"graft/simulation/learning.Options.Method": "Form of the policy: \"network\" learns by the exact gradient of its " +
-		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the others, and " +
-		"reads only the keys reward, smooth, pool, without, trees and leaf. Empty means \"network\".",
+		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices, " +
+		"and reads only the keys reward, smooth, pool, without, trees and leaf. Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
@@ -813,16 +814,16 @@ var descriptions = map[string]string{
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
 		"deviation for all tables. Empty standardises the accuracies of each table.",
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
-		"step, with the mean of the other sequences as baseline. REINFORCE uses the key entropy but not beta. Zero " +
-		"uses the exact gradient.",
+		"step, with the mean reward of the other sequences as baseline. REINFORCE uses the key entropy but not beta. " +
+		"Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
 		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = " +
 		"\"new\".",
 	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
-		"units of the reward; learning ends below it. Has no effect if learn.sampled is set. Zero means 0.001; a " +
-		"negative value never ends learning early.",
+		"units of the reward; learning ends if the objective grows by less. Has no effect if learn.sampled is set. " +
+		"Zero means 0.001; a negative value never ends learning early.",
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
 	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
 		"0 (no decay), or 0.3 if learn.for = \"new\".",
@@ -830,8 +831,8 @@ var descriptions = map[string]string{
 		"means 60.",
 	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
 		"network's layers cannot be hidden. Empty hides no input.",
-	"graft/torch.Augment.Cutout": "Side of a square hole in each image, in pixels; the hole's centre is a random " +
-		"point of the image. Zero means no hole.",
+	"graft/torch.Augment.Cutout": "Side length of a square hole in each image, in pixels; the hole's centre is a " +
+		"random point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
 	"graft/torch.Augment.Magnitude": "Strength of the operations of rand_augment, from 1 to 30. Zero means 9.",
 	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, " +
@@ -843,10 +844,10 @@ var descriptions = map[string]string{
 		"sharpness or levels, or no change. Zero turns rand_augment off.",
 	"graft/torch.OptimizerOptions.Beta1": "Decay rate of Adam's first moment. Zero means 0.9.",
 	"graft/torch.OptimizerOptions.Beta2": "Decay rate of Adam's second moment. Zero means 0.999.",
-	"graft/torch.OptimizerOptions.ClipNorm": "Maximum norm of all gradients of a step together; larger gradients are " +
+	"graft/torch.OptimizerOptions.ClipNorm": "Maximum global norm of the gradients of a step; larger gradients are " +
 		"scaled down to it. Zero means no limit. Cannot be combined with clip_value.",
-	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each value of a gradient; larger values are " +
-		"clipped. Zero means no limit. Cannot be combined with clip_norm.",
+	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each gradient value; larger values are clipped. " +
+		"Zero means no limit. Cannot be combined with clip_norm.",
 	"graft/torch.OptimizerOptions.Dampening": "Dampening of SGD's momentum. Zero means no dampening.",
 	"graft/torch.OptimizerOptions.Eps": "Epsilon of Adam, added to the denominator of the " +
 		"update. Zero means 1e-8.",
@@ -909,9 +910,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Augment": "Random changes of training images. Empty means none.",
 	"graft/trainer.Options.Batch":   "Number of images per training step. Zero means 64.",
 	"graft/trainer.Options.CUDAGraphs": "Records a training step on a full batch as a CUDA graph, which the host " +
-		"launches in one call. Surgery, or a change of the batch, records the step again. Not recorded are steps " +
-		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise. " +
-		"Results are equal up to rounding. Default false.",
+		"launches in one call. The step is recorded again after surgery and after a change of the batch size. Steps " +
+		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise, " +
+		"are not recorded. Results are equal up to rounding. Default false.",
 	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
@@ -934,10 +935,10 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.MicroBatch": "Maximum number of images per gradient computation. A step splits its batch " +
 		"into parts of this size and adds their gradients, which saves memory; BatchNorm normalises each part " +
 		"separately. Zero means the whole batch.",
-	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. Without a rule, Adam with a " +
-		"learning rate of 0.01.",
+	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. If no rule is set, the job " +
+		"uses Adam with a learning rate of 0.01.",
 	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, like the " +
-		"original system; the last epoch may end after the budget, and the result is the network as last evaluated. " +
+		"original system; the last epoch may end after the budget, and the result is the last evaluated network. " +
 		"False reserves time for a final evaluation, so every step counts.",
 	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
 		"job may change this section.",
@@ -955,7 +956,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
 	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
 		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
-		"rules \"cosine\" and \"linear\" decay over the time that is left. With \"surgery\", jobs that grow have " +
+		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow have " +
 		"different learning rates from jobs that do not, which affects comparisons between them. Empty means " +
 		"\"devices\".",
 	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +
@@ -967,7 +968,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",
-	"graft/trainer.Timeline.Budget":  "Length of the job, measured from zero even if start is later. Required.",
+	"graft/trainer.Timeline.Budget":  "Length of the budget, measured from zero even if time.start is later. Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +

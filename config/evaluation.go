@@ -1,6 +1,7 @@
 package config
 
-// Evaluation is the configuration of an evaluation in its run folder. Graft writes it, and reads it only as settings.
+// Evaluation is the configuration of an evaluation in its run folder. Graft writes this file, and reads it only as
+// settings.
 type Evaluation struct {
 	Evaluate EvaluationOptions // policies, tables and settings of the comparison
 }
@@ -13,18 +14,20 @@ type EvaluationOptions struct {
 	TableDigests  []string // SHA-256 of each table's content
 	// path of the vocabulary for policies in the original system's format; empty means none
 	Vocab string
-	// whether policies in the original system's format read token 0 before the layers; empty means as they learned
+	// whether policies in the original system's format read token 0 before the layers; empty means the setting with
+	// which they learned
 	Prefix string
 	// group that is left out at a time: scenario, network, dataset or budget, or held-out for the tables that the file
 	// holds out; empty means none
 	LeaveOut string
-	// name of the baseline of differences; empty means the first policy or, for leave-one-out, the best fixed sequence
+	// name of the baseline for differences; empty means the first policy or, for leave-one-out, the best fixed
+	// sequence
 	Against string
-	// alternative assignments to keys of the learning file, of which the best is selected; empty uses the file
+	// alternative assignments to keys of the learning file, from which the best is selected; empty uses the file
 	// unchanged
 	Try            []string
 	LearningFile   string // path of the learning file; empty means that flags set the options
-	LearningDigest string // SHA-256 of the learning file; empty without a file
+	LearningDigest string // SHA-256 of the learning file; empty if there is no file
 	For            string // purpose of the policies: known or new scenarios; empty without leave-one-out
 	Seeds          int    // number of policies to learn; zero without leave-one-out
 	Steps          int    // maximum number of learning steps; zero without leave-one-out

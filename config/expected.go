@@ -14,7 +14,7 @@ import (
 // Expected is the work that a job is expected to do on its virtual clock.
 type Expected struct {
 	Spans []trainer.Span // between the changes of devices
-	Open  bool           // the decider may change the network in ways that the spans do not have
+	Open  bool           // the decider may change the network in ways that the spans do not cover
 }
 
 // Steps is the number of training steps.
@@ -33,8 +33,8 @@ func (e Expected) Epochs() (epochs int) {
 	return epochs
 }
 
-// Expected returns the expected work of a valid job; false means unknown, as on a wall clock. The actions of a script
-// are taken; other decisions are assumed to keep the network.
+// Expected returns the expected work of a valid job; false means unknown, as on a wall clock. It assumes that the
+// actions of a script are taken and that all other decisions keep the network.
 func (j *Job) Expected() (Expected, bool) {
 	f, known := j.expectation()
 	if !known {

@@ -58,13 +58,14 @@ type FleetOptions struct {
 	QOS string
 	// Feature that Slurm nodes must have, such as a100. Empty means no requirement.
 	Constraint string
-	// Additional options of sbatch, written as --name=value. An option that graft sets itself is an error. Empty adds
-	// no options.
+	// Additional options of sbatch, written as --name=value. Options that graft sets itself are not allowed. Empty
+	// adds no options.
 	Extra []string
-	// Container image with graft on its path, for engine = "kubernetes". Required there, empty for other engines.
+	// Container image with graft on its path, for engine = "kubernetes". Required for this engine; must be empty for
+	// other engines.
 	Image string
-	// Name of the persistent volume claim that holds the run folder and the cache. Required for engine = "kubernetes",
-	// empty for other engines.
+	// Name of the persistent volume claim that holds the run folder and the cache. Required for engine =
+	// "kubernetes"; must be empty for other engines.
 	Claim string
 	// Absolute path at which the persistent volume claim is mounted. Empty means the parent of the run folder.
 	Mount string

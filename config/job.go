@@ -21,7 +21,7 @@ import (
 //go:generate go test -run TestDescriptionsAreTheComments -update .
 //go:generate go test -run TestTheReferenceIsOfTheKeys -update .
 
-// JobKind is the kind of every file without sections of another kind.
+// JobKind is the kind of every file that has no section of another kind.
 var JobKind = &Kind{
 	Name: "job", Noun: "job", Command: "graft train", Files: "job files", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
@@ -39,7 +39,7 @@ var JobKind = &Kind{
 			"have their own files.\n"},
 }
 
-// Job is the file of a job. Each section holds the options of a room; a missing section has its defaults. With all
+// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. With all
 // defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
@@ -69,7 +69,7 @@ func NewJob() *Job {
 	return j
 }
 
-// OneJob returns the job of a file of a job, a comparison or a scenario.
+// OneJob returns the job in the file of a job, a comparison or a scenario.
 func (j *Job) OneJob() *Job { return j }
 
 // ReadJob reads a job. From a file with options for trials it reads only the job.

@@ -24,12 +24,11 @@ type RunOptions struct {
 	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
 	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
-	// Number of LibTorch threads. Zero means LibTorch's default. If results do not depend on the number, zero instead
-	// lets
-	// graft measure which number is the fastest, up to one per processor.
+	// Number of LibTorch threads. Zero means LibTorch's default. If results do not depend on this number, graft
+	// instead measures which number is the fastest, up to one per processor.
 	Threads int `result:"rounding"`
-	// Vector instructions of the CPU: "native" uses the fastest that the processor has, so results differ between CPU
-	// models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
+	// Vector instructions of the CPU: "native" uses the fastest instructions of the processor, so results differ
+	// between CPU models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
 	Instructions string `config:",one=native|avx2" result:"rounding"`
 	// Address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0 selects a free
 	// port. Empty means no server.
@@ -84,15 +83,15 @@ type NetworkOptions struct {
 	// an unchanged layer for a network file.
 	Classes int `json:",omitempty"`
 	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system; the job
-	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from its
-	// own file. Empty draws random weights.
+	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from a
+	// separate file. Empty draws random weights.
 	Weights string
 	// Draws the parameters from run.seed even if network.weights is set; only tensors without a defined initialization
 	// (buffers and constants of an imported network) come from that file. False takes all tensors from the file.
 	Fresh bool `json:",omitempty"`
 	// Path of the original system's file of epoch times for network.weights. Unless time.start is set, the job
 	// continues at the time when the last epoch in the file ended, with the next epoch and its learning rate. Empty
-	// means the file in the folder that network.weights names, if it has one.
+	// means the file in the folder that network.weights names, if there is one.
 	Runtimes string
 	// Restarts the epoch count and the learning rate even if network.runtimes is set, like the original system. False
 	// continues both.
@@ -124,8 +123,8 @@ func (o NetworkOptions) Validate() error {
 // TimeOptions holds a job's budget and the changes of its devices.
 type TimeOptions struct {
 	trainer.Timeline // budget, start and events; the default budget is 60 s
-	// Clock that measures the budget: "virtual" charges work by a device profile, "wall" measures real time. Empty
-	// means "virtual".
+	// Clock that measures the budget: "virtual" charges work according to a device profile, "wall" measures real
+	// time. Empty means "virtual".
 	Clock string `config:",one=virtual|wall"`
 	// Name or path of the device profile that charges work on the virtual clock. Requires that clock. Empty means
 	// "steady".
@@ -215,8 +214,8 @@ type AdaptOptions struct {
 	// deepen and widen for "random" and "trials"; for a policy, empty means the operations and kinds of layers that the
 	// policy learned from.
 	Kinds []net2net.Kind
-	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or weights in the
-	// original system's format or their folder. Must be empty for other deciders.
+	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or the weights of
+	// a policy in the original system's format, or their folder. Must be empty for other deciders.
 	Policy string
 	// Path of the vocabulary that a policy in the original system's format learned with, a folder or a file. Must be
 	// empty for a structural policy and for other deciders.

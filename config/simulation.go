@@ -29,7 +29,7 @@ var SimulationKind = &Kind{
 			"[simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job whose decisions are enumerated instead of made by a decider, with the
+// Simulation is the file of a scenario: a job whose decisions are enumerated and not made by a decider, with the
 // section simulate.
 type Simulation struct {
 	Job

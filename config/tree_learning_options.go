@@ -11,7 +11,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// TreeLearningTables name the tables from which policies learn.
+// TreeLearningTables names the tables from which policies learn.
 type TreeLearningTables struct {
 	// Folders of the training tables, in graft's format or the original system's. Required.
 	Folders []string `result:"contents"`
@@ -36,8 +36,8 @@ const (
 // TreeLearningOptions determines how policies learn.
 type TreeLearningOptions struct {
 	// Purpose of the policies, which selects the defaults of this section: "known" learns the best sequence of each
-	// scenario in the tables; "new" is for scenarios without a table: it averages noise and prevents overconfident
-	// policies. Empty means "known".
+	// scenario in the tables; "new" is for scenarios without a table: it averages out noise and prevents
+	// overconfident policies. Empty means "known".
 	For string `config:",one=known|new"`
 
 	// Options holds all other keys of the section.

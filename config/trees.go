@@ -8,8 +8,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadTree reads the table in a folder, in graft's format or a registered format, and makes the tree of its sequences.
-// A missing sequence is an error.
+// ReadTree reads the table in a folder, in graft's format or a registered format, and creates the tree of its
+// sequences. It returns an error if a sequence is missing.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, form, err := tables.ReadFolder(fsys, folder, NetworkOf)
 	if err != nil {

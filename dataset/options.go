@@ -31,7 +31,7 @@ type kind struct {
 	find        func(files.FS, Options) (reader, error)
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // kinds are all kinds, by name. A new kind is a new file and a line here.
@@ -69,8 +69,8 @@ type Options struct {
 	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for kind = "synthetic".
 	Path string
 	// Fraction of the training images that is held out for validation, between 0 and 1, equal in each class and drawn
-	// by the seed. The kind "digits", and a folder without a test folder, hold out the same number of images for the
-	// test. Zero means 0.1.
+	// by the seed. For the kind "digits", and for a folder without a test folder, the same number of images is also
+	// held out for testing. Zero means 0.1.
 	ValidationShare float64
 	// Uses the test images for validation and all other images for training, like the original system. The final test
 	// accuracy is then optimistic. False keeps training, validation and test images separate.
@@ -79,12 +79,12 @@ type Options struct {
 	Synthetic        SyntheticOptions // Options of synthetic images.
 	// Height and width in pixels to which images of the kinds "folder" and "shards" are resized. Zero means 32.
 	Size int
-	// Reads images of the kinds "folder" and "shards" on demand, for datasets that exceed the memory. Mean and standard
-	// deviation are then computed from 1,000 images. False keeps all images in memory.
+	// Reads images of the kinds "folder" and "shards" on demand, for datasets larger than the memory. Mean and
+	// standard deviation are then computed from 1,000 images. False keeps all images in memory.
 	Stream bool `json:",omitempty"`
-	// Decodes JPEG files of the kinds "folder" and "shards" with libjpeg-turbo, which must be installed (libturbojpeg0
-	// in Debian) and is several times as fast as Go's decoder. Pixels differ from Go's by a few levels, so results
-	// differ too. Go decodes CMYK files. False decodes all files in Go.
+	// Decodes JPEG files of the kinds "folder" and "shards" with libjpeg-turbo, which must be installed
+	// (libturbojpeg0 in Debian) and is several times as fast as Go's decoder. Pixels differ from Go's by a few
+	// levels, so results differ too. CMYK files are always decoded in Go. False decodes all files in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
 	// Maximum number of training images, over all classes. Zero means all.
 	Limit int `config:"max_images,was=limit"`
@@ -95,7 +95,7 @@ type Options struct {
 	// merges.txt in the same folder. Empty means no byte pairs.
 	Vocabulary string `json:",omitempty"`
 	// Number of tokens per example. A long text is cut into consecutive windows of this length; the texts of a table
-	// are padded or cut to it. Zero means 64.
+	// are padded or truncated to it. Zero means 64.
 	Context int `json:",omitempty"`
 	// Name of the table column that holds the texts. Empty means "text".
 	TextColumn string `json:",omitempty"`

@@ -2,7 +2,7 @@ package learn
 
 import "math"
 
-// Discounts configure how much later rewards count.
+// Discounts configures the weight of later rewards.
 type Discounts struct {
 	Gamma float64 // discount factor per step of time, from 0 to 1; zero means 0.99
 	// parameter λ of generalised advantage estimation, from 0 to 1: weight of later rewards relative to the critic's
@@ -10,7 +10,7 @@ type Discounts struct {
 	Lambda float64
 }
 
-// EnsureDefaults replaces zeros by their defaults.
+// EnsureDefaults replaces zeros with the defaults.
 func (d *Discounts) EnsureDefaults() {
 	if d.Gamma == 0 {
 		d.Gamma = 0.99

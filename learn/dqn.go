@@ -30,7 +30,7 @@ type DQNOptions struct {
 	Batch    int     // number of transitions per gradient; zero means 64
 	Fill     int     // number of transitions before learning begins; zero means 1000
 	Every    int     // number of actions between two gradient steps; zero means 4
-	// number of gradient steps between two copies to the target network; zero means 250
+	// number of gradient steps between updates of the target network; zero means 250
 	Sync    int
 	Explore float64 // final probability of random actions; zero means 0.02
 	// number of actions until the final probability is reached; zero means 10,000; a negative value starts at the final
@@ -39,7 +39,7 @@ type DQNOptions struct {
 	MaxNorm    float64 // maximum norm of the gradient; zero means 10
 }
 
-// EnsureDefaults replaces zeros by their defaults.
+// EnsureDefaults replaces zeros with the defaults.
 func (o *DQNOptions) EnsureDefaults() {
 	for value, otherwise := range map[*float64]float64{&o.Rate: 5e-4, &o.Gamma: 0.99, &o.Beta: 1, &o.Explore: 0.02,
 		&o.MaxNorm: 10} {
@@ -94,8 +94,8 @@ type player struct {
 	length  int
 }
 
-// NewDQN creates a learner with a random network. Several environments act in turn. Environment k of n has a final
-// probability of random actions of Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
+// NewDQN creates a learner with a random network. Several environments act in turn. In environment k of n, the final
+// probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
 // experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
@@ -142,7 +142,7 @@ func best(values []float64, mask []bool) int {
 	return at
 }
 
-// Learn takes a number of actions and learns from them.
+// Learn plays a number of actions and learns from them.
 func (d *DQN) Learn(ctx context.Context, actions int) error {
 	for range actions {
 		if ctx.Err() != nil {

@@ -26,6 +26,6 @@ type Outcome struct {
 	// means that further actions belong to the same step.
 	Elapsed int
 	Done    bool // the episode has ended
-	// Cut says that a time limit ended the episode, so the value of its last state counts.
+	// Cut reports whether a time limit ended the episode, so that the value of its last state counts.
 	Cut bool
 }

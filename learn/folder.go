@@ -28,8 +28,8 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenFolder opens the table of a run folder; the caller closes it. Learners write the existing rows of the table
-// again. The columns of the table are the seed, the step, and the given values.
+// OpenFolder opens the table of a run folder; the caller closes it. Learners rewrite the existing rows of the table.
+// The columns of the table are the seed, the step, and the given values.
 func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
 	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
 	rows, err := run.Stream(figuresTable, columns)
@@ -65,7 +65,7 @@ func (f *Folder) Save(seed uint64, set *weights.Set) error {
 	return files.WriteAtomic(f.fsys, f.path(seed), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
 
-// Load reads the state of a seed's learner from its file; nil if there is no file.
+// Load reads the state of a seed's learner from its file. It returns nil if there is no file.
 func (f *Folder) Load(seed uint64) (*weights.Set, error) {
 	set, err := weights.Read(f.fsys, f.path(seed), weights.Options{})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +81,8 @@ func (f *Folder) path(seed uint64) string {
 	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
 }
 
-// Finish sorts the rows of all seeds in the given order. Parallel learners wrote them in the order in which they
-// arrived.
+// Finish sorts the rows of all seeds in the given order. Parallel learners write rows in the order in which they
+// produce them.
 func (f *Folder) Finish(all ...[]Row) error {
 	if err := f.rows.Truncate(0); err != nil {
 		return err

@@ -71,8 +71,8 @@ func (o *GraphOptions) validate() error {
 }
 
 // GraphNet is a [Model] that passes messages along the edges of a graph and averages the resulting node values, as
-// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options; the
-// globals follow. Each graph is read once per batch, even if several observations refer to it.
+// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options.
+// The globals follow it. Each graph is read once per batch, even if several observations refer to it.
 type GraphNet struct {
 	o         GraphOptions
 	rounds    []round
@@ -151,8 +151,9 @@ func (m *GraphNet) Twin() Agent {
 	return &twin
 }
 
-// Params returns the parameters. For each round they have a normalization and a layer for nodes, for edges and for
-// messages; then a normalization and a layer for the globals; then two layers for logits and two for the value.
+// Params returns the parameters. For each round they are a normalization and a layer for nodes, for edges and for
+// messages. A normalization and a layer for the globals follow, then two layers for the logits and two layers for the
+// value.
 func (m *GraphNet) Params() [][]float64 { return params(m.nets) }
 
 // Score returns the logits and the value of one state.

@@ -27,7 +27,7 @@ type MLP struct {
 }
 
 // NewMLP creates an agent with random parameters. Layers are initialized to orthogonal matrices: hidden layers with a
-// gain of the square root of two, logits with 0.01 and values with one (Engstrom et al., Implementation Matters in Deep
+// gain of √2, logits with a gain of 0.01 and values with a gain of 1 (Engstrom et al., Implementation Matters in Deep
 // RL, ICLR 2020).
 func NewMLP(o MLPOptions, random *rand.Rand) (*MLP, error) {
 	if len(o.Hidden) == 0 {

@@ -12,8 +12,8 @@ type Model interface {
 	// Forward returns the logits and the value of each state.
 	Forward(states []Observation) (logits [][]float64, values []float64)
 	// Descend takes an optimizer step, after clipping the norm of the gradient to clip; zero does not clip. The
-	// arguments are the derivatives of the objective with respect to the results of the last Forward. A gradient that
-	// is not finite is an error and changes nothing.
+	// arguments are the derivatives of the objective with respect to the results of the last Forward. If a gradient
+	// is not finite, it returns an error and changes nothing.
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
@@ -28,15 +28,16 @@ type PPOOptions struct {
 	ValueLoss float64 // weight of half the mean squared error of values; zero means 1
 	Entropy   float64 // weight of the entropy bonus; zero means none
 	MaxNorm   float64 // maximum norm of the gradient; zero means 0.5
-	// Penalty is the weight of the divergence from the policy that played, estimated from its actions. Zero means none.
+	// Penalty is the weight of the divergence from the policy that played the rollout, estimated from its actions.
+	// Zero means none.
 	Penalty float64
-	// squared error from which on a value is excluded from the value loss; zero excludes none
+	// values whose squared error reaches this bound are excluded from the value loss; zero excludes none
 	Far float64
 	// Raw keeps advantages unscaled. False scales them in each batch to mean zero and standard deviation one.
 	Raw bool
 }
 
-// EnsureDefaults replaces zeros by their defaults.
+// EnsureDefaults replaces zeros with the defaults.
 func (o *PPOOptions) EnsureDefaults() {
 	o.Discounts.EnsureDefaults()
 	for value, otherwise := range map[*float64]float64{&o.Clip: 0.2, &o.ValueLoss: 1, &o.MaxNorm: 0.5} {
@@ -60,14 +61,14 @@ type PPOFigures struct {
 	ClipFraction float64 `json:"clip_fraction"` // fraction of probability ratios outside of the clipping range
 }
 
-// UpdatePPO improves a model by a rollout, whose steps are shuffled by random.
+// UpdatePPO improves a model with the steps of a rollout, which the generator random shuffles.
 func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
 	advantages, returns := Advantages(steps, o.Discounts)
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)
 }
 
-// UpdatePPOBy does the work of UpdatePPO with given advantages and given returns as targets of values. Nil returns do
-// not train values.
+// UpdatePPOBy works like UpdatePPO, but with given advantages, and with given returns as targets of the values. If
+// returns is nil, values are not trained.
 func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions,
 	random *rand.Rand) (f PPOFigures, err error) {
 	o.EnsureDefaults()

@@ -24,8 +24,8 @@ type Step struct {
 	Log     float64 // log probability of the action
 	Value   float64 // agent's value of the state
 	Outcome Outcome
-	// Bootstrap is the value of the state after the last step of a rollout, or after an episode that was cut. It is
-	// zero for other steps.
+	// Bootstrap is the value of the state after the last step of a rollout, or after an episode that a time limit
+	// ended. It is zero for other steps.
 	Bootstrap float64
 	Last      bool // the step is the last of the rollout
 }
@@ -110,7 +110,7 @@ func (r *Rollout) reset() error {
 	return nil
 }
 
-// Play takes a number of actions, which the agent draws, and returns the steps.
+// Play takes a number of actions, which it samples from the agent, and returns the steps.
 func (r *Rollout) Play(actions int) ([]Step, error) {
 	steps := make([]Step, 0, actions)
 	for range actions {

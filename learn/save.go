@@ -109,7 +109,7 @@ func restoreOne(set *weights.Set, name string, into []float64) error {
 	return nil
 }
 
-// SetRate changes the learning rate of a model's optimizer.
+// SetRate sets the learning rate of a model's optimizer.
 func SetRate(m Keeper, rate float64) { m.adam().Rate = rate }
 
 // BeginAnew resets the state of a model's optimizer and sets its learning rate.

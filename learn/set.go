@@ -9,8 +9,8 @@ import (
 	"graft/learn/dense"
 )
 
-// SetOptions holds the options of an agent that chooses one of any number of candidates, or none of them. The globals
-// come first in an observation, then the features of each candidate.
+// SetOptions holds the options of an agent that chooses one of any number of candidates, or none of them. An
+// observation starts with the globals, followed by the features of each candidate.
 type SetOptions struct {
 	// number of values that describe the state, and number of features per candidate; required
 	Globals, Features int
@@ -114,7 +114,7 @@ func (m *Set) pool(to []float64, o Observation) []float64 {
 }
 
 // Forward returns the logits and values of a batch of states. The last logit of a state scores the choice of no
-// candidate. It is fastest if consecutive states of an episode are consecutive in the batch.
+// candidate. Forward is fastest if consecutive states of an episode are consecutive in the batch.
 func (m *Set) Forward(states []Observation) (logits [][]float64, values []float64) {
 	b := &m.batch
 	b.reset()

@@ -22,9 +22,9 @@ type Learner interface {
 	Steps() int
 	// Ended returns the reason why learning ended. It is empty while it continues.
 	Ended() string
-	// Figures computes figures of the current state without changing it.
+	// Figures computes the figures of the current state without changing the state.
 	Figures() ([]float64, error)
-	// Save returns the whole state. A learner without a state returns nil, and starts from the beginning after a
+	// Save returns the complete state. A learner without a state returns nil, and starts from the beginning after a
 	// restart.
 	Save() (*weights.Set, error)
 	// Restore continues from a saved state.
@@ -40,7 +40,7 @@ type Study struct {
 	Checkpoint time.Duration    // wall-clock time between two checkpoints of a seed; zero means 30 s
 	Now        func() time.Time // wall clock for checkpoints; nil saves only when the study stops or ends
 	Recorder   Recorder         // recorder of figures and learners; nil saves nothing
-	// With creates the learner of a seed, calls learn with it, keeps the result and frees the learner.
+	// With creates the learner of a seed, calls learn with it, stores the result and frees the learner.
 	With func(seed uint64, learn func(Learner) ([]Row, error)) error
 }
 
@@ -48,7 +48,7 @@ type Study struct {
 type Recorder interface {
 	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(seed uint64, l Learner)
-	// Row adds a row of figures. A seed that continues reports its rows again from the first.
+	// Row adds a row of figures. A resumed seed reports its rows again, from the first row on.
 	Row(r Row) error
 	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error

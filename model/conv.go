@@ -95,7 +95,7 @@ func count(b bool) int {
 	return 0
 }
 
-// Channels reports new channels or, with groups, channels that are tied in groups.
+// Channels reports new channels or, if the convolution has groups, channels that are tied in groups.
 func (c Conv2d) Channels() Channels {
 	if c.Groups > 1 {
 		return Channels{Groups: c.Groups}
@@ -103,7 +103,7 @@ func (c Conv2d) Channels() Channels {
 	return Channels{Opens: true}
 }
 
-// Resize returns the layer for other numbers of channels, with groups of the same size.
+// Resize returns the layer with different numbers of channels and groups of the same size.
 func (c Conv2d) Resize(in, out int) Layer {
 	if c.Groups > 1 {
 		c.Groups = c.Groups * in / c.In

@@ -24,8 +24,8 @@ func (n *Network) setGraph(g *graph.Graph) {
 	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
 }
 
-// Rebuild changes the network to another graph with the given tensors by name. A tensor of both graphs stays; the
-// caller frees the other tensors. Without tensors the network has no weights afterwards.
+// Rebuild changes the network to another graph with the given tensors by name. A tensor that occurs in both graphs
+// stays; the caller frees the other tensors. Without tensors the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -169,7 +169,7 @@ func (n *Network) graphOutput() (Shape, error) {
 	return Shape(shapes[n.Graph.Output][1:]), nil
 }
 
-// Tokens reports whether the input is tokens (whole numbers) instead of numbers such as pixels.
+// Tokens reports whether the input consists of tokens (whole numbers) and not of values such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
 // Vocabulary returns the number of tokens that the network accepts: the rows of the embedding that looks up its input.
@@ -188,8 +188,8 @@ func (n *Network) Vocabulary() int {
 	return 0
 }
 
-// TakesShape reports whether the network accepts examples of a shape. Named sizes may be smaller than in the example at
-// export.
+// TakesShape reports whether the network accepts examples of a shape. Named sizes may be smaller than in the example
+// that was used for the export.
 func (n *Network) TakesShape(shape []int) bool {
 	if n.Graph == nil {
 		return n.Input.Same(shape)
@@ -212,7 +212,7 @@ func isGraphForm(table map[string]any) bool {
 	return operators || transformer.IsForm(table)
 }
 
-// GraphText returns a text that identifies the operators of a graph. It is empty for a tree.
+// GraphText returns a text that identifies the operators of the network's graph. It is empty for a tree.
 func (n *Network) GraphText() string {
 	if n.Graph == nil {
 		return ""

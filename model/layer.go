@@ -19,7 +19,7 @@ type Layer interface {
 	Infer(in Shape) (Shape, error)
 	// Operations returns the floating-point operations for one example; a multiply and an add are two.
 	Operations(in, out Shape) int64
-	// Channels returns how outputs depend on the channels of the input.
+	// Channels describes how outputs depend on the channels of the input.
 	Channels() Channels
 	// Emit adds the layer to a program.
 	Emit(b *torch.Builder, x torch.Value, weights []*torch.Tensor) torch.Value
@@ -27,11 +27,11 @@ type Layer interface {
 
 // Resizable is a layer whose number of input and output channels can change.
 type Resizable interface {
-	// Resize returns the layer for other numbers of channels. Groups keep their size; their number changes.
+	// Resize returns the layer with different numbers of channels. Groups keep their size; their number changes.
 	Resize(in, out int) Layer
 }
 
-// Resized returns a layer for other numbers of channels. A layer that is not Resizable is returned unchanged.
+// Resized returns a layer with different numbers of channels. A layer that is not Resizable is returned unchanged.
 func Resized(l Layer, in, out int) Layer {
 	if r, ok := l.(Resizable); ok {
 		return r.Resize(in, out)
@@ -42,10 +42,10 @@ func Resized(l Layer, in, out int) Layer {
 // Channels describes how a layer's output depends on the channels, the first dimension of an example. The zero value
 // passes each channel on separately.
 type Channels struct {
-	// Opens says that each output channel is new and depends on all inputs.
+	// Opens reports whether each output channel is new and depends on all inputs.
 	Opens bool
-	// Groups is the number of runs of equal length that combine their channels, so that only whole runs can be copied.
-	// Zero means that each channel is separate.
+	// Groups is the number of runs of equal length within which the layer combines channels, so that only whole runs
+	// can be copied. Zero means that each channel is separate.
 	Groups int
 }
 
@@ -141,7 +141,8 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Pair is a height and a width. Single says that it was given as one number, which affects PyTorch's print.
+// Pair is a height and a width. Single reports whether it was given as one number, which affects the text that
+// PyTorch prints.
 type Pair struct {
 	H, W   int
 	Single bool

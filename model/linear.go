@@ -49,7 +49,7 @@ func (l Linear) Operations(_, _ Shape) int64 { return int64(l.Out) * int64(2*l.I
 // Channels reports new channels.
 func (l Linear) Channels() Channels { return Channels{Opens: true} }
 
-// Resize returns the layer for other numbers of features.
+// Resize returns the layer with different numbers of features.
 func (l Linear) Resize(in, out int) Layer {
 	l.In, l.Out = in, out
 	return l

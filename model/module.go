@@ -19,7 +19,7 @@ type Leaf struct {
 	Weights []*torch.Tensor
 }
 
-// Mark says how surgery treats a container.
+// Mark describes how surgery treats a container.
 type Mark int
 
 // Marks of containers. The zero Mark is Unmarked: surgery finds the blocks inside by their layers.
@@ -32,7 +32,7 @@ const (
 // String returns the word for the mark in network files.
 func (m Mark) String() string { return [...]string{"unmarked", "original", "grown"}[m] }
 
-// Container runs its children as Flow says. The zero Container passes its input on.
+// Container runs its children in the order that Flow gives. The zero Container passes its input on.
 type Container struct {
 	Class    string // class name in prints; empty means Sequential
 	Mark     Mark
@@ -72,7 +72,7 @@ type Flow struct {
 // printed nor counted as parts. Run passes a leaf for each step to the algebra; the leaf is not in the tree.
 const (
 	FlattenStep = "flatten()" // step that flattens an image
-	PoolStep    = "pool()"    // step that averages an image to one position
+	PoolStep    = "pool()"    // step that averages an image over all positions
 )
 
 var steps = map[string]Layer{FlattenStep: Flatten{}, PoolStep: AdaptiveAvgPool2d{Size: Both(1)}}
@@ -145,7 +145,7 @@ func (c *Container) Add(stem string, m Module) string {
 	return name
 }
 
-// Schedule inserts a child into a lane before the current step at an index.
+// Schedule inserts a child into a lane before the step that is now at an index.
 func (c *Container) Schedule(name string, l Lane, step int) error {
 	list := map[Lane]*[]string{BodyLane: &c.Flow.Body, ShortcutLane: &c.Flow.Shortcut, ThenLane: &c.Flow.Then}[l]
 	if list == nil || step < 0 || step > len(*list) {

@@ -23,7 +23,7 @@ type Network struct {
 	dtype  torch.DType
 }
 
-// Name returns the class name of the network in prints.
+// Name returns the class name with which the network is printed.
 func (n *Network) Name() string { return ClassName(n.Root) }
 
 // String returns the network as PyTorch prints it.
@@ -36,7 +36,7 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-// ClassName returns the class name of a container in prints.
+// ClassName returns the class name with which a container is printed.
 func ClassName(c *Container) string {
 	switch {
 	case c.Class != "":
@@ -112,7 +112,7 @@ func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	return m, parent, name
 }
 
-// Sketch copies the tree. The leaves share the network's tensors. Changes of one tree do not affect the other tree.
+// Sketch copies the tree. The leaves share the network's tensors. Changes to one tree do not affect the other tree.
 func (n *Network) Sketch() *Network {
 	twin := *n
 	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor { return t }).(*Container)

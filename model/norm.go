@@ -77,7 +77,7 @@ func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) 
 // Channels reports that each channel is passed on.
 func (n BatchNorm) Channels() Channels { return Channels{} }
 
-// Resize returns the layer for another number of channels.
+// Resize returns the layer with a different number of channels.
 func (n BatchNorm) Resize(in, _ int) Layer {
 	n.Features = in
 	return n
@@ -133,7 +133,7 @@ func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) 
 // Channels reports that all channels form one group.
 func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
 
-// Resize returns the layer for another number of channels.
+// Resize returns the layer with a different number of channels.
 func (n LayerNorm) Resize(in, _ int) Layer {
 	n.Sizes = append([]int{in}, n.Sizes[1:]...)
 	return n
@@ -176,7 +176,7 @@ func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) 
 // Channels reports channels that are tied in groups.
 func (n GroupNorm) Channels() Channels { return Channels{Groups: n.Groups} }
 
-// Resize returns the layer for other numbers of channels, with groups of the same size.
+// Resize returns the layer with different numbers of channels and groups of the same size.
 func (n GroupNorm) Resize(in, _ int) Layer {
 	n.Groups, n.Features = n.Groups*in/n.Features, in
 	return n

@@ -40,8 +40,8 @@ func Notation(l Layer) string {
 	return l.String()
 }
 
-// ParseLayer parses a layer as PyTorch prints it or as Python code makes it, such as "Conv2d(3, 32, kernel_size=(3, 3),
-// stride=(1, 1))" or "nn.Linear(32, 10)".
+// ParseLayer parses a layer as PyTorch prints it or as Python code creates it, such as "Conv2d(3, 32, kernel_size=(3,
+// 3), stride=(1, 1))" or "nn.Linear(32, 10)".
 func ParseLayer(text string) (Layer, error) {
 	if len(text) > longestNotation {
 		return nil, fmt.Errorf("the layer has %d bytes, expected at most %d", len(text), longestNotation)

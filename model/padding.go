@@ -6,8 +6,8 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks lists the multiples to which processors round up the number of channels. Padding has one value for each of
-// them.
+// Blocks lists the multiples to which libraries round up the number of channels for a processor's vector units.
+// Padding has one value per multiple.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are rounded up to a multiple of each of

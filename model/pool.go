@@ -132,7 +132,7 @@ func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 	return Shape{in[0], p.Size.H, p.Size.W}, nil
 }
 
-// Operations counts each value once.
+// Operations counts one operation per value.
 func (p AdaptiveAvgPool2d) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
 // Emit adds the average pool to a program.

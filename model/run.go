@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Algebra interprets a network: values of type T flow along its edges. Shapes, costs, programs and channels are each
-// computed by an algebra.
+// Algebra interprets a network: values of type T flow along its edges. Shapes, costs, programs and channels each have
+// an algebra that computes them.
 type Algebra[T any] interface {
 	// Layer interprets a layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)

@@ -81,7 +81,7 @@ func (s *sheet) before() string {
 	return fmt.Sprintf(" (the previous layer, %s, %s, outputs %v)", last.Path, last.Leaf.Layer, last.Out)
 }
 
-// Sum needs equal shapes.
+// Sum requires equal shapes.
 func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	if len(body) != len(shortcut) || body[0] != shortcut[0] || !samePlace(body, shortcut) {
 		return nil, Faults{{Path: path,
@@ -90,7 +90,7 @@ func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	return body, nil
 }
 
-// Cat needs equal positions.
+// Cat requires equal numbers of positions.
 func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	sum := append(Shape{0}, parts[0][1:]...)
 	for _, part := range parts {

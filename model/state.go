@@ -63,8 +63,8 @@ type Placement struct {
 	Random *torch.Generator // random number generator on the CPU; nil means LibTorch's shared generator
 }
 
-// Materialize gives the network weights that are initialised as in PyTorch. The scope owns the weights. Equal seeds
-// give equal values.
+// Materialize creates the network's weights, initialised as in PyTorch. The scope owns the weights. Equal seeds give
+// equal values.
 func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	if p.DType == 0 {
 		p.DType = torch.Float32
@@ -79,7 +79,7 @@ func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	return s.Err()
 }
 
-// Scope returns the scope that owns the network's tensors, or nil without tensors.
+// Scope returns the scope that owns the network's tensors, or nil if it has no tensors.
 func (n *Network) Scope() *torch.Scope { return n.scope }
 
 // Placement returns the device and data type of the network's tensors.

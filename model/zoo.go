@@ -33,7 +33,7 @@ type ZooEntry struct {
 	encoder func(ZooOptions) (*graph.Graph, error)            // encoder of text; nil for others
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
 
 // IsGraph reports whether the network runs as a graph; other networks run as trees of layers.

@@ -11,7 +11,7 @@ import (
 	"graft/tracing"
 )
 
-// Kind is the name of an operation of surgery. The zero Kind, None, does nothing.
+// Kind names a surgery operation. The zero Kind, None, does nothing.
 type Kind string
 
 // None keeps the network unchanged.
@@ -81,7 +81,7 @@ type operation struct {
 	propose func(t *tracing.Trace) []Action
 }
 
-// Listing returns the kind, which is the first part of an action, and the line of help.
+// Listing returns the kind, which is the first part of an action, and its line of help.
 func (op operation) Listing() (name, about string) { return string(op.kind), op.about }
 
 // operations lists all operations: a new operation is a new file and a line here.

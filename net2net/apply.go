@@ -25,13 +25,13 @@ const (
 // Forms lists the forms.
 func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
-// Options holds the options of operations of surgery. Networks with batch normalisation need a Batch; for others the
+// Options holds the options of surgery operations. Networks with batch normalisation need a Batch; for others the
 // zero value is enough.
 type Options struct {
 	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on them, which keeps
 	// the function in train mode. It needs at least two values per channel; 64 images are plenty.
 	Batch *torch.Tensor
-	// Seed is the seed that draws the copied channels and the random tensors.
+	// Seed seeds the choice of the copied channels and the random tensors.
 	Seed uint64
 	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
 	// relative to the root mean square of the tensor. Zero, the default, keeps the function exactly.
@@ -50,8 +50,8 @@ type Options struct {
 	replay *Change // record whose random choices are repeated
 }
 
-// Apply executes an action on a network. An impossible action is an error and leaves the network unchanged. A network
-// without weights only changes its shape.
+// Apply executes an action on a network. An impossible action returns an error and leaves the network unchanged. A
+// network without weights only changes its shape.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	if n.Graph != nil {
 		change, err := applyGraph(n, a, o)
@@ -94,8 +94,8 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	return Apply(n, record.Action, o)
 }
 
-// Revert undoes a change: the network gets its previous architecture, and keeps learned values that fit it. An
-// optimizer can follow the returned record.
+// Revert undoes a change: it restores the previous architecture and keeps the learned values that fit it. Pass the
+// returned record to Optimizer.Follow.
 func Revert(n *model.Network, c *Change) (*Change, error) {
 	back := &Change{Action: c.Action}
 	if err := expect(n, c.After, c.Action.String()); err != nil {

@@ -30,7 +30,8 @@ type Move struct {
 	Fate Fate   `json:"fate"`
 	// How is the initialisation of a new tensor: identity, zero, random, calibrated or plain.
 	How string `json:"how,omitempty"`
-	// Donor is the name of the earlier tensor whose second moment a new tensor gets; empty if no tensor is similar.
+	// Donor is the name of the existing tensor from which a new tensor takes its second moment; empty if no tensor is
+	// similar.
 	Donor string `json:"donor,omitempty"`
 	// Rows and Columns map each channel of the wider tensor to its channel in the narrower tensor; nil if the dimension
 	// did not change.
@@ -43,8 +44,8 @@ type Move struct {
 type Insertion struct {
 	Parent string `json:"parent"` // path of the container that has the block
 	Child  string `json:"child"`  // name of the child that was wrapped, or of the new child
-	// Wrapped says that the child became a sequence of itself and the new block. If it is false, the new block follows
-	// as a child of its own.
+	// Wrapped reports whether the child was replaced by a sequence of itself and the new block. If it is false, the
+	// new block is a separate child after it.
 	Wrapped bool `json:"wrapped"`
 }
 
@@ -69,8 +70,8 @@ type Change struct {
 	// Calibration holds the mean and variance of new batch normalisations. Remember sets it.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Notes       []string     `json:"notes,omitempty"` // remarks to display
-	// Equal and Graph describe a change of a network that runs as a graph: Equal says that copies have equal shares,
-	// and Graph is the plan.
+	// Equal and Graph describe a change of a network that runs as a graph: Equal reports whether copies have equal
+	// shares, and Graph is the plan.
 	Equal bool          `json:"equal,omitempty"`
 	Graph *rewrite.Plan `json:"graph,omitempty"`
 }

@@ -17,7 +17,7 @@ const (
 	Off Compat = ""
 	// Original deepens like the original system. It deepens only blocks marked by hand, by their number in the first
 	// network. It always adds a bias, an uncalibrated batch normalisation and ReLU, which do not keep the function in
-	// train mode. The number after the last block does nothing.
+	// train mode. The number that follows the last block's number does nothing.
 	Original Compat = "original"
 	// WithoutNorm deepens like Original without the batch normalisation, an option of the original system.
 	WithoutNorm Compat = "original-without-norm"

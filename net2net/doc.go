@@ -13,23 +13,24 @@
 //
 // How the function is kept.
 //
-//   - A new layer is an identity (Dirac). After batch normalisation it gets its own batch normalisation, with
-//     the running statistics of a batch and a scale and bias that undo them. Train mode therefore keeps the
-//     function on that batch, and on similar ones. After an activation that is not idempotent, or a
-//     normalisation by example, no such layer is exact; surgery then adds a residual branch that starts at zero.
-//   - Shares of copies add up to the weight to the bit: a share is rounded to a multiple of the weight's last
-//     place (Dekker 1971), and the first copy takes the rest. Reverting therefore restores the first weights
-//     exactly, in either precision and for all counts.
-//   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors; the
-//     network adopts it when everything has succeeded.
+//   - A new layer is an identity (Dirac). After batch normalisation it gets its own batch normalisation, with the
+//     running statistics of a batch and a scale and bias that undo them. Train mode therefore keeps the function on
+//     that batch, and on similar ones. After an activation that is not idempotent, or after a normalisation over each
+//     example, no such layer is exact. Surgery then adds a residual branch that starts at zero.
+//   - Shares of copies add up exactly to the weight: a share is rounded to a multiple of the weight's last place
+//     (Dekker 1971), and the first copy takes the rest. Reverting therefore restores the first weights exactly, in
+//     either precision and for all counts.
+//   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors. The network
+//     adopts the sketch when everything has succeeded.
 //
 // The optimizer follows. A change record states the origin of each tensor. Moments follow their gradients: each of n
-// copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The conformance suite
-// checks this against gradients. A new tensor starts with first moment zero, and the mean second moment and step count
-// of its donor layer, so Adam's first steps are not too large. Learning rates and schedules stay.
+// copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The conformance
+// suite checks this against gradients. A new tensor starts with first moment zero, and the mean second moment and
+// step count of its donor layer, so Adam's first steps are not too large. Learning rates and schedules stay
+// unchanged.
 //
-// The conformance suite is net2net/surgerytest. It draws networks of all kinds of layers and tests each registered
-// operation in both modes and both precisions: function, exact reversal, replay of a saved record, gradients. A failure
-// shrinks to a small network. Normalisation by example is discontinuous at zero, so it is drawn only for inputs away
-// from zero.
+// The conformance suite is net2net/surgerytest. It draws networks with all kinds of layers and tests each registered
+// operation in both modes and both precisions: function, exact reversal, replay of a saved record, gradients. A
+// failure shrinks to a small network. Normalisation over each example is discontinuous at zero, so it is drawn only
+// if its inputs are away from zero.
 package net2net

@@ -15,7 +15,8 @@ type Optimizer struct {
 	Names []string // names of the parameters, in order
 }
 
-// NewOptimizer creates an optimizer for all parameters of a network with the same options. The scope owns its state.
+// NewOptimizer creates an optimizer that uses the same options for all parameters of a network. The scope owns its
+// state.
 func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*Optimizer, error) {
 	opt := &Optimizer{Optimizer: s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: o})}
 	for _, e := range n.Trained() {
@@ -24,12 +25,13 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 	return opt, s.Err()
 }
 
-// Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both.
-// Learning rate and other options stay.
+// Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both. The
+// learning rate and the other options stay unchanged.
 //
 // State follows parameters: a kept tensor keeps its state, and a copy gets the same share of the moments as of the
-// gradient. A new tensor has no first moment, but the mean second moment and the step count of its donor, so it moves
-// as fast as its neighbours. Without a donor it begins with the state of a new optimizer.
+// gradient. A new tensor starts with a first moment of zero, and with the mean second moment and the step count of
+// its donor, so its updates are as large as its neighbours' updates. Without a donor it starts with the state of a
+// new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

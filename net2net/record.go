@@ -28,7 +28,7 @@ func WriteRecord(fsys files.FS, path string, changes []*Change) error {
 	})
 }
 
-// ReadRecord reads a file written by WriteRecord.
+// ReadRecord reads a file that WriteRecord wrote.
 func ReadRecord(fsys files.FS, path string) ([]*Change, error) {
 	text, err := files.ReadAll(fsys, path, recordLimit)
 	if err != nil {

@@ -63,7 +63,7 @@ const largestText = 64 << 20
 const runtimesName = "runtimes"
 
 // ReadFolder reads a results folder of the original system. It skips subfolders and incomplete last lines. If some
-// files cannot be read, it returns the others, and the error names each faulty file and line.
+// files cannot be read, it returns the other files, and the error names each faulty file and line.
 func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)

@@ -57,7 +57,7 @@ type comparedValue struct {
 	// Chance is the p-value of the difference from the first column, by permutation; null in the
 	// first column, and for a quantity without a better direction.
 	Chance *float64 `json:"chance"`
-	// Inside reports that the difference from the first column is not significant.
+	// Inside reports whether the difference from the first column is not significant.
 	Inside bool `json:"inside_noise"`
 
 	values []float64
@@ -73,8 +73,8 @@ var (
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
 	Mean float64 `json:"value"` // mean of the values
-	// lower end of the 95% interval of the mean: the interval that a cluster simulation reports over jobs or workloads,
-	// otherwise over seeds by Student's t-distribution, which is null below three values
+	// lower end of the 95% interval of the mean: the interval that a cluster simulation reports over jobs or
+	// workloads, otherwise over seeds by Student's t-distribution; null for fewer than three values
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"` // upper end of that interval; null if low is
 	N    int      `json:"n"`    // number of values

@@ -24,7 +24,7 @@ func CountFigures(p *page.Page) (n int) {
 // headBytes is the length of the prefix that identifies a page made by graft.
 const headBytes = 1024
 
-// CheckReplace returns an error if an existing file is not a page made by graft, unless force is set.
+// CheckReplace returns an error if a file exists that is not a page made by graft, unless force is true.
 func CheckReplace(fsys files.FS, path string, force bool) error {
 	info, err := fsys.Stat(path)
 	switch {

@@ -17,7 +17,7 @@ import (
 type JobDetail struct {
 	Events []eventRow `json:"events"` // events in order of time
 	Epochs []epochRow `json:"epochs"` // last epochs; with --all, every epoch
-	// Skipped is the number of epochs before the listed ones.
+	// Skipped is the number of epochs before the first listed epoch.
 	Skipped int `json:"epochs_before"`
 	// Measured is the measured energy of the job; null before its end, or if an older version of graft wrote the run.
 	Measured *runs.MeasuredEnergy `json:"measured"`

@@ -29,7 +29,7 @@ type metricReport struct {
 	To    *float64 `json:"to_s"`
 	First *float64 `json:"first"` // first value that is a single number; null if there is none
 	Last  *float64 `json:"last"`
-	Torn  bool     `json:"torn"` // the file ends in half a row
+	Torn  bool     `json:"torn"` // the file ends in an incomplete row
 }
 
 // logReport describes a log file.

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// MaxPageRuns is the maximum number of runs that have a section each on a page. A page with more runs shows only
-	// the comparison, unless all sections are requested.
+	// MaxPageRuns is the maximum number of runs for which a page has one section per run. A page with more runs shows
+	// only the comparison, unless all sections are requested.
 	MaxPageRuns = 12
 	// maxPageRows is the maximum number of rows of a table on a page, unless all are requested.
 	maxPageRows = 200
 )
 
-// Page creates the page of runs: the comparison if there are several, then a section per run. Without all it shortens
-// long tables and lists; more is the command that shows them in full.
+// Page creates the page of runs: the comparison if there are several, then a section per run. If all is false, it
+// shortens long tables and lists; more is the command that shows them in full.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {

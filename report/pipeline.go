@@ -60,7 +60,7 @@ type pipelineStage struct {
 	State   runs.StageState `json:"state"`     // waits, begun, done or failed
 	Began   *time.Time      `json:"began"`     // start of the last attempt; null if it never started
 	Seconds float64         `json:"seconds"`   // duration of the last completion
-	Reused  int             `json:"reused"`    // number of times it was skipped since
+	Reused  int             `json:"reused"`    // number of times that it was skipped since then
 	Changed bool            `json:"changed"`   // its output was changed or removed
 	Parts   []string        `json:"part_runs"` // folders of its runs
 	Made    []string        `json:"made"`      // outcome of each run, in words

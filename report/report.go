@@ -26,7 +26,7 @@ type Report struct {
 	all    bool
 }
 
-// Detail holds the part of a report that exists only for single runs, such as epochs. JSON also contains it.
+// Detail holds the part of a report that exists only for single runs, such as epochs. JSON output also contains it.
 type Detail interface {
 	// write adds the detail to a report.
 	write(d *document.Document)
@@ -55,8 +55,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New creates the report of runs: a single run with its detail, or several runs with comparisons. With all, the detail
-// has every row.
+// New creates the report of runs: a single run with its detail, or several runs with comparisons. If all is true, the
+// detail has every row.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}
@@ -83,7 +83,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 }
 
 // Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of another case,
-// which of names.
+// which the function of names.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
@@ -94,7 +94,7 @@ func (r *Report) Reach(of string) error {
 	return err
 }
 
-// Err returns an error that names the skipped folders. Its exit code is Partial if a run is reported.
+// Err returns an error that names the skipped folders. Its exit code is Partial if at least one run is reported.
 func (r *Report) Err() error {
 	if len(r.Skipped) == 0 {
 		if len(r.Runs) == 0 {

@@ -24,7 +24,7 @@ func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
 // sweepDetail holds the cases of a sweep.
 type sweepDetail struct {
 	*runs.SweepOutcome
-	// Reaches hold the cost at which each case reaches the loss of another; omitted unless requested.
+	// Reaches holds the cost at which each case reaches the loss of another case; omitted unless requested.
 	Reaches []runs.Reach `json:"reaches,omitempty"`
 }
 

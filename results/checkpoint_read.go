@@ -38,7 +38,7 @@ type Checkpoint struct {
 	sections map[string]*io.SectionReader
 }
 
-// ReadCheckpoint opens and verifies a checkpoint file. The error about a damaged file wraps ErrDamaged.
+// ReadCheckpoint opens and verifies a checkpoint file. If the file is damaged, the error wraps ErrDamaged.
 func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

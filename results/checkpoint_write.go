@@ -92,7 +92,8 @@ func (w *CheckpointWriter) write(data []byte) error {
 	return err
 }
 
-// Section starts a section. Writes belong to it until the next section starts. Names must be unique and not empty.
+// Section starts a section. Writes go to this section until the next section starts. Names must be unique and not
+// empty.
 func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 	if name == marksSection {
 		return nil, fmt.Errorf("section name %q is reserved; choose another name", name)
@@ -111,7 +112,7 @@ func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 	return &sectionWriter{w, len(w.index.Sections) - 1}, nil
 }
 
-// Bytes writes a whole section.
+// Bytes writes a complete section.
 func (w *CheckpointWriter) Bytes(name string, data []byte) error {
 	if name == marksSection {
 		_, err := w.Section(name)

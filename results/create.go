@@ -33,8 +33,8 @@ var (
 
 // CreateOptions holds the options of Create. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False makes an existing
-	// folder an error.
+	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False returns an error
+	// if the folder exists.
 	Force bool
 	// Config is the text of the configuration as given. Empty means none.
 	Config string
@@ -95,8 +95,8 @@ func (r *Run) writeFirst(o CreateOptions, m Manifest) error {
 	return writeJSON(r.fsys, r.Path(ManifestFile), m)
 }
 
-// Discard closes a run that Create made and deletes the folder's content. It also deletes the folder if Create made it,
-// so that the next Create finds its path free.
+// Discard closes a run that Create created and deletes the folder's content. It also deletes the folder if Create
+// created it, so that the next Create can use the path.
 func (r *Run) Discard() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,8 +193,8 @@ func moveAside(fsys files.FS, path string) (err error) {
 	return err
 }
 
-// Lock locks the folder of a run that has no manifest, such as a pipeline, for this process. Other processes then take
-// the run for running. If another process holds the lock, the error wraps files.ErrLocked.
+// Lock locks the folder of a run that has no manifest, such as a pipeline, for this process. Other processes then
+// treat the run as running. If another process holds the lock, the error wraps files.ErrLocked.
 func Lock(fsys files.FS, path string) (io.Closer, error) {
 	lock, err := lockRun(fsys, path)
 	if err != nil {

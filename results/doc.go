@@ -24,10 +24,10 @@
 //
 // # What survives
 //
-// Files that are written at once reach the disk whole or not at all. Tables and logs grow by whole lines: a kill leaves
-// at most one torn line at the end, which readers skip and the next process cuts off. A checkpoint contains the number
-// of rows of each table and log, and is written after those rows are on stable storage, so that [Run.Rewind] can
-// restore all of them to that moment.
+// Files that are written in one step reach the disk completely or not at all. Tables and logs grow by whole lines. A
+// kill leaves at most one torn line at the end, which readers skip and the next process truncates. A checkpoint
+// contains the number of rows of each table and log, and is written after those rows are on stable storage, so that
+// [Run.Rewind] can restore all of them to that moment.
 //
 // # Tables
 //
@@ -47,6 +47,5 @@
 //	8 bytes   length of the index
 //	32 bytes  SHA-256 of everything before
 //
-// The section "streams.json" is the package's own: rows and digest of each
-// table and log.
+// This package writes the section "streams.json" itself: the number of rows and the digest of each table and log.
 package results

@@ -19,9 +19,9 @@ type Events struct {
 	now func() time.Time
 }
 
-// Events starts a new event file. The function now is the machine's clock, which stamps the events. A resumed run first
-// calls Rewind, which truncates event files like tables, and passes its next step: an open TensorBoard then drops this
-// step and later steps. Zero starts a run from the beginning.
+// Events starts a new event file. The function now is the machine's clock, which stamps the events. A resumed run
+// first calls Rewind, which truncates event files as it truncates tables, and passes its next step: an open
+// TensorBoard then drops this step and later steps. Zero starts a run from the beginning.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 	Silent                // shown in no additional place, since every job has it
 )
 
-// EventTraits describe how an event is shown. The zero value, which unknown events have, is a neutral event that is
+// EventTraits describes how an event is shown. The zero value, which unknown events have, is a neutral event that is
 // shown everywhere.
 type EventTraits struct {
 	Look   Look
@@ -93,7 +93,7 @@ func NewJobEvent(name JobEvent, traits EventTraits) JobEvent {
 	return name
 }
 
-// Traits returns the event's traits; the zero value for an unknown event.
+// Traits returns the event's traits, or the zero value for an unknown event.
 func (e JobEvent) Traits() EventTraits {
 	if k := slices.IndexFunc(jobEvents, func(k jobEventKind) bool { return k.event == e }); k >= 0 {
 		return jobEvents[k].traits

@@ -31,8 +31,8 @@ func (l *Lines) Append(v any) error {
 	return l.a.append(append(text, '\n'))
 }
 
-// Write adds a line that is already JSON, with a line break if it is missing. With Write and Sync, Lines can be the
-// output of a logger.
+// Write adds a line that is already JSON, with a line break if it is missing. Because it has Write and Sync, Lines
+// can be the output of a logger.
 func (l *Lines) Write(line []byte) (int, error) {
 	text := bytes.TrimSuffix(line, []byte("\n"))
 	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {
@@ -44,8 +44,8 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// ReadJSONLines reads a log. The log may grow meanwhile: an incomplete last line is skipped. It returns nil if there
-// are no lines.
+// ReadJSONLines reads a log. The log may grow during the call: an incomplete last line is skipped. It returns nil if
+// there are no lines.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 	var values []T
 	err := ReadTable(fsys, path, func(r io.Reader) error {

@@ -113,8 +113,8 @@ type Tracker struct {
 	closed   bool
 }
 
-// NewTracker starts to track the progress of the run in a folder. The function now is the machine's clock. It continues
-// the values of the metric of a process before.
+// NewTracker starts to track the progress of the run in a folder. The function now is the machine's clock. It
+// continues the metric's values from an earlier process.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}
 	t.progress = Progress{Unit: unit, Since: t.written.UTC()}
@@ -145,7 +145,7 @@ func (t *Tracker) Note(done, of float64) {
 	t.writeIfDue()
 }
 
-// Measure adds a value of the main metric. Another metric replaces the values so far.
+// Measure adds a value of the main metric. A different metric replaces all previous values.
 func (t *Tracker) Measure(metric, unit string, value float64) {
 	if t == nil || !isFinite(value) {
 		return
@@ -169,8 +169,8 @@ func (t *Tracker) Measure(metric, unit string, value float64) {
 	t.writeIfDue()
 }
 
-// End ends the tracking. Without an error it removes the file, since the outcome says more; with an error it records
-// the error as the reason of the failure. A process that was interrupted calls Stop instead.
+// End ends the tracking. If there is no error, it removes the file, because the outcome contains more. Otherwise it
+// records the error as the reason for the failure. A process that was interrupted calls Stop instead.
 func (t *Tracker) End(err error) {
 	if t == nil {
 		return

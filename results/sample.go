@@ -16,7 +16,7 @@ const wholeSample = 64 << 10
 const sampleBlock = 1 << 10
 
 // ReadStreamSample reads about n rows, evenly spread over the table, and the last row. It reads a small table
-// completely. Rows longer than sampleBlock are skipped. The table may grow meanwhile.
+// completely. Rows longer than sampleBlock are skipped. The table may grow during the call.
 func ReadStreamSample(fsys files.FS, path string, n int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

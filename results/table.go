@@ -28,8 +28,8 @@ type series struct {
 	missing map[int]bool
 }
 
-// ReadStream reads a table. The table may grow meanwhile: an incomplete last row is skipped. Any other content that a
-// Stream cannot write is an error with file and line.
+// ReadStream reads a table. The table may grow during the call: an incomplete last row is skipped. For any other
+// content that a Stream cannot write, the error names the file and the line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}
 	if err := ReadTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {

@@ -13,8 +13,8 @@ import (
 // tailBlock is the number of bytes read first from the end of a file.
 const tailBlock = 1 << 12
 
-// ReadStreamTail reads the last rows of a table. The field Rows of the result is the number of rows read. The table may
-// grow meanwhile: an incomplete last row is skipped.
+// ReadStreamTail reads the last rows of a table. The field Rows of the result is the number of rows read. The table
+// may grow during the call: an incomplete last row is skipped.
 func ReadStreamTail(fsys files.FS, path string, rows int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package simulation evaluates adaptation policies without training. A job with a few decisions has a limited number of
-// action sequences, so graft trains all of them once and stores their accuracies in a table. A policy is then a path
+// Package simulation evaluates adaptation policies without training. A job with few decisions has a limited number of
+// action sequences, so graft trains each of them once and stores the accuracies in a table. A policy is then a path
 // through the table: its accuracy is a lookup, and its regret against the best sequence is known.
 //
 // # Types
@@ -13,7 +13,8 @@
 //
 // A [Node] is one decision: a decider.Situation with the choices, the actions before it, and the index of the next
 // node for each choice. At the last decision that index is a record. [Tree.Follow] returns the record that a
-// deterministic policy reaches. [Tree.Spread] returns the probability of each record for a policy that draws.
+// deterministic policy reaches. [Tree.Spread] returns the probability of each record for a policy that samples
+// actions.
 //
 // [MeanAccuracies] returns the accuracy of each record, averaged over its seeds. [Smoothed] returns the accuracies of a
 // simple model that is fitted to the table: it averages out the noise of single runs, and loses effects that the model

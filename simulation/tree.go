@@ -237,7 +237,7 @@ func OfferedTargets(trees []*Tree) []string {
 	return slices.Sorted(maps.Keys(targets))
 }
 
-// Follow takes the choice that pick returns at each node, and returns the index of the record at the end.
+// Follow takes the choice that pick returns at each node, and returns the index of the record that it reaches.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {

@@ -9,15 +9,15 @@ import (
 	"graft/internal/validate"
 )
 
-// Augment selects the random changes that a training step makes to images [N, C, H, W] before it uses them: the
+// Augment selects the random changes that a training step applies to images [N, C, H, W] before it uses them: the
 // operations of RandAugment, a shift, a flip, a hole, and then mixup. Each image is changed independently. Pixels
-// outside the image and in the hole are 0, which is black for a program that normalises. The zero Augment changes
-// nothing.
+// outside the image and in the hole are 0, which is black for a program that normalises its input. The zero Augment
+// changes nothing.
 type Augment struct {
 	Pad  int  // Maximum random shift in each direction, in pixels. Zero means no shift.
 	Flip bool // Flips each image left to right with probability 0.5. Default false.
-	// Side of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero means no
-	// hole.
+	// Side length of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero
+	// means no hole.
 	Cutout int
 	// Number of random operations per image, applied one after the other as in torchvision's RandAugment: shear,
 	// translation, rotation, a change of brightness, colour, contrast, sharpness or levels, or no change. Zero turns
@@ -65,15 +65,15 @@ var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "Sh
 // String returns the operation's name.
 func (o Operation) String() string { return operations.text(o) }
 
-// Operate applies an operation of RandAugment to all images in x, whose pixels are bytes. An operation with two
-// directions uses the other one if opposite is true.
+// Operate applies an operation of RandAugment to all images in x, whose pixels are bytes. If opposite is true, an
+// operation with two directions uses the opposite direction.
 func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *Tensor {
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x selected by the int64 tensor rows, each augmented at random as in Train, but without
-// RandAugment and mixup. Nil rows select all images. It draws five numbers per image, regardless of the options. A nil
-// random means LibTorch's own generator.
+// Augment returns the images of x that the int64 tensor rows selects, each randomly augmented as in Train, but
+// without RandAugment and mixup. Nil rows select all images. It draws five numbers per image, regardless of the
+// options. A nil random means LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }

@@ -2,7 +2,8 @@ package torch
 
 import "fmt"
 
-// DType is the type of a tensor's elements. The numbers are the ones of LibTorch and gotorch. The zero DType is Uint8.
+// DType is the type of a tensor's elements. The numbers are the same as in LibTorch and gotorch. The zero DType is
+// Uint8.
 type DType int8
 
 // The element types that graft supports.

@@ -16,7 +16,7 @@ var (
 	ErrDevice = errors.New("no such device")
 	// ErrOutOfMemory means that the host or the device ran out of memory.
 	ErrOutOfMemory = errors.New("out of memory")
-	// ErrShape means that the shapes or types of operands do not fit the operator.
+	// ErrShape means that the operator does not accept the shapes or types of its operands.
 	ErrShape = errors.New("operands do not match")
 	// ErrPeer means that another process of the group has ended, or did not answer before the timeout.
 	ErrPeer = errors.New("lost a process of the group")

@@ -30,7 +30,7 @@ var door = struct {
 }{limit: Native}
 
 // Load opens LibTorch. The first scope calls it automatically; call Load to find errors early. Later calls return the
-// result of the first.
+// result of the first call.
 func Load() error {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()
@@ -131,7 +131,7 @@ func setThreads(n int) error {
 }
 
 // UseThreads sets the number of threads for operators that the calling thread runs, at no cost. The goroutine must be
-// locked to its thread, like in [With].
+// locked to its thread, as in [With].
 func UseThreads(n int) error {
 	if err := Load(); err != nil {
 		return err

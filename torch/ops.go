@@ -12,7 +12,7 @@ func (s *Scope) Transpose(x *Tensor, a, b int) *Tensor {
 	return s.borrow("transpose", func() gotorch.Tensor { return gotorch.Transpose(x.gotorch(), int64(a), int64(b)) }, x)
 }
 
-// IndexSelect selects the rows of x along a dimension whose int64 indices are given.
+// IndexSelect selects the entries of x along a dimension, given their int64 indices.
 func (s *Scope) IndexSelect(x *Tensor, dim int, index *Tensor) *Tensor {
 	return s.borrow("index_select",
 		func() gotorch.Tensor { return gotorch.IndexSelect(x.gotorch(), int64(dim), index.gotorch()) }, x, index)
@@ -37,8 +37,8 @@ func or(value, otherwise int) int64 {
 	return int64(value)
 }
 
-// BatchNorm holds the tensors and settings of a batch normalisation. A nil Weight means 1, and a nil Bias 0. With nil
-// Mean and Var, it uses the statistics of the batch.
+// BatchNorm holds the tensors and settings of a batch normalisation. A nil Weight means 1, and a nil Bias means 0. If
+// Mean and Var are nil, the statistics of the batch are used.
 type BatchNorm struct {
 	Weight, Bias *Tensor
 	Mean, Var    *Tensor

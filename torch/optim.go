@@ -56,12 +56,11 @@ type OptimizerOptions struct {
 	// Uses SGD's Nesterov momentum instead of plain momentum. Requires momentum above 0 and no dampening. Default
 	// false.
 	Nesterov bool
-	// Maximum norm of all gradients of a step together; larger gradients are scaled down to it. Zero means no limit.
+	// Maximum global norm of the gradients of a step; larger gradients are scaled down to it. Zero means no limit.
 	// Cannot be combined with clip_value.
 	ClipNorm float64 `json:",omitempty"`
-	// Maximum magnitude of each value of a gradient; larger values are clipped. Zero means no limit. Cannot be combined
-	// with
-	// clip_norm.
+	// Maximum magnitude of each gradient value; larger values are clipped. Zero means no limit. Cannot be combined
+	// with clip_norm.
 	ClipValue float64 `json:",omitempty"`
 	// Fused updates each parameter in one pass over memory instead of with PyTorch's operators. Results are equal up to
 	// rounding.
@@ -108,7 +107,7 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 }
 
 // State is the initial state of a parameter in an optimizer. Its tensors are used, not copied. A nil tensor, or the
-// zero State, starts like a new optimizer.
+// zero State, starts as in a new optimizer.
 type State struct {
 	First, Second *Tensor // moments, as described in Slot
 	Steps         int64

@@ -35,8 +35,8 @@ type PeersOptions struct {
 	Size int // number of processes in the group
 	// path of a file that does not exist yet, through which processes on one machine find each other
 	File string
-	// Address is the IP address at which processes on other machines reach this one. The processes then find each other
-	// through Store instead of File. Empty means that all processes run on this machine.
+	// Address is the IP address at which processes on other machines reach this process. The processes then find each
+	// other through Store instead of File. Empty means that all processes run on this machine.
 	Address string
 	Store   Store // keys shared by all machines, used with Address until the group is closed
 	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate over NCCL if LibTorch supports
@@ -147,7 +147,7 @@ func (p *Peers) pointer() C.graft_peers {
 	return p.handle
 }
 
-// Sum replaces tensors by their sums over all processes, in place. The results are bit-identical in all processes.
+// Sum replaces tensors, in place, with their sums over all processes. The results are bit-identical in all processes.
 func (p *Peers) Sum(tensors ...*Tensor) error {
 	return p.call("sum over processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_sum(p.handle, first, count)

@@ -11,8 +11,8 @@ import (
 )
 
 // PolicyShape holds the sizes of a policy network: embeddings of tokens, a bidirectional recurrent layer over them, a
-// second recurrent layer over its outputs, and three linear layers over the second layer's last output and the encoded
-// time.
+// second recurrent layer over its outputs, and three linear layers that take the second layer's last output and the
+// encoded time.
 type PolicyShape struct {
 	Tokens    int  // number of different tokens
 	Embedding int  // number of values per embedding

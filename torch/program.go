@@ -149,7 +149,7 @@ func (b *Builder) Dropout(x Value, p float64) Value {
 // Add adds two values, as a residual connection does.
 func (b *Builder) Add(x, y Value) Value { return b.add(C.GRAFT_LAYER_ADD, nil, nil, nil, x, y) }
 
-// Cat joins up to eight values along a dimension.
+// Cat concatenates up to eight values along a dimension.
 func (b *Builder) Cat(dim int, parts ...Value) Value {
 	return b.add(C.GRAFT_LAYER_CAT, []int64{int64(dim)}, nil, nil, parts...)
 }
@@ -172,9 +172,9 @@ type ProgramOptions struct {
 	// it fuses GELU and its derivative, and uses the matrix products of oneDNN. Results are equal up to rounding. The
 	// default, false, keeps PyTorch's order of operations.
 	Fast bool
-	// Steady makes gradients on the CPU bit-identical for any number of threads. The default, false, sums over one part
-	// per thread, like PyTorch. On a CUDA device, repeated steps are bit-identical on the same machine, and a layer
-	// without a deterministic operator is an error.
+	// Steady makes gradients on the CPU bit-identical for any number of threads. The default, false, sums over one
+	// part per thread, as PyTorch does. On a CUDA device, repeated steps are bit-identical on the same machine, and a
+	// layer without a deterministic operator causes an error.
 	Steady bool
 	// Precision is the numeric type that convolutions and linear layers compute in; weights, gradients and all other
 	// layers keep their types. The default is Single.

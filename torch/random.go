@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// Generator produces random numbers on one device. A nil Generator means LibTorch's own, which all callers share.
+// Generator produces random numbers on one device. A nil Generator means LibTorch's own generator, which all callers
+// share.
 type Generator struct {
 	handle C.graft_generator
 }

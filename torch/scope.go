@@ -76,7 +76,7 @@ func With(body func(s *Scope) error) (err error) {
 // Err returns the first error of any operator in this scope.
 func (s *Scope) Err() error { return s.err }
 
-// Close frees everything that the scope owns. Closing a scope twice is an error.
+// Close frees everything that the scope owns. Closing a scope twice returns an error.
 func (s *Scope) Close() error {
 	if !s.open {
 		return &Error{Op: "close scope", Cause: errors.New("the scope is already closed"), Remedy: "close a scope once",

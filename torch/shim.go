@@ -34,7 +34,7 @@ type LSTM struct {
 	BatchFirst bool
 }
 
-// LSTM runs the memory over x from the states h and c, and returns its output and its final states.
+// LSTM runs the layer over x, starting from the states h and c, and returns its output and its final states.
 func (s *Scope) LSTM(l LSTM, x, h, c *Tensor) (output, hidden, cell *Tensor) {
 	operands := append([]*Tensor{x, h, c}, l.Weights...)
 	outs := s.run(C.GRAFT_OP_LSTM, "lstm",
@@ -42,7 +42,7 @@ func (s *Scope) LSTM(l LSTM, x, h, c *Tensor) (output, hidden, cell *Tensor) {
 	return outs[0], outs[1], outs[2]
 }
 
-// Cat joins tensors along a dimension.
+// Cat concatenates tensors along a dimension.
 func (s *Scope) Cat(dim int, parts ...*Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_CAT, "cat", arguments{ints: []int{dim}}, parts...)
 }
@@ -80,7 +80,7 @@ func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
 	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
 }
 
-// Narrow returns length entries of x along a dimension, from index start. The result shares x's memory.
+// Narrow returns length entries of x along a dimension, starting at index start. The result shares x's memory.
 func (s *Scope) Narrow(x *Tensor, dim, start, length int) *Tensor {
 	return s.one(C.GRAFT_OP_NARROW, "narrow", arguments{ints: []int{dim, start, length}}, x)
 }
@@ -93,7 +93,7 @@ func (s *Scope) Scale(x *Tensor, factor, offset float64) *Tensor {
 // Neg returns -x.
 func (s *Scope) Neg(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_NEG, "neg", arguments{}, x) }
 
-// Exp returns e to the power of each element.
+// Exp returns e raised to the power of each element.
 func (s *Scope) Exp(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_EXP, "exp", arguments{}, x) }
 
 // Log returns the natural logarithm of each element.
@@ -144,12 +144,12 @@ type Sources struct {
 	Rows    *Tensor // int64 indices of the source rows (dimension 0)
 	Columns *Tensor // int64 indices of the source columns (dimension 1)
 	Scale   *Tensor // factor of each row
-	// Copies and First divide each column exactly among its copies. Copies holds the number of copies; First holds 1
-	// for the first copy of a column and 0 for the others.
+	// Copies and First determine how each column is divided exactly among its copies. Copies holds the number of
+	// copies; First holds 1 for the first copy of a column and 0 for the others.
 	Copies, First *Tensor
 }
 
-// Spread copies the channels of a weight as from describes, without recording gradients.
+// Spread copies the channels of a weight as the argument from describes, without recording gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
 		from.First)

@@ -39,7 +39,7 @@ func (i Info) Count() int {
 	return n
 }
 
-// Info returns the tensor's type, shape and device. An empty or closed tensor is an error.
+// Info returns the tensor's type, shape and device. It returns an error for an empty or closed tensor.
 func (t *Tensor) Info() (Info, error) {
 	if t == nil || t.handle == nil {
 		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("the tensor is closed or was never made"),

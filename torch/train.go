@@ -25,8 +25,8 @@ type Batches struct {
 	// Part is the maximum number of rows in one gradient computation of a training step. A larger batch is split into
 	// parts whose gradients are added, and BatchNorm normalises each part separately. Zero means the whole batch.
 	Part int
-	// Least is the minimum number of rows in a training step, and in a part of it. A smaller remainder joins the rows
-	// before it. Zero means 1.
+	// Least is the minimum number of rows in a training step, and in a part of it. A smaller remainder is added to
+	// the rows before it. Zero means 1.
 	Least int
 	// Augment changes the images of training steps at random; Evaluate ignores it. The zero value changes nothing.
 	Augment Augment
@@ -46,9 +46,9 @@ type Batches struct {
 	// is split into two halves. Default false.
 	Squares bool
 	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
-	// batches, and generators in the same state. Each trains on its part of the rows of every batch and evaluates its
-	// part of the batches; all get the results for the whole. A call of Train that fails then changes nothing except
-	// gradients.
+	// batches, and generators in the same state. Each process trains on its part of the rows of every batch and
+	// evaluates its part of the batches. All processes get the results for all rows and batches. If a call of Train
+	// fails, it changes nothing except gradients.
 	Peers *Peers
 }
 
@@ -57,7 +57,7 @@ type Batches struct {
 type Teacher struct {
 	Logits      *Tensor // logits of the other network, one row per input; nil means no distillation
 	Temperature float64 // number that logits are divided by; above zero
-	// share of the teacher in the loss, between 0 and 1; the rest belongs to the labels
+	// weight of the teacher in the loss, between 0 and 1; the remaining weight is for the labels
 	Share float64
 	// number of steps over which Share falls linearly to zero; zero keeps Share constant
 	Length int
@@ -73,7 +73,7 @@ type Average struct {
 }
 
 // Scaler scales the loss, so small gradients do not vanish in float16, and skips steps with gradients that are not
-// finite, like torch.cuda.amp.GradScaler.
+// finite, as torch.cuda.amp.GradScaler does.
 type Scaler struct {
 	Scale    float64 // factor of the loss; above zero
 	Interval int64   // number of steps with finite gradients after which Scale doubles

@@ -17,8 +17,8 @@ type Block struct {
 	Layers []*Layer
 	In     Edge
 	Out    Edge
-	// Ends says that the last layer produces the block's output: inside the block, nothing is added to it or joined
-	// with it.
+	// Ends reports whether the last layer produces the block's output: inside the block, nothing is added to this
+	// output or concatenated with it.
 	Ends bool
 	// Parent, Lane and Step are the place where the block runs or, for an unmarked block, its last layer.
 	Parent *model.Container
@@ -82,7 +82,7 @@ func (r *reader) Enter(path string, c *model.Container) {
 	}
 }
 
-// Leave records the output of containers, and makes blocks of marked ones.
+// Leave records the output of containers, and turns marked containers into blocks.
 func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	r.trace.outputs[path] = out
 	if c.Mark == model.Unmarked {
@@ -174,7 +174,7 @@ func (t *Trace) blockNames() string {
 	return strings.Join(words, ", ")
 }
 
-// SpaceAt returns the output space of a layer, container or block, and its number of channels.
+// SpaceAt returns the output space of a layer, container or block, and the number of its channels.
 func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	edge, ok := t.outputs[name]
 	if !ok || name == "" {

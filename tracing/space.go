@@ -83,7 +83,7 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a requested number of channels on an edge to a number of units. An impossible number is an error that
+// Target converts a requested number of channels on an edge to a number of units. For an impossible number, the error
 // names the layers that tie the space.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units

@@ -17,7 +17,7 @@ type Trace struct {
 	outputs map[string]Edge
 }
 
-// Layer records a run of a leaf, which may run more than once.
+// Layer records one run of a leaf. A leaf may run more than once.
 type Layer struct {
 	At      model.Place
 	Leaf    *model.Leaf
@@ -36,7 +36,7 @@ type Part struct {
 	Channels int
 }
 
-// Read traces a network. It returns an error if shapes do not fit.
+// Read traces a network. It returns an error if shapes do not match.
 func Read(n *model.Network) (*Trace, error) {
 	if n.Graph != nil {
 		return nil, fmt.Errorf("trace %s: the network runs as a graph, so actions must be given explicitly, "+
@@ -149,7 +149,7 @@ func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	return body, nil
 }
 
-// Cat joins the parts.
+// Cat concatenates the parts.
 func (r *reader) Cat(_ string, parts []Edge) (Edge, error) {
 	r.end()
 	r.summed = true

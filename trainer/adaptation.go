@@ -26,14 +26,14 @@ type adaptation struct {
 
 // growth is the part of a checkpoint's position for adaptation.
 type growth struct {
-	Asked     int               `json:"asked"`   // decisions since the last up
+	Asked     int               `json:"asked"`   // decisions since the last up event
 	Asking    bool              `json:"asking"`  // a decision is due
-	Changes   []*net2net.Change `json:"changes"` // changes that the network still has
+	Changes   []*net2net.Change `json:"changes"` // changes that were not reverted
 	Divided   int               `json:"divided"` // number of divisions of the learning rate
-	Levels    []int             `json:"levels"`  // number of changes at each up
+	Levels    []int             `json:"levels"`  // number of changes at each up event
 	Deciding  time.Duration     `json:"deciding_ns"`
 	Operating time.Duration     `json:"operating_ns"`
-	Skipped   int               `json:"skipped,omitempty"` // actions that could not be done
+	Skipped   int               `json:"skipped,omitempty"` // actions that could not be executed
 }
 
 func (a *adaptation) reallocate(to Allocation) error {

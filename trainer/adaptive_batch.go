@@ -10,7 +10,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Scaling names a rule that scales the learning rate for batches above the smallest batch.
+// Scaling names a rule that scales the learning rate for batches larger than the smallest batch.
 type Scaling string
 
 // Rules that scale the learning rate. The zero Scaling means AdaScale for SGD, and SquareRoot for Adam and AdamW.
@@ -50,7 +50,7 @@ type AdaptiveBatch struct {
 	Interval int     `json:",omitempty"` // Interval between measurements of gradient noise, in steps. Zero means 16.
 }
 
-// Measures reports whether the noise of gradients is measured.
+// Measures reports whether gradient noise is measured.
 func (a AdaptiveBatch) Measures() bool { return a.On || a.Measure }
 
 // EnsureDefaults fills unset options if gradient noise is measured. The arguments are the job's batch and update rule.

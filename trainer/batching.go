@@ -170,7 +170,7 @@ func (j *Job) throughputs() func(size int) float64 {
 	}
 }
 
-// BatchRates holds the batch of a job with its throughput, efficiency and goodput.
+// BatchRates holds a job's batch size with its throughput, efficiency and goodput.
 type BatchRates struct {
 	Batch      int     // images per step
 	Throughput float64 // images per second of the epoch's training steps, on the clock; zero means unknown

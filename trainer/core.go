@@ -30,18 +30,18 @@ type core struct {
 // progress is the part of a checkpoint's position for the loop.
 type progress struct {
 	Epoch     int           `json:"epoch"`              // current epoch
-	Step      int           `json:"step"`               // steps done in the epoch
-	Steps     int64         `json:"steps"`              // steps done in total
+	Step      int           `json:"step"`               // steps completed in the epoch
+	Steps     int64         `json:"steps"`              // total number of completed steps
 	Rate      int           `json:"rate"`               // epochs since the learning rate schedule began
 	LR        float64       `json:"lr"`                 // learning rate of the last step
 	Restarted time.Duration `json:"restarted_ns"`       // time of the last start of that schedule
 	LowRate   bool          `json:"low_rate,omitempty"` // EventLowRate is recorded
 	Time      time.Duration `json:"time_ns"`            // time on the clock at the last save or change of devices
 	Spent     time.Duration `json:"spent_ns"`           // budget used at the last evaluation or the end
-	Past      int           `json:"past"`               // events of the timeline taken
+	Past      int           `json:"past"`               // number of timeline events taken
 	Live      []LiveChange  `json:"live,omitempty"`     // changes outside the timeline
 	Devices   int           `json:"devices"`            // current number of devices
-	Decisions int           `json:"decisions"`          // decisions in total
+	Decisions int           `json:"decisions"`          // total number of decisions
 	Loss      float64       `json:"loss"`               // sum over the epoch's steps
 	Correct   int           `json:"correct"`            // correct images of the epoch
 	Seen      int           `json:"seen"`               // images of the epoch
@@ -90,7 +90,7 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 	return c.Clock.Cost(w)
 }
 
-// StepTime is the time of a step with the current network; zero if the clock cannot tell it.
+// StepTime is the time of a step with the current network; zero if the clock does not know it.
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) clock.Work {

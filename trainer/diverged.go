@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// ErrDiverged reports that a loss or a weight became infinite or NaN. The last checkpoint before that is kept.
+// ErrDiverged reports that a loss or a weight became infinite or NaN. The last checkpoint before this point is kept.
 var ErrDiverged = errors.New("training diverged")
 
 // diverged returns the error for a loss that is not finite.

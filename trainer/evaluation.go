@@ -110,8 +110,8 @@ func (e *evaluation) test() (Score, error) {
 
 // Pretrained describes how a network was trained before its job.
 type Pretrained struct {
-	// Epochs is the number of whole epochs of earlier training. The job continues the epoch count and the learning rate
-	// schedule from it.
+	// Epochs is the number of whole epochs of earlier training. The job's epoch count and learning rate schedule
+	// continue from this number.
 	Epochs int
 	Score  Score // result of EvaluatePretrained
 }

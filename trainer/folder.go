@@ -47,8 +47,8 @@ type Folder struct {
 	columns int // columns of the table of epochs
 }
 
-// OpenFolder opens the tables of a run folder; the caller closes the folder. The flag noise says that the job measures
-// gradient noise.
+// OpenFolder opens the tables of a run folder; the caller closes the folder. The flag noise states whether the job
+// measures gradient noise.
 func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
 	f, err := &Folder{Run: run}, error(results.ErrColumns)
 	for k, columns := range columnCounts {
@@ -87,8 +87,8 @@ func (f *Folder) Save(sections []Section) error {
 	})
 }
 
-// Last returns the newest complete checkpoint, and truncates the tables to the rows written before it. Without a
-// checkpoint it returns nil and empties the tables.
+// Last returns the newest complete checkpoint, and truncates the tables to the rows written before it. If there is no
+// checkpoint, it returns nil and empties the tables.
 func (f *Folder) Last() (*SavedJob, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -108,7 +108,7 @@ func (f *Folder) Last() (*SavedJob, error) {
 	return ReadSavedJob(sections)
 }
 
-// ReachedBy returns the progress of a run at its newest checkpoint; the zero value without a checkpoint.
+// ReachedBy returns the progress of a run at its newest checkpoint; the zero value if there is no checkpoint.
 func ReachedBy(run *results.Run) (Reached, error) {
 	c, err := run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {

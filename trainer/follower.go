@@ -34,7 +34,7 @@ func (f *follower) Load() (digest string, d torch.Device, err error) {
 	return f.data.Digest, labels.Device, err
 }
 
-// Copy makes a replica of the leader's state.
+// Copy creates a replica of the leader's state.
 func (f *follower) Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error) {
 	f.Close()
 	var c snapshot
@@ -48,7 +48,7 @@ func (f *follower) Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor,
 	return f.replica.tensors(), nil
 }
 
-// Work takes the follower's share of steps or of an evaluation.
+// Work computes the follower's share of steps or of an evaluation.
 func (f *follower) Work(line json.RawMessage, peers *torch.Peers) error {
 	var o order
 	if err := json.Unmarshal(line, &o); err != nil {

@@ -17,7 +17,7 @@ type Forecast struct {
 	Training, Validation int            // number of images
 	First                *model.Network // network at the start of the job; required
 	Earlier              int            // epochs of earlier training, which count towards Options.Epochs
-	// Decide returns the network after a decision, counted from 0, about a network. Nil keeps the network.
+	// Decide returns the network that a decision, counted from 0, produces from a network. Nil keeps the network.
 	Decide func(n *model.Network, decision int) *model.Network
 }
 
@@ -60,8 +60,8 @@ type forecast struct {
 	costs   map[clock.Work]time.Duration // cost of one piece of work; the same few recur in every epoch
 }
 
-// Spans returns the work before the first event and after each event; false means unknown. It takes the turns of
-// [Job.Run] without training. An event that the job does not reach has a span without work.
+// Spans returns the work before the first event and after each event; false means unknown. It follows the same steps
+// as [Job.Run], without training. An event that the job does not reach has a span without work.
 func (f Forecast) Spans() (spans []Span, known bool) {
 	r := f.begin()
 	for range forecastTurns {

@@ -26,7 +26,7 @@ func (l leader) State() (any, []*torch.Tensor, error) {
 	return c, l.core.tensors(), nil
 }
 
-// Revision counts changes of the replica, except by steps.
+// Revision counts changes of the replica that are not caused by steps.
 func (l leader) Revision() int { return l.core.revision }
 
 // Record writes an event to the log of events.

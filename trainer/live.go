@@ -74,8 +74,8 @@ func NewLive(t Timeline, c clock.Clock) *Live {
 	return l
 }
 
-// Post requests a change and returns immediately. An empty change is derived by comparing the number of devices with
-// the number after all waiting requests.
+// Post requests a change and returns immediately. If the change is empty, its direction is derived by comparing the
+// number of devices with the number after all waiting requests.
 func (l *Live) Post(c Change, devices int) (*Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,8 +145,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, otherwise the first request, otherwise a change by one
-// device towards the number set by Present.
+// Allocation takes the timeline's next event if it is due, otherwise the first waiting request. If there is neither,
+// it changes the number of devices by one towards the number that Present set.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()

@@ -22,16 +22,17 @@ type MeasureOptions struct {
 	Batches []int
 	Rounds  int           // number of rounds; every network has one turn per round; zero means 7
 	Burst   time.Duration // approximate wall-clock time of a turn; zero means 40 ms
-	Exact   bool          // whether PyTorch's order of operations is kept, like with Options.Exact
-	// whether results are bit-identical for any number of threads, like with Options.Steady
+	Exact   bool          // whether PyTorch's order of operations is kept, as with Options.Exact
+	// whether results are bit-identical for any number of threads, as with Options.Steady
 	Steady bool
-	// Optimizer is the optimizer of the measured steps. Without a rule it is Adam. Its learning rate does not matter.
+	// Optimizer is the optimizer of the measured steps. If it has no rule, Adam is used. The learning rate has no
+	// effect on the times.
 	Optimizer torch.OptimizerOptions
 	Adapt     Adapt           // options of the measured surgery
 	Decider   decider.Decider // decider of the measured decisions; nil means decider.Random
 	// Now reads the wall clock; required.
 	Now func() time.Time
-	// Tell reports progress: the number of items done, of their total. Nil reports nothing.
+	// Tell reports progress: the number of items done and their total. Nil reports nothing.
 	Tell func(what string, done, of int)
 }
 
@@ -66,9 +67,9 @@ func (o MeasureOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Measure times networks on a device as jobs run them: with the same programs, called in the same way, on random
-// images. It first warms up all networks. They then take turns in rounds, so a drift of the machine's speed affects all
-// networks equally.
+// Measure times networks on a device in the way that jobs run them: with the same programs and the same calls, on
+// random images. It first warms up all networks. Then all networks run in turn in several rounds, so a drift of the
+// machine's speed affects all networks equally.
 func Measure(ctx context.Context, subjects []clock.Subject, o MeasureOptions) (*clock.Measured, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -54,7 +54,7 @@ func (o Options) activationBytes(n *model.Network) (int64, error) {
 	return bytes, nil
 }
 
-// Fits returns an error if a step on the minimum number of images with which a network can train needs more memory than
+// Fits returns an error if a step on the minimum number of images that a network can train on needs more memory than
 // MaxMemoryMB. A network that grows later still trains with at least that number.
 func (o Options) Fits(n *model.Network) error {
 	bytes, err := o.activationBytes(n)
@@ -78,8 +78,8 @@ func (o Options) Computes(n *model.Network) error {
 		"remove train.precision", o.Precision, n.Name())
 }
 
-// Normalizes returns an error if a step on a part of the training images would leave BatchNorm one value per channel.
-// The argument is the number of training images; zero means unknown.
+// Normalizes returns an error if a step on a part of the training images would leave BatchNorm with only one value
+// per channel. The argument is the number of training images; zero means unknown.
 func (o Options) Normalizes(n *model.Network, count int) error {
 	least, norm, err := n.LeastRows()
 	if err != nil || least < 2 {

@@ -29,7 +29,8 @@ type Options struct {
 	// means that only the budget ends the job.
 	Epochs   int
 	Timeline Timeline // Budget of the job, and planned changes of its devices. Required.
-	// Update rule of the parameters, and its options. Without a rule, Adam with a learning rate of 0.01.
+	// Update rule of the parameters, and its options. If no rule is set, the job uses Adam with a learning rate of
+	// 0.01.
 	Optimizer torch.OptimizerOptions
 	Schedule  Schedule      // Learning rate schedule. Empty means cosine decay over the budget.
 	Augment   torch.Augment // Random changes of training images. Empty means none.
@@ -42,8 +43,8 @@ type Options struct {
 	// abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the learning
 	// rate schedule. False continues the epoch.
 	Abandon bool
-	// Trains until the budget is used up and evaluates only whole epochs, like the original system; the last epoch may
-	// end after the budget, and the result is the network as last evaluated. False reserves time for a final
+	// Trains until the budget is used up and evaluates only whole epochs, like the original system; the last epoch
+	// may end after the budget, and the result is the last evaluated network. False reserves time for a final
 	// evaluation, so every step counts.
 	Overrun bool
 	// Saves the network with the highest validation accuracy in addition to the last network. False saves only the last
@@ -56,10 +57,10 @@ type Options struct {
 	// "tf32". Weights, gradients, optimizer state and all other layers stay float32. "float16", with loss scaling, and
 	// "tf32", which rounds float32 operands to 11 significant bits, need a CUDA device. Empty means "float32".
 	Precision torch.Precision
-	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. Surgery, or a
-	// change of the batch, records the step again. Not recorded are steps that use distillation, mixup, float16,
-	// micro-batches or several processes, or that measure gradient noise. Results are equal up to rounding. Default
-	// false.
+	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. The step is
+	// recorded again after surgery and after a change of the batch size. Steps that use distillation, mixup, float16,
+	// micro-batches or several processes, or that measure gradient noise, are not recorded. Results are equal up to
+	// rounding. Default false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1. It
 	// applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero means no
@@ -76,7 +77,7 @@ type Options struct {
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
 
-// Adapt configures adaptation: when the decider is asked, and what happens after a decision.
+// Adapt configures when the decider is asked and what happens after a decision.
 type Adapt struct {
 	// Asks the decider at the start of each epoch after a device grant (up event). False asks once per grant.
 	Every bool `config:"each_epoch,was=every"`

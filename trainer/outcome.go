@@ -28,7 +28,7 @@ type Outcome struct {
 	ValidationPerplexity float64 `json:"validation_perplexity,omitempty"`
 	// SHA-256 of the network and its weights
 	Digest string `json:"digest"`
-	// best network by validation accuracy, with Options.KeepBest; nil otherwise
+	// best network by validation accuracy if Options.KeepBest is set; nil otherwise
 	Best *Best `json:"best,omitempty"`
 	// number of images per step at the end, if gradient noise was measured
 	Batch        int `json:"batch,omitempty"`

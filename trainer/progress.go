@@ -44,7 +44,8 @@ type Progress struct {
 	BatchRates               // batch, throughput and efficiency of the epoch
 }
 
-// Progress returns a snapshot of the job. Call it only on the goroutine that runs the job; others receive it by Watch.
+// Progress returns a snapshot of the job. Call it only on the goroutine that runs the job; other goroutines receive
+// snapshots through Watch.
 func (c *core) Progress() Progress {
 	p := &c.shown
 	p.Epoch, p.Step, p.PerEpoch, p.Steps = c.Epoch, c.Step, c.perEpoch(), c.Steps

@@ -7,7 +7,7 @@ import (
 	"graft/results"
 )
 
-// Row is the record of an epoch, or of the part of an epoch for which the budget sufficed.
+// Row is the record of an epoch, or of the part of an epoch that fitted into the budget.
 type Row struct {
 	Epoch      int           // number of the epoch, from 0
 	Time       time.Duration // time of the evaluation, on the clock

@@ -8,8 +8,9 @@ import (
 	"graft/model"
 )
 
-// Resources counts the work of a job so far. It excludes work lost in a kill, because the job repeats it, and includes
-// work of an abandoned epoch. All values are zero in a job that began with a version of graft that did not count them.
+// Resources counts the work of a job so far. It excludes work lost in a kill, because the job repeats it, and
+// includes work of an abandoned epoch. All values are zero for a job that was started by a version of graft that did
+// not count work.
 type Resources struct {
 	Images int64 `json:"images"` // number of training images; an image counts once per epoch
 	// number of floating-point operations; a multiply-add counts as two, and a step as three forward passes
@@ -34,7 +35,8 @@ const (
 // sums is the part of a checkpoint's position for resources.
 type sums struct {
 	Images int64 `json:"images"`
-	// exact, so sums do not depend on how work is grouped into calls; nil means that the job began without counting
+	// exact, so sums do not depend on how work is grouped into calls; nil means that work was not counted from the
+	// start of the job
 	FLOP *big.Int `json:"flop"`
 	// Held is the device time at progress.Time.
 	Held time.Duration `json:"device_ns"`

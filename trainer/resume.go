@@ -41,9 +41,9 @@ func readReached(text []byte) (Reached, error) {
 	return Reached{position.Time, position.Past, position.Decisions, position.Over}, nil
 }
 
-// Resume continues a job from its checkpoint, with the same results. Options and data must match the saved job; with
-// Parts.Was, later parts of the timeline may differ. The network in p is not used. A job whose timeline changes is
-// saved immediately.
+// Resume continues a job from its checkpoint, with the same results. Options and data must match the saved job; if
+// Parts.Was is set, later parts of the timeline may differ. The network in p is not used. A job whose timeline
+// changes is saved immediately.
 func Resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Options) (*Job, error) {
 	j, err := resume(s, st, p, place, o)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"graft/torch/weights"
 )
 
-// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors, or nil without a checkpoint.
-// The folder is not changed.
+// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors, or nil if there is no
+// checkpoint. The folder is not changed.
 func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		n, err = networkIn(c, networkSection)
@@ -32,11 +32,11 @@ type Which string
 // Networks that a job keeps.
 const (
 	AtEnd  Which = "final" // last network
-	AtBest Which = "best"  // network with the highest validation accuracy, with Options.KeepBest
+	AtBest Which = "best"  // network with the highest validation accuracy, if Options.KeepBest is set
 )
 
 // SavedResult returns a network from a job's newest complete checkpoint, without its tensors, and the network's
-// weights. Both are nil if there is no checkpoint, or no such network in it.
+// weights. Both are nil if there is no checkpoint, or if the checkpoint lacks this network.
 func SavedResult(fsys files.FS, folder string, which Which) (n *model.Network, set *weights.Set, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		has := func(section string) bool { return slices.Contains(c.Sections(), section) }

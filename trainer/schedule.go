@@ -52,9 +52,9 @@ type Schedule struct {
 	// 1. The learning rate rises from zero during the warm-up. Zero means no warm-up.
 	WarmUpShare float64
 	// Changes that restart the schedule at the initial learning rate: "devices" (each change of devices), "surgery"
-	// (each change of the network), or "never". After a restart, the rules "cosine" and "linear" decay over the time
-	// that is left. With "surgery", jobs that grow have different learning rates from jobs that do not, which affects
-	// comparisons between them. Empty means "devices".
+	// (each change of the network), or "never". After a restart, the rules "cosine" and "linear" decay over the
+	// remaining time. With "surgery", jobs that grow have different learning rates from jobs that do not, which
+	// affects comparisons between them. Empty means "devices".
 	Restart Restart
 }
 

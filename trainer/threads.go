@@ -20,10 +20,10 @@ const (
 	clearly = 1.25
 )
 
-// ThreadChooser finds the number of LibTorch threads that trains fastest. It runs trials: a few short calls that
-// alternate between the current number and the next larger or smaller number. It is for steady jobs, whose results do
-// not depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser changes
-// nothing.
+// ThreadChooser finds the number of LibTorch threads with which training is fastest. It runs trials: a few short
+// calls that alternate between the current number and the next larger or smaller number. It is for steady jobs, whose
+// results do not depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser
+// changes nothing.
 type ThreadChooser struct {
 	now     func() time.Time
 	set     func(int) error

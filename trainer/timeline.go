@@ -9,7 +9,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Change says whether a job gains or loses devices.
+// Change states whether a job gains or loses devices.
 type Change string
 
 // Directions of a change. The zero Change means no change.
@@ -28,7 +28,7 @@ type Event struct {
 
 // Timeline holds the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // Length of the job, measured from zero even if start is later. Required.
+	Budget time.Duration // Length of the budget, measured from zero even if time.start is later. Required.
 	// Time in the budget at which the job begins. Zero means the beginning of the budget.
 	Start   time.Duration
 	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.

@@ -15,7 +15,7 @@ type Options struct {
 	Nodes    int     // number of equal nodes; zero means 16
 	Devices  int     // devices per node; zero means 4
 	Interval float64 // length of a round in seconds; zero means 60
-	// fraction of its speed that a multi-node job loses on a node with another multi-node job
+	// fraction of its speed that a multi-node job loses if it shares a node with another multi-node job
 	Interference float64
 	Delay        float64 // restart time after a change of a job's devices, in seconds; zero means 30
 	// maximum simulated time in seconds; a longer simulation fails; zero means no limit
@@ -49,7 +49,7 @@ type Study struct {
 	Options Options
 }
 
-// Faster returns the study with arrivals that are faster by a factor.
+// Faster returns the study with its arrival rate multiplied by a factor.
 func (s Study) Faster(factor float64) Study {
 	if factor == 1 {
 		return s
@@ -61,7 +61,8 @@ func (s Study) Faster(factor float64) Study {
 	return s
 }
 
-// DeviceSeconds sums the device time of the jobs with the batch and on the devices that their users request.
+// DeviceSeconds returns the total device time of the jobs, each with the batch and the devices that its user
+// requests.
 func (s *Study) DeviceSeconds() (sum float64, err error) {
 	s.Options.EnsureDefaults()
 	for k := range s.Jobs {

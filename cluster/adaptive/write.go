@@ -97,9 +97,10 @@ func (s Step) devices() (n int) {
 }
 
 // Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
-// application with the same name is replaced if replace is set; otherwise it is an error. The table that identifies an
-// application is written last, so that a kill leaves no partial application. A name with facts in applications.csv, or
-// in fixed if that file is missing, is an error, since the facts would override the measurements.
+// application with the same name is replaced if replace is true; otherwise Write returns an error. The table that
+// identifies an application is written last, so that a kill leaves no partial application. It returns an error if
+// applications.csv, or fixed if that file is missing, lists properties of the name, since they would override the
+// measurements.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // Speeds depend on the placement: a job's tasks on a node share bandwidth. In each step a worker computes, then sends
 // its gradients and receives the parameters. The speed is steps per second divided by EpochSize.
 type Analytic struct {
-	// WholeShares counts the traffic between nodes in full unless all workers are on one node. This fault of the
+	// WholeShares counts the full traffic between nodes unless all workers are on one node. This fault of the
 	// original simulator, an integer division, affects only clusters without parameter servers.
 	WholeShares bool
 }

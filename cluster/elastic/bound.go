@@ -21,7 +21,7 @@ type Bound struct {
 // LowerBound computes a [Bound]. Schedulers differ in where and when jobs run, so it relaxes both. Let T(j) be the true
 // epochs of job j divided by the maximum number of epochs that it completes in a slot with any tasks.
 //
-// Alone. A job does at most its best speed in every moment, so it takes at least T(j).
+// Alone. A job never exceeds its best speed, so it takes at least T(j).
 //
 // SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j multiplied by
 // the minimum weight·slots that any tasks spend on an epoch. A job that holds weight x at some moment then consumes
@@ -36,8 +36,8 @@ type Bound struct {
 // sum of M is minimal if the job with the smallest v runs first, with preemption (Goemans, "Improved approximation
 // algorithms for scheduling with release dates", SODA 1997).
 //
-// The last two bounds hold for any weights of the kinds; the code takes the best of a few weights. The cost of scaling
-// and whole slots only lengthen jobs. Speed errors raise the best speed by their maximum.
+// The last two bounds hold for any weights of the kinds; the code takes the best of a few weights. The cost of
+// scaling, and the rounding to whole slots, only lengthen jobs. Speed errors raise the best speed by their maximum.
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

@@ -5,8 +5,8 @@
 // # How time passes
 //
 // Time is divided into slots of equal length. In each slot jobs arrive, a [Scheduler] gives every unfinished job
-// workers and servers on nodes, starting from none, and the jobs train until the slot ends. A job that finishes within
-// a slot holds its resources until the slot's end. Times are in slots; completion times have fractions.
+// workers and servers on nodes, starting from zero, and the jobs train until the slot ends. A job that finishes
+// within a slot holds its resources until the slot's end. Times are in slots; completion times have fractions.
 //
 // # The parts
 //
@@ -14,8 +14,8 @@
 // [Result]. A [World] is the simulation slot by slot, for schedulers and for learning environments. [LowerBound] bounds
 // the mean completion time of every scheduler.
 //
-// Everything is deterministic: jobs are visited in ascending ID, nodes by load and then ID, and
-// random numbers come from a seed.
+// The simulation is deterministic: jobs are visited in ascending ID, nodes by load and then ID, and random numbers
+// come from a seed.
 //
 // # Design
 //
@@ -23,19 +23,22 @@
 // recorder of examples use the same three calls, so an agent schedules exactly the world in which it learned. Resources
 // are small vectors; the least loaded node is the head of a heap.
 //
-// The elastic and the rigid world share few parts: the heap of events, named quirks and cluster.Fits, which checks a
-// vector of resources. The rest differs in kind. Nodes of cluster are indexed by one bit per free device, jobs stay on
-// them, and other resources, any number of them, only limit devices. Nodes of cluster/elastic are equal, are emptied
-// each slot, and are ordered by load. One type for both would keep indexes that one of the worlds never reads. A rigid
-// simulation stalls when no event can occur, an elastic one when jobs make no progress; so each has its own check.
+// The elastic and the rigid world share only a few parts: the heap of events, named quirks and cluster.Fits, which
+// checks a vector of resources. The other parts differ too much. Nodes of cluster are indexed by one bit per free
+// device, jobs stay on them, and other resources, any number of them, only limit devices. Nodes of cluster/elastic
+// are equal, are emptied each slot, and are ordered by load. A common type would maintain indexes that one of the
+// worlds never reads. A rigid simulation stalls when no event can occur, an elastic one when jobs make no progress;
+// so each has its own check.
 //
-// Quirks are data. Each fault of the original simulator has a name, and all of them are off by default. With all of
-// them kept, all recorded runs are reproduced, allocations by digest; package original/dl2 reproduces its learning.
+// Quirks are data. Each fault of the original simulator has a name, and all of them are off by default. With all
+// quirks on, the simulation reproduces all recorded runs, and the digests of their allocations; package original/dl2
+// reproduces its learning.
 //
-// DL2's training resumes bit by bit. An agent stops only between slots: it saves its memory and generators, and its
-// environment as the actions taken and the speed errors drawn. Restoring draws the workloads again and replays the
-// actions. Asynchronous agents take turns in a fixed order.
+// DL2's training resumes with bit-identical results. An agent stops only between slots: it saves its memory, its
+// random number generators, and the state of its environment as the list of the actions taken and the speed errors
+// drawn. Restoring draws the workloads again and replays the actions. Asynchronous agents take turns in a fixed
+// order.
 //
-// Every result is reported with a bound. No schedule has a lower mean time to completion, so a report shows the
-// remaining potential and not only the best scheduler.
+// Every result is reported with a lower bound on the mean time to completion of any schedule. A report therefore
+// shows the remaining potential and not only the best scheduler.
 package elastic

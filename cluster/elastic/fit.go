@@ -18,7 +18,7 @@ type Measurement struct {
 const maxMeasurements = 1024
 
 // FitTable interpolates the measurements of each model into a table with up to most servers and workers. It skips
-// failed measurements unless keepFailed keeps them as zeros.
+// failed measurements or, if keepFailed is true, keeps them as zeros.
 func FitTable(measured map[string][]Measurement, most int, keepFailed bool) (Table, error) {
 	table := Table{}
 	for name, points := range measured {

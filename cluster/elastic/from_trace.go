@@ -11,20 +11,20 @@ import (
 // TraceOptions holds the options of the conversion of a trace's jobs to elastic jobs. The zero value keeps the work of
 // the jobs.
 type TraceOptions struct {
-	// MaxEpochs is the number of epochs of a job whose type has length 1. Zero keeps the work of the trace: a job that
-	// runs alone at its best speed, with at most one worker and one server per device that it had, takes its duration
-	// in the trace.
+	// MaxEpochs is the number of epochs of a job whose type has length 1. Zero keeps the work of the trace: a job
+	// takes as long as in the trace if it runs alone at its best speed, with at most one worker and one server for
+	// each device that it had.
 	MaxEpochs float64
 	// maximum relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no
 	// error
 	EpochError float64
 }
 
-// FromTrace converts the jobs of a trace to elastic jobs, with the types, speeds and options of the study s; it ignores
-// the study's own jobs. Jobs arrive in the slot of their submission, counted from the first submission, and get IDs
-// from 1 in that order. The type of a job is the type that its model names, or a random type if no type matches. Jobs
-// without devices or without a duration are left out. Duplicate IDs, jobs that end before they begin and jobs out of
-// order are errors.
+// FromTrace converts the jobs of a trace to elastic jobs, with the types, speeds and options of the study s; it
+// ignores the study's own jobs. Jobs arrive in the slot of their submission, counted from the first submission, and
+// get IDs from 1 in that order. The type of a job is the type that its model names, or a random type if no type
+// matches. Jobs without devices or without a duration are left out. Duplicate IDs, jobs that end before they begin,
+// and jobs out of order are errors.
 func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
 	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}
 	if made, err = m.all(jobs); err != nil {

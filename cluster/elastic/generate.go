@@ -15,9 +15,9 @@ import (
 type Arrivals int
 
 const (
-	// UniformArrivals has the same number of jobs in each slot.
+	// UniformArrivals generates the same number of jobs in each slot.
 	UniformArrivals Arrivals = iota
-	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are reduced to the mean, like in
+	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are reduced to the mean, as in
 	// the original simulator, so the actual mean is lower.
 	PoissonArrivals
 	// PatternArrivals repeats given numbers of jobs from a random position. Numbers above the rate are reduced to it.
@@ -27,7 +27,8 @@ const (
 // patternSlots is the number of slots after which uniform and Poisson arrivals repeat.
 const patternSlots = 100
 
-// GenerateOptions holds the options of a generated workload. The zero value is 60 jobs, three per slot.
+// GenerateOptions holds the options of a generated workload. The zero value means 60 jobs, with at most three
+// arrivals per slot.
 type GenerateOptions struct {
 	Jobs      int      // number of jobs; zero means 60
 	Arrivals  Arrivals // arrival process; zero means UniformArrivals

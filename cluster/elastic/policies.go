@@ -7,7 +7,7 @@ type PolicyReader = func(name string, set *weights.Set) (kind Kind, mine bool, e
 
 var policyReaders []PolicyReader
 
-// RegisterPolicies adds a reader of learned policies from another room. Call it before any policy is read.
+// RegisterPolicies adds a reader of learned policies from another package. Call it before any policy is read.
 func RegisterPolicies(read PolicyReader) { policyReaders = append(policyReaders, read) }
 
 // PolicyReaders returns the registered readers of learned policies.

@@ -14,13 +14,13 @@ var (
 	// StaleShare carries dominant shares over to the next slot.
 	StaleShare = cluster.Quirk{Name: "stale-share",
 		Fixed: "a dominant share starts each slot at zero and is updated after every task"}
-	// Backward keeps negative speeds, an artefact of interpolation, with which jobs lose progress.
+	// Backward keeps negative speeds, an artefact of interpolation, which make jobs lose progress.
 	Backward = cluster.Quirk{Name: "backward", Fixed: "a negative speed, an artefact of interpolation, counts as zero"}
 	// RemainingFraction makes the scheduler SRTF order jobs by the remaining fraction of their epochs instead of their
 	// remaining time.
 	RemainingFraction = cluster.Quirk{Name: "remaining-fraction",
 		Fixed: "SRTF orders jobs by remaining time, not by the remaining fraction of their epochs"}
-	// LongestFirst makes the scheduler Tetris prefer jobs with much remaining work, include jobs that can get no more
+	// LongestFirst makes the scheduler Tetris prefer jobs with much remaining work, include jobs that cannot get more
 	// tasks in the means of its scores, and leave a node as soon as the job with the highest score does not fit.
 	LongestFirst = cluster.Quirk{Name: "longest-first",
 		Fixed: "Tetris prefers short jobs, scores only jobs that fit, and moves to the next node when no job fits"}

@@ -19,7 +19,7 @@ type Scaling struct {
 	Further float64 // seconds for each further task
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear elsewhere"

@@ -18,8 +18,8 @@ const (
 )
 
 // WindowOptions holds the options of the observation of a learned policy: the first jobs in an order, without jobs at
-// their maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant
-// share, workers and servers.
+// their maximum counts, as columns of a matrix. The rows of the matrix are type, slots since arrival, share of epochs
+// left, dominant share, workers and servers.
 type WindowOptions struct {
 	Size int // Number of jobs in the window, one column per job. Zero means 20.
 	// Sort order of the jobs: "arrival", "share" (dominant share) or "left" (remaining share of epochs), smallest value
@@ -65,7 +65,8 @@ func (o *WindowOptions) Rows() int {
 	return rowCount
 }
 
-// PerJob returns the number of actions per job: [Worker] alone, or also [Server], or also [Bundle].
+// PerJob returns the number of actions per job: only [Worker]; [Worker] and [Server]; or all of [Worker], [Server]
+// and [Bundle].
 func (o *WindowOptions) PerJob(allReduce bool) int {
 	switch {
 	case allReduce:

@@ -72,8 +72,8 @@ func newJob(spec Spec, model *JobType, o *Options) *Job {
 // speedStream is the stream of random numbers of speed errors.
 const speedStream = 1
 
-// Jobs returns the unfinished jobs that have arrived, by ascending ID. Callers must not change the slice or keep it
-// beyond the slot.
+// Jobs returns the unfinished jobs that have arrived, by ascending ID. Callers must not change the slice or use it
+// after the slot ends.
 func (w *World) Jobs() []*Job { return w.unfinished }
 
 // Slot returns the number of the current slot, from 0.

@@ -36,7 +36,7 @@ type bag struct {
 }
 
 // Fit learns a model from a table. Equal tables, options and seeds give equal bytes, regardless of the number of
-// workers. With random validation the order of rows does not matter either. Fit checks the context after each tree of
+// workers. With random validation, the order of rows has no effect either. Fit checks the context after each tree of
 // each term.
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()

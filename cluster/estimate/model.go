@@ -68,14 +68,15 @@ func (m *Model) Features() []string {
 // Rows returns the number of training rows.
 func (m *Model) Rows() int { return m.rows }
 
-// Target returns the kind of target, as in Options. For a logarithmic target, the values of shapes are logarithms too.
+// Target returns the kind of the target, as in Options. For a logarithmic target, the values of shapes are logarithms
+// too.
 func (m *Model) Target() string { return m.target }
 
 // Base returns the constant part of a prediction: the mean of the target.
 func (m *Model) Base() float64 { return m.base }
 
 // Predict returns the prediction for a row with values in the order of Features. A text that is not in the training
-// data contributes nothing.
+// data contributes zero.
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 type Options struct {
 	// maximum number of bins per feature, without the bin of missing values, at most 1024; zero means 256
 	Bins     int
-	Binning  string // method to cut features into bins; empty means quantile
+	Binning  string // method to divide features into bins; empty means quantile
 	Pairs    int    // number of terms with two features; zero means 10, a negative value means none
 	PairBins int    // maximum number of bins per feature of a pair, at most 64; zero means 32
 
@@ -51,8 +51,8 @@ type Options struct {
 	Leaves       int     // number of leaves per tree of one feature; zero means 3
 	LeastRows    int     // minimum number of rows per leaf; zero means 20
 
-	// number of averaged models, each learned from most of the rows; the spread of the models is the deviation of a
-	// shape; zero means 8
+	// number of averaged models, each learned from most of the rows; the spread of the models is the standard
+	// deviation of a shape; zero means 8
 	Bags int
 	// choice of the validation rows; empty means random; the other choices need rows in order of time
 	Validation      string

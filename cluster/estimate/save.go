@@ -76,7 +76,7 @@ func (m *Model) Save(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, m.Write)
 }
 
-// Load reads a model written by Save.
+// Load reads a model that Save wrote.
 func Load(fsys files.FS, path string) (*Model, error) {
 	data, err := files.ReadAll(fsys, path, fileLimit)
 	if err != nil {
@@ -89,7 +89,7 @@ func Load(fsys files.FS, path string) (*Model, error) {
 	return m, nil
 }
 
-// Parse restores a model from the output of Write. An inconsistent model is an error.
+// Parse restores a model from the output of Write. It returns an error if the model is inconsistent.
 func Parse(data []byte) (*Model, error) {
 	var head struct {
 		Format int `json:"format"`

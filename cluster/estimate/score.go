@@ -51,8 +51,9 @@ type Measured struct {
 type Scores struct {
 	Rows int      // number of predicted rows
 	MAE  Measured // mean absolute error, in the target's unit
-	// R2 is the fraction of the target's variance that the predictions explain: 1 is all of it, 0 is equal to
-	// predicting the mean of the same rows, and negative values are worse. It is NaN if the target does not vary.
+	// R2 is the fraction of the target's variance that the predictions explain: 1 means a perfect prediction, 0 means
+	// no better than predicting the mean of the same rows, and negative values are worse. It is NaN if the target
+	// does not vary.
 	R2 Measured
 }
 

@@ -37,8 +37,8 @@ func (c *column) isText() bool { return c.levels != nil }
 
 func (c *column) rows() int { return max(len(c.numbers), len(c.codes)) }
 
-// AddNumbers adds a numeric column, stored as float32. NaN is a missing value. An infinite value, also after conversion
-// to float32, is a fault.
+// AddNumbers adds a numeric column, stored as float32. NaN is a missing value. A value that is infinite, also after
+// conversion to float32, is a fault.
 func (t *Table) AddNumbers(name string, values []float64) {
 	c := column{name: name, numbers: make([]float32, len(values))}
 	for row, v := range values {

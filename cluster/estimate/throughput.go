@@ -38,9 +38,9 @@ type Tick struct {
 // ThroughputOptions holds the options of forecasts of submissions.
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
-	// Original computes the smoothed value at the first lag like the published program: it includes the tick five steps
-	// earlier, which is incomplete when the fifth step ahead is forecast. False uses only ticks at least six steps
-	// earlier.
+	// Original computes the smoothed value at the first lag as the published program does: it includes the tick five
+	// steps earlier, which is incomplete when the fifth step ahead is forecast. False uses only ticks at least six
+	// steps earlier.
 	Original bool
 	// time between two models; zero means a single model in ForecastThroughput, and a week in WalkThroughput
 	Every time.Duration

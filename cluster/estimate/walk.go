@@ -31,7 +31,7 @@ type DurationEstimate struct {
 
 // DurationWindow is the period between two models.
 type DurationWindow struct {
-	Window        // period, with rows as positions of jobs in order of submission
+	Window        // period; its rows are positions of jobs in order of submission
 	Scores Scores // accuracy of the estimates in the window; zero without a model
 }
 

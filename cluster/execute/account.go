@@ -24,7 +24,7 @@ type JobResult struct {
 	Process     process.Process // current process, or the last one
 	Began       time.Duration   // time of the first start; -1 before the first start
 	Ended       time.Duration   // time of completion or final failure; -1 before that
-	Ran         time.Duration   // run time on devices, without the time when it was stopped
+	Ran         time.Duration   // run time on devices, without stopped time
 	Starts      int             // number of starts, including starts after a stop or a failure
 	Stops       int             // number of stops after which the job continued
 	Joules      float64         // energy in joules; zero means unknown
@@ -56,7 +56,7 @@ func NewAccount(jobs []Job) *Account {
 	return c
 }
 
-// Replay adds an event from a journal. An event that belongs to another job is an error.
+// Replay adds an event from a journal. It returns an error if the event belongs to a different job.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
 		return fmt.Errorf("the journal has task %d with name %s, but the configuration file does not; use the file "+

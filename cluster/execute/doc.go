@@ -1,11 +1,11 @@
-// Package execute runs the tasks of one machine as processes. Any scheduler of cluster/node can place them: [Run] keeps
-// a [node.Machine] in step with the processes, [Plan] shows what it would start, and [Check] lists faults before
-// anything starts.
+// Package execute runs the tasks of one machine as processes. Any scheduler of cluster/node can place them: [Run]
+// keeps a [node.Machine] consistent with the processes, [Plan] shows what it would start, and [Check] lists faults
+// before anything starts.
 //
-// Every event is written to the journal, tasks.jsonl in the run folder, before it takes effect. After a kill, the next
-// executor continues from the journal: completed tasks stay completed; tasks that were running are killed with all of
-// their descendants and run again. A task's completion is journaled once. Its command may be executed again if it was
-// interrupted between its last effect and that line; the event interrupted reports this.
+// Every event is written to the journal, tasks.jsonl in the run folder, before it takes effect. After a kill, the
+// next executor continues from the journal: completed tasks stay completed; tasks that were running are killed with
+// all of their descendants and run again. A task's completion is journaled once. A command may be executed again if
+// it was interrupted after its last effect and before that journal line; the event "interrupted" reports this.
 //
 // A task's processes are found by their process group, their cgroup if there is one, and the environment variables
 // GRAFT_NODE and GRAFT_TASK. Without a cgroup, a process that leaves the group and clears its environment escapes.
@@ -21,8 +21,9 @@
 // a command is in the journal; ended is on stable storage before a dependent task starts. Results are an account of
 // events: the same code adds journaled and new events.
 //
-// A task includes its descendants. One thread starts each task, has its affinity and lives equally long, since the
-// kernel kills a task when the thread that started it ends. The first process stays a zombie until its group is killed,
-// so that the group's number is not reused. Descendants in other sessions are killed by cgroup.kill, or found by their
-// environment; one scan of /proc serves all tasks that have ended meanwhile.
+// A task includes its descendants. Each task is started by a separate thread with the task's CPU affinity. The thread
+// lives as long as the task, since the kernel kills a task when the thread that started it ends. The first process
+// stays a zombie until its group is killed, so that the group's number is not reused. Descendants in other sessions
+// are killed by cgroup.kill, or found by their environment; one scan of /proc covers all tasks that have ended since
+// the last scan.
 package execute

@@ -18,7 +18,7 @@ const (
 	Paused    EventKind = "paused"    // the processes of a task are stopped and stay in memory
 	Resumed   EventKind = "resumed"   // the processes of a task continue
 	TimedOut  EventKind = "timeout"   // a task exceeded its time limit and is being terminated
-	Truncated EventKind = "truncated" // the log of a task lost some bytes
+	Truncated EventKind = "truncated" // some bytes of a task's log were dropped
 	Ended     EventKind = "ended"     // all processes of a task have ended
 	Skipped   EventKind = "skipped"   // a task will never run, since a task that it depends on failed
 )

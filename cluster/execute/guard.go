@@ -24,9 +24,9 @@ func thisExecutor(fsys files.FS) string {
 	return fmt.Sprintf("%d-%d", p.ID, p.Start)
 }
 
-// StartGuard starts a guard process, which survives a kill of this process and then kills the descendants of its tasks;
-// the kernel does not kill them. Argv is a command that calls Guard; the executor is added as an argument. The function
-// stop ends the guard when no task is left.
+// StartGuard starts a guard process. If this process is killed, the guard survives and kills the descendants of the
+// tasks, which the kernel does not kill. Argv is a command that calls Guard; the executor is added as an argument.
+// The function stop ends the guard when no task is left.
 func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	c := exec.Command(argv[0], append(argv[1:], thisExecutor(fsys))...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it must not get signals of the terminal

@@ -37,18 +37,18 @@ type Options struct {
 	Rules    node.Rules
 	Grace    time.Duration // time between SIGTERM and SIGKILL; zero means 10 s
 	LogLimit int64         // maximum size of an attempt's log in bytes; zero means 16 MiB
-	// Cgroup is the path of a cgroup v2 folder in which the groups of tasks are created. Empty means the group of this
-	// process. NoCgroup disables cgroups.
+	// Cgroup is the path of a cgroup v2 folder in which the cgroups of tasks are created. Empty means the cgroup of
+	// this process. NoCgroup disables cgroups.
 	Cgroup string
 	Meter  Meter // measures the energy of tasks; nil measures nothing
-	// called after each event by the goroutine of Run, which waits for it; nil calls nothing
+	// called after each event by the goroutine of Run, which waits for its return; nil calls nothing
 	Observer func(Event)
 }
 
 // NoCgroup is the value of Cgroup that disables cgroups.
 const NoCgroup = "none"
 
-// Meter measures the energy of a task on a device.
+// Meter measures the energy that a task uses on a device.
 type Meter interface {
 	// Begin starts a measurement when a task starts or continues on the device at a position. It may return nil.
 	Begin(device int) Reading

@@ -21,7 +21,7 @@ type Placement struct {
 	Program string        // path of the program
 	Command []string      // arguments, including the program's name
 	Folder  string        // working folder; empty means the working folder of this process
-	// variables added to the environment of this process; the last of equal names counts
+	// variables added to the environment of this process; if a name occurs twice, the last value counts
 	Env []string
 }
 

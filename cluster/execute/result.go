@@ -7,7 +7,7 @@ type Result struct {
 	// result in the form of a simulation, with times since the beginning; Work is estimated
 	node.Result
 	Jobs        []JobResult // state of each job, in the order of the jobs
-	Retries     int         // number of failures after which a job ran again
+	Retries     int         // number of failures after which a job was retried
 	Confinement string      // confinement of tasks, as described in Account.Confinement
 }
 

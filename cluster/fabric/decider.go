@@ -13,8 +13,8 @@ type Decider interface {
 	Degree(w *World) (int, error)
 }
 
-// Degrees returns the degrees that can be chosen now: 0, then 1 and each even degree for which a block of free servers
-// exists.
+// Degrees returns the degrees that can be chosen now: 0, followed by 1 and the even degrees for which a block of free
+// servers exists.
 func (w *World) Degrees() []int {
 	degrees := []int{0}
 	for n := 1; n <= w.largest(); n++ {
@@ -102,7 +102,7 @@ type Random struct {
 	Choose func(n int) int // random number generator: returns a number from 0 to n-1
 }
 
-// Degree chooses a degree above 0, or 0 if no other is possible.
+// Degree chooses a degree above 0, or 0 if no other degree is possible.
 func (r Random) Degree(w *World) (int, error) {
 	degrees := w.Degrees()[1:]
 	if len(degrees) == 0 {

@@ -37,9 +37,9 @@ const (
 // Limits is the distribution of a job's time limit, as a fraction of the job's time on one server.
 type Limits struct {
 	Kind string // name of the distribution: fixed, uniform, skewed or values; empty means uniform
-	// bounds of the kinds uniform and skewed; the kind fixed uses Most; zero means 0.1 and 1
+	// bounds for the distributions uniform and skewed; fixed uses Most; zero means 0.1 and 1
 	Least, Most float64
-	Skewness    float64   // shape of the kind skewed: positive values give more short limits
+	Skewness    float64   // skewness of the kind skewed: positive values give more short limits
 	Values      []float64 // limits to draw from, for the kind values
 	Shares      []float64 // relative frequency of each of Values; nil means equal frequencies
 }
@@ -130,7 +130,7 @@ func (l *Limits) validate() error {
 	return nil
 }
 
-// Draw draws the jobs of a study whose models, network and options are set. Equal random numbers give equal jobs.
+// Draw generates the jobs of a study whose models, network and options are set. Equal random numbers give equal jobs.
 func (d Demand) Draw(s *Study, random *rand.Rand) error {
 	d.EnsureDefaults()
 	if err := d.Validate(len(s.Models)); err != nil {

@@ -14,7 +14,7 @@ type Network interface {
 	Fits(n int) bool
 	// Block appends a block of n servers to into, all with use(server) true. It returns nil if there is no such block.
 	Block(n int, use func(server int) bool, into []int) []int
-	// Alike appends a key for a list of servers. Transfers take equal time on two lists with the same key.
+	// Alike appends a key for a list of servers. Transfers take the same time on all lists with the same key.
 	Alike(servers []int, key []byte) []byte
 	// Load sets the work of each transfer of a placed step, in the unit of [Network.Rates].
 	Load(p *Placed) error

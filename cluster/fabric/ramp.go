@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Ramp is an optical network with a separate channel from every server to every other: RAMP (Ottino, Benjamin, Zervas,
-// 2022, arXiv:2211.15226). Groups contain racks, and racks contain servers.
+// Ramp is an optical network with a separate channel from every server to every other server: RAMP (Ottino, Benjamin,
+// Zervas, 2022, arXiv:2211.15226). Groups contain racks, and racks contain servers.
 type Ramp struct {
 	// number of communication groups, which is also the number of transceivers per server
 	Groups    int

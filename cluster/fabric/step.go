@@ -24,7 +24,7 @@ type Tick struct {
 	Length    float64 // length of the period in seconds
 }
 
-// Busy returns the mean fraction of servers that compute during a job that repeats this step and takes job seconds.
+// Busy returns the mean fraction of servers that compute during a job, which repeats this step and takes job seconds.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {

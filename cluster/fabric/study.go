@@ -40,7 +40,7 @@ type Options struct {
 	Memory   float64 // memory per server in bytes; zero means 80e9, as on an A100
 	Speed    float64 // server speed relative to the profiles; zero means 1
 	Until    float64 // end of the episode in seconds; zero ends it with the last job
-	// more jobs arrive after the last job of the study, so the episode lasts until Until even if no job runs
+	// declares that more jobs arrive after the study's last job, so the episode lasts until Until even if no job runs
 	More bool
 	// time in seconds at which the first job after the study would arrive; zero means never
 	Next   float64
@@ -70,7 +70,7 @@ func (o *Options) EnsureDefaults() {
 // maxParts is the maximum degree: a step of 4,096 parts has 16 million exchanges.
 const maxParts = 4096
 
-// Validate returns every invalid option. It expects that the defaults are set.
+// Validate returns every invalid option. Call it after the defaults are set.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "max_degree is %d; expected 1 to %d", o.MaxParts,
@@ -90,7 +90,7 @@ const maxJobs = 10_000_000
 // mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate returns the faults of a study. It expects that the defaults of its options are set.
+// Validate returns the faults of a study. Call it after the defaults of its options are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (p *Placed) key(network Network) string {
 	return string(network.Alike(servers, key))
 }
 
-// With returns a study with other jobs on the same cluster, which shares the cached steps.
+// With returns a study with different jobs on the same cluster. It shares the cached steps.
 func (s *Study) With(jobs []Job) *Study {
 	other := *s
 	other.Jobs = jobs

@@ -8,7 +8,7 @@ import (
 
 // Span is the period of an operation, or of a transfer between servers from its first progress to its end.
 type Span struct {
-	// indexes of the operation and of the transfer in the graph; -1 for the one that does not apply
+	// indexes of the operation and of the transfer in the graph; -1 if not applicable
 	Op, Dep  int
 	From, To float64
 }
@@ -31,9 +31,9 @@ func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 	return line, err
 }
 
-// Critical returns the spans that determine the time of a step, in order. Each span begins when the previous span ends;
-// the previous span enabled it, or held its server or its lane. Together they cover the whole step. A span without an
-// operation and a transfer is time in which the next transfer waited for a shared link.
+// Critical returns the spans that determine the time of a step, in order. Each span begins when the previous span
+// ends, because the previous span produced its input or occupied its server or its lane. Together they cover the
+// whole step. A span without an operation and a transfer is time in which the next transfer waited for a shared link.
 func (l *Timeline) Critical() (path []Span) {
 	now := l.Step.Time
 	at := len(l.Spans)

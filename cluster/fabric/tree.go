@@ -10,14 +10,15 @@ import (
 	"graft/internal/validate"
 )
 
-// Tree is a network of switches. Each server has a link to its rack's switch, and each switch has a link to a core with
-// unlimited capacity. Links have equal capacity in both directions. Transfers on a link share it with max-min fairness.
-// Jobs do not slow each other: the transfers of different jobs do not share links.
+// Tree is a network of switches. Each server has a link to its rack's switch, and each switch has a link to a core
+// with unlimited capacity. Links have equal capacity in both directions. Transfers on a link share it with max-min
+// fairness. Jobs do not slow each other down: the transfers of different jobs do not share links.
 type Tree struct {
 	Racks     int
 	Servers   int     // servers per rack
 	Bandwidth float64 // bandwidth of a server's link in bytes/s
-	// bandwidth of a rack's link in bytes/s; from Servers*Bandwidth on, it does not slow transfers between racks
+	// bandwidth of a rack's link in bytes/s; a link of at least Servers*Bandwidth does not slow transfers between
+	// racks
 	Uplink float64
 	// latency of a transfer in seconds, counted as the bytes that a server's link carries in that time
 	Latency float64

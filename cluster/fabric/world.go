@@ -353,7 +353,7 @@ func (w *World) finish() {
 	}
 }
 
-// Held returns the number of occupied servers, as deciders see it.
+// Held returns the number of occupied servers, as reported to deciders.
 func (w *World) Held() int {
 	if w.quirks.Keeps(LateRelease) {
 		return int(w.held)

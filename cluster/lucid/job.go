@@ -18,7 +18,7 @@ type Job struct {
 
 	ProfileQueue int64 // seconds that the job waited for the profiler
 	PackedAt     int64 // second at which the job was packed; zero if never
-	UnpackedAt   int64 // second at which the job got its devices to itself again; zero if never
+	UnpackedAt   int64 // second at which the job stopped sharing its devices; zero if never
 
 	partner *cluster.Job // job on the same devices
 }
@@ -31,7 +31,7 @@ func Of(j *cluster.Job) *Job {
 	return &Job{}
 }
 
-// Rate returns the last rate of a job for the table of jobs.
+// Rate returns the job's last rate, for the table of jobs.
 func Rate(j *cluster.Job) float64 {
 	if Of(j).alone {
 		return 1

@@ -1,6 +1,6 @@
 // Package lucid holds the scheduler Lucid with its profiler (Hu et al., Lucid: a non-intrusive, scalable and
-// interpretable scheduler for deep learning training jobs, ASPLOS 2023). It has everything that only Lucid uses: the
-// state of its jobs, its quirks, and the temporary node of its profiler.
+// interpretable scheduler for deep learning training jobs, ASPLOS 2023). It contains everything that only Lucid uses:
+// the state of its jobs, its quirks, and the temporary node of its profiler.
 package lucid
 
 import (
@@ -10,8 +10,9 @@ import (
 )
 
 // Policy returns the Lucid scheduling policy. It first profiles jobs for a short time on reserved nodes, where many
-// jobs already end. Then it starts the job with the fewest expected device-seconds first, and lets later jobs overtake
-// a job that does not fit. Unless few jobs are expected, it packs jobs with little interference onto the same devices.
+// jobs already end. The other jobs then start in ascending order of their expected device-seconds, and later jobs can
+// overtake a job that does not fit. Unless few jobs are expected, it packs jobs with little interference onto the
+// same devices.
 func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{

@@ -17,7 +17,7 @@ const Limit = 200
 type Options struct {
 	Nodes int   // Number of nodes of the profiler. Zero means 2.
 	Limit int64 `config:"profile_seconds,was=limit"` // Profiling time per job in seconds. Zero means 200.
-	// Maximum number of GPUs of the jobs that are profiled. Zero means 8, or all GPUs of the profiler if it has fewer.
+	// Maximum size of a job that is profiled, in GPUs. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`
 	// Names of the virtual clusters that each give the profiler one node. Empty means vc8Gr and vcefl, as published for
 	// the cluster Venus, or the two largest virtual clusters if the trace lacks these.

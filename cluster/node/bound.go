@@ -2,10 +2,10 @@ package node
 
 import "slices"
 
-// Bound returns a lower bound of the mean turnaround of a study over all schedules, in seconds. It relaxes arrivals and
-// devices. Before the k-th task completes, k tasks have finished their work on the fastest device, and all devices
-// together have finished the k smallest areas of cores and the k smallest areas of memory; an area is an amount
-// multiplied by time.
+// Bound returns a lower bound of the mean turnaround of a study over all schedules, in seconds. It relaxes the
+// constraints of arrivals and devices. Before the k-th task completes, k tasks have finished their work on the
+// fastest device, and all devices together have finished the k smallest areas of cores and the k smallest areas of
+// memory; an area is an amount multiplied by time.
 func Bound(s Study) float64 {
 	s.EnsureDefaults()
 	speed, speeds, memory, first := 0.0, 0.0, 0.0, s.Tasks[0].Arrival

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TaskType describes a type of generated tasks by ranges, which include both ends.
+// TaskType describes a type of generated tasks by ranges that include both ends.
 type TaskType struct {
 	Name     string
 	Cores    [2]int // percentage of a GPU's cores

@@ -26,8 +26,8 @@ type Task struct {
 	State   State         // current state
 	Device  int           // position of the current or last device; -1 before the first start
 	Since   time.Duration // time at which the task was queued or last started
-	Began   time.Duration // time of the first start; -1 before it
-	Ended   time.Duration // time of completion or failure; -1 before it
+	Began   time.Duration // time of the first start; -1 if not started
+	Ended   time.Duration // time of completion or failure; -1 if not ended
 	Worked  time.Duration // work done until the last stop
 	Ran     time.Duration // run time until the last stop
 	Starts  int           // number of starts
@@ -69,14 +69,14 @@ type Machine struct {
 	rules   Rules
 }
 
-// Rules limit the tasks on a device, in addition to its memory, and define how tasks are stopped.
+// Rules limits the tasks on a device, in addition to its memory, and defines how tasks are stopped.
 type Rules struct {
 	Together int  // maximum number of tasks on a device at a time; zero means no limit
 	Whole    bool // limits the cores of the tasks on a device to 100% in total
 	Keep     bool // a stopped task keeps its memory and its device; false releases both
 }
 
-// NewMachine creates a machine with idle devices. The specs must have their defaults.
+// NewMachine creates a machine with idle devices. The defaults of the specs must be set.
 func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 	m := &Machine{rules: rules}
 	for k, d := range devices {

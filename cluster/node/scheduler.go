@@ -30,13 +30,13 @@ type Slicer interface {
 type Kind struct {
 	Name  string // name in files and flags
 	About string // help text in one line
-	// Slices says that the scheduler stops tasks, so programs must support stopping.
+	// Slices reports whether the scheduler stops tasks, so that programs must support stopping.
 	Slices bool
 	Draws  bool // decisions depend on SchedulerOptions.Random
 	New    func(o SchedulerOptions) Scheduler
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 // SchedulerOptions holds the options of all schedulers. Each scheduler reads only its own options.

@@ -33,7 +33,7 @@ type Pair [2]string
 // Pairs is a [Speed] from measured pairs. The rate of a task that runs with several other tasks is the product of its
 // rates with each of them. Pairs without a measurement use Otherwise.
 type Pairs struct {
-	Measured  map[Pair][2]float64 // rates of both tasks of a pair; each pair is listed once, in either order
+	Measured  map[Pair][2]float64 // rates of the two tasks in a pair; each pair is listed once, in either order
 	Otherwise Speed               // model for pairs without a measurement; nil means Shares{}
 }
 

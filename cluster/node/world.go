@@ -14,7 +14,7 @@ import (
 // each call.
 type World struct {
 	*Machine
-	// Spans holds the running periods of tasks, in order of their ends. NoSpans leaves them out.
+	// Spans holds the running periods of tasks, in order of their ends. NoSpans omits them.
 	Spans   []Span
 	NoSpans bool
 

@@ -23,8 +23,8 @@ type Options struct {
 	// Trace format, one of those that 'graft list formats' lists. Empty detects the format from the first lines of the
 	// trace.
 	Format string
-	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. Empty means that nodes is
-	// the size of a single virtual cluster for all jobs or, if nodes is zero, vc_config.csv in data.
+	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. Empty means a single
+	// virtual cluster for all jobs, of the size that nodes gives, or vc_config.csv in data if nodes is zero.
 	VCFile string `config:"vc_file,path"`
 	// Number of nodes of a single virtual cluster for all jobs. Zero means that vc_file lists the nodes.
 	Nodes int

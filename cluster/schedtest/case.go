@@ -31,7 +31,7 @@ type Scaling struct {
 	Nodes int   // 1 adds a node, -1 removes a node
 }
 
-// Profiler holds the options of schedulers with a profiler. Zero values mean their defaults.
+// Profiler holds the options of schedulers with a profiler. Zero values mean the defaults.
 type Profiler struct {
 	Nodes   int      // number of nodes of the profiler
 	Limit   int64    // profiling time per job in seconds

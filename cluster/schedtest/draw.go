@@ -12,7 +12,7 @@ import (
 // measurements.
 var models = []string{"m1", "m2", "m3", "BERT", "NeuMF", "unknown"}
 
-// Shape configures cases that are drawn at random.
+// Shape configures randomly drawn cases.
 type Shape struct {
 	// period in which jobs are submitted and the maximum of ordinary durations, in seconds; at least 1
 	Span   int64

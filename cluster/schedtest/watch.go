@@ -53,7 +53,7 @@ func (w *watch) Arrived(j *cluster.Job) {
 	w.inner.Arrived(j)
 }
 
-// Ended checks that the job ended in the second that used up its work.
+// Ended checks that the job ended in the second in which its work was completed.
 func (w *watch) Ended(j *cluster.Job) {
 	seen := w.of[j]
 	if seen == nil || seen.ended || j.Running() {

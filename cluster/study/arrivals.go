@@ -9,7 +9,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Arrivals sets the arrival rates of a trace at which a world simulates its jobs.
+// Arrivals sets the factors by which a world speeds up the arrivals of a trace.
 type Arrivals struct {
 	// Factors that speed up the arrivals of the trace: times since the first submission are divided by the factor. Each
 	// factor is a point of the study. Empty means 1.

@@ -29,7 +29,7 @@ type Result struct {
 	States []uint64
 	Parts  []Part            // metrics of groups of the jobs
 	Left   []LeftOut         // number of jobs that were left out, by reason
-	Facts  map[string]string // texts about the cell, such as digests; a key ends in its unit
+	Facts  map[string]string // texts about the cell, such as digests; each key ends with its unit
 }
 
 // Values holds the values of metrics by the metric's key.

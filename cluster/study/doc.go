@@ -4,6 +4,7 @@
 // ranks the schedulers with paired intervals, and writes the tables and the outcome for reports, figures and other
 // programs.
 //
-// Worlds have their own physics. Slots that are emptied every round, one-minute rounds with adaptive batches, admission
-// control, and devices that tasks share do not fit into one engine. Worlds share one input and one output format.
+// Each world has its own engine. Slots that are emptied every round, one-minute rounds with adaptive batches,
+// admission control, and devices that tasks share do not fit into a common engine. All worlds share one input format
+// and one output format.
 package study

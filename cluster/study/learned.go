@@ -25,7 +25,7 @@ type Learned[K any] struct {
 	Kind   K
 	Seeds  []K     // policy of each seed of a run folder; nil for other schedulers
 	Digest string  // digest of the weights; empty for a built-in scheduler
-	From   Setting // what it learned from; empty if unknown
+	From   Setting // data from which it learned; empty if unknown
 }
 
 // IsLearned reports whether the scheduler was learned.

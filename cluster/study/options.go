@@ -101,8 +101,8 @@ func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is the path of a learned scheduler: it contains a slash or ends like a
-// weight file.
+// IsPath reports whether the name of a scheduler is the path of a learned scheduler: it contains a slash or ends like
+// the name of a weight file.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".safetensors")
 }

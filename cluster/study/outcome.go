@@ -9,7 +9,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Outcome is the content of a study's outcome.json. Values are mapped by key of the metric, which names its unit.
+// Outcome is the content of a study's outcome.json. Values are indexed by the key of the metric, which names the
+// metric's unit.
 type Outcome struct {
 	Folder     string         `json:"folder"`     // run folder
 	World      string         `json:"world"`      // name of the world
@@ -56,8 +57,8 @@ type CellOutcome struct {
 	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% interval; null for the
 	// baseline.
 	Difference *Interval `json:"difference"`
-	// P is the p-value of a zero difference, corrected by Holm's method for the number of simulations with a difference
-	// on the same workload; null without an interval.
+	// P is the p-value for a difference of zero, corrected by Holm's method for the number of simulations on the same
+	// workload that have a difference; null without an interval.
 	P *float64 `json:"p_holm"`
 }
 

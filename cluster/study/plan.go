@@ -17,11 +17,11 @@ import (
 type Plan struct {
 	Title      string         // title of the study, one sentence without a full stop
 	Remarks    []string       // sentences to print below the title
-	Facts      map[string]any // facts about the study for other programs; a key ends in its unit
-	Points     []Point        // combinations of swept values; one without a name if nothing is swept
+	Facts      map[string]any // facts about the study for other programs; each key ends with its unit
+	Points     []Point        // combinations of swept values; a single unnamed point if nothing is swept
 	Workloads  []string       // unique names of the workloads, the same at every point
 	Schedulers []Scheduler    // schedulers in the order of the file
-	Against    string         // name of the baseline of differences; empty means the first scheduler
+	Against    string         // name of the baseline for differences; empty means the first scheduler
 	Metrics    []Metric       // metrics of cells, in the order of columns
 	// keys of the metrics that rank schedulers; the first one is the metric of the samples
 	Rank     []string
@@ -32,15 +32,15 @@ type Plan struct {
 	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
 	// means 1.
 	AblatePoints, AblateWorkloads int
-	// NoQuirks says that cells keep no quirk, so that each quirk is compared with them. If it is false, ablations also
-	// simulate their schedulers without quirks.
+	// NoQuirks reports whether cells keep no quirk, so that each quirk is compared with them. If it is false,
+	// ablations also simulate their schedulers without quirks.
 	NoQuirks bool
 	// PairJobs compares the samples of each cell with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
 	// Interval returns the interval of a mean over the jobs of a workload, or nil without jobs. Samples are NaN for
-	// jobs that were left out. If the function is nil, intervals treat jobs as independent.
+	// jobs that were left out. If Interval is nil, jobs are treated as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
-	// References returns levels with which schedulers are compared, such as lower bounds. Nil means none.
+	// References returns reference values to compare schedulers with, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)
 	// Remark returns sentences to print below the results. Nil means none.
 	Remark func(o *Outcome) []string
@@ -86,7 +86,7 @@ type Ablation struct {
 	Quirks    []cluster.Quirk
 }
 
-// Better says whether lower or higher values of a metric are better.
+// Better states whether lower or higher values of a metric are better.
 type Better string
 
 // Values of [Better].
@@ -119,7 +119,7 @@ func (m *Metric) Key() string {
 	return m.Name + "_" + strings.ToLower(notInKeys.ReplaceAllString(m.Unit, "_"))
 }
 
-// Reference is a level with which schedulers are compared, such as a lower bound of the mean.
+// Reference is a reference value for schedulers, such as a lower bound of the mean.
 type Reference struct {
 	Name   string   `json:"name"`   // name such as lower bound
 	About  string   `json:"about"`  // meaning of the level, one sentence
@@ -127,11 +127,12 @@ type Reference struct {
 	Point  string   `json:"point"`  // name of the point; empty for the only point
 	Values []Number `json:"values"` // level of each workload
 	Mean   Number   `json:"mean"`   // mean level over workloads
-	// Bound says that no scheduler can be better than the level. Rankings then show means relative to the level.
+	// Bound reports whether the value is a bound that no scheduler can beat. Rankings then show means relative to the
+	// bound.
 	Bound bool `json:"bound"`
 }
 
-// Validate returns the errors that a world made in its plan.
+// Validate returns the errors in a world's plan.
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,

@@ -23,7 +23,7 @@ type Ranking struct {
 type Standing struct {
 	Scheduler string `json:"scheduler"` // name of the scheduler
 	// rank from 1; a scheduler shares a rank if it does not differ significantly from the best scheduler of the rank;
-	// zero without a mean
+	// zero if the scheduler has no mean
 	Rank  int `json:"rank"`
 	Seeds int `json:"seeds"` // number of learned policies; zero for a built-in scheduler
 	// number of simulations without a value because jobs were left unfinished; if it is above zero, the scheduler has
@@ -34,7 +34,8 @@ type Standing struct {
 	OverBound *float64       `json:"over_bound"` // mean divided by the mean bound; null without a bound
 	// difference from the baseline, paired by workload; null for the baseline and for too few workloads
 	Difference *stat.Interval `json:"difference"`
-	// p-value of a zero difference, corrected for the number of schedulers by Holm's method; null without a difference
+	// p-value for a difference of zero, corrected by Holm's method for the number of schedulers; null without a
+	// difference
 	P      *float64 `json:"p_holm"`
 	Better int      `json:"better"` // number of workloads with a better value than the baseline
 	// number of workloads whose values differ from the baseline by less than a thousandth

@@ -15,10 +15,10 @@ type Job struct {
 	Env
 	World  string // name of the world
 	Folder string // run folder; empty writes nothing
-	Inputs string // digest of all inputs; cells with another digest are simulated again
+	Inputs string // digest of all inputs; cells with a different digest are simulated again
 	Study  Study  // prepared study
 	Plan   *Plan  // plan of the study
-	// Tell receives the progress after each cell, one call at a time; nil tells nobody.
+	// Tell receives the progress after each cell, one call at a time; nil reports nothing.
 	Tell func(Progress)
 
 	telling             sync.Mutex

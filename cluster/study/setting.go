@@ -19,7 +19,7 @@ type Setting struct {
 	Traces  map[string]string `json:"traces,omitempty"` // paths of traces by the digest of their contents
 }
 
-// NewSetting returns the setting of a cluster with these values of its keys.
+// NewSetting returns the setting of a cluster whose keys have the given values.
 func NewSetting(cluster map[string]any) Setting {
 	s := Setting{Cluster: map[string]string{}, Traces: map[string]string{}}
 	for key, value := range cluster {
@@ -62,8 +62,8 @@ func settingOf(set *weights.Set) (s Setting, err error) {
 	return s, err
 }
 
-// Remarks warns of a learned scheduler that runs in another cluster than it learned in, or on jobs that it learned
-// from.
+// Remarks returns warnings if a learned scheduler runs on a different cluster than the cluster on which it learned,
+// or on jobs from which it learned.
 func (l *Learned[K]) Remarks(name string, here Setting) (lines []string) {
 	var changes []string
 	for _, key := range slices.Sorted(maps.Keys(here.Cluster)) {

@@ -117,8 +117,8 @@ func (r *Rows) Ints(list ...int) *Rows {
 	return r
 }
 
-// Float adds a number with the minimum number of digits that read back equal, always as a decimal or with an exponent.
-// NaN is an empty cell.
+// Float adds a number with the fewest digits that read back as the same number, always with a decimal point or an
+// exponent. NaN is an empty cell.
 func (r *Rows) Float(v float64) *Rows {
 	r.next()
 	switch size := math.Abs(v); {

@@ -47,10 +47,10 @@ type Entry struct {
 	Name    string
 	About   string   // help text in one line
 	Without []string // values of the flag --compat that exclude the scheduler
-	Needs   []string // flags one of which must be given; empty needs none
+	Needs   []string // flags of which at least one must be given; empty requires none
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (e Entry) Listing() (name, about string) { return e.Name, e.About }
 
 // File is the configuration file of a world.
@@ -72,8 +72,8 @@ type File interface {
 
 // Study runs the simulations of a file.
 type Study interface {
-	// Prepare reads data that is too large for Check, and runs searches that cells share. With quick, it returns as
-	// soon as the study can certainly begin.
+	// Prepare reads data that is too large for Check, and runs searches that cells share. If quick is true, it
+	// returns as soon as the study can certainly begin.
 	Prepare(ctx context.Context, env Env, quick bool) error
 	// Plan lists the cells and the metrics. It is called once, after Prepare.
 	Plan() *Plan

@@ -8,7 +8,7 @@ import (
 
 const gpusPerNode = 8
 
-// Kind is a kind of finding about a job.
+// Kind names a kind of anomaly of a job.
 type Kind string
 
 // Kinds of findings, in the order of listings.
@@ -17,7 +17,7 @@ const (
 	NegativeSubmit Kind = "negative-submit" // job was submitted before second zero
 	Unsorted       Kind = "unsorted"        // job was submitted before the previous job
 	NoDuration     Kind = "no-duration"     // job has the duration zero
-	// NegativeDuration says that a job has a duration below zero.
+	// NegativeDuration reports that a job's duration is negative.
 	NegativeDuration Kind = "negative-duration"
 	NoGPUs           Kind = "no-gpus"       // job requests no device
 	TooManyGPUs      Kind = "too-many-gpus" // job requests more devices than its virtual cluster has

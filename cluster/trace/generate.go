@@ -18,7 +18,7 @@ type Arrivals int
 const (
 	// Diurnal follows working hours and weekends; several jobs can arrive in the same second.
 	Diurnal Arrivals = iota
-	// Poisson has a constant rate and independent arrivals.
+	// Poisson uses a constant rate and independent arrivals.
 	Poisson
 )
 

@@ -35,7 +35,7 @@ type Job struct {
 	Model      string  // name of the trained model
 	Batch      int     // number of images or sequences per step
 	AMP        bool    // uses mixed precision
-	Speed      float64 // samples per second when the job has its devices to itself
+	Speed      float64 // samples per second if the job shares none of its devices
 	GPUUtil    float64 // percentage of the time in which a device was busy
 	MemoryUtil float64 // percentage of the time in which a device's memory was busy
 	Memory     float64 // device memory in MiB

@@ -35,7 +35,8 @@ func (s State) String() string {
 // MarshalText returns String.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the output of MarshalText and the names of states in other formats. An unknown name is an error.
+// UnmarshalText reads the output of MarshalText and the names of states in other formats. It returns an error for an
+// unknown name.
 func (s *State) UnmarshalText(text []byte) error {
 	*s = stateOf(text)
 	if *s == Unknown && len(text) > 0 {

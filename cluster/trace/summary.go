@@ -28,7 +28,7 @@ type Summary struct {
 	Findings []Finding      `json:"findings"`   // anomalies in the trace
 }
 
-// Spread is the distribution of durations. All fields are zero without jobs.
+// Spread is the distribution of durations. All fields are zero if there are no jobs.
 type Spread struct {
 	Mean float64 `json:"mean"` // mean
 	P10  int64   `json:"p10"`  // 10th percentile

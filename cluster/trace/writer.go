@@ -81,7 +81,7 @@ func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
 	return w, w.err
 }
 
-// Write writes a job. A job that a Reader could not read back is an error.
+// Write writes a job. It returns an error for a job that a Reader could not read back.
 func (w *Writer) Write(job *Job) error {
 	if w.err != nil {
 		return w.err
@@ -132,7 +132,7 @@ func (job *Job) validate() error {
 }
 
 // WriteFile atomically writes a file with the jobs that fill passes to the writer. A path that ends in .gz is
-// compressed. An existing file is replaced only with force; otherwise the error wraps fs.ErrExist.
+// compressed. An existing file is replaced only if force is true; otherwise the error wraps fs.ErrExist.
 func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
 	put := files.WriteNew
 	if force {

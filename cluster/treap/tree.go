@@ -152,8 +152,8 @@ func (o *Tree) without(at, gone int32) int32 {
 
 // Fill traverses the tree in order and admits each job that fits into the remaining room. It appends admitted waiting
 // jobs to start and rejected running jobs to stop, both in order, and returns the remaining room. In a subtree that
-// fits as a whole it visits only waiting jobs, and in a subtree in which no job fits only running jobs, so its cost is
-// proportional to the changes.
+// fits as a whole, it visits only waiting jobs. In a subtree in which no job fits, it visits only running jobs. Its
+// cost is therefore proportional to the number of changes.
 func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
 	f := filling{o.Arena, room, start, stop}
 	f.part(o.root)
@@ -174,7 +174,8 @@ func (o *Tree) Cut(k *Key) Tree {
 	return Tree{o.Arena, front}
 }
 
-// Append adds the jobs of another tree of the arena. The keys of these jobs must all follow the keys of this tree.
+// Append adds the jobs of another tree of the arena. All keys of these jobs must be greater than the keys of this
+// tree.
 func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
 
 // Next returns the first job after a key whose demand is at most room, or nil if there is none. A nil key means the

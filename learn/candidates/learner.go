@@ -16,8 +16,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns a scheduler: first from lessons of a teacher, then in rounds of reinforcement learning. The result is
-// the best agent on the validation workloads. It implements [learn.Learner].
+// Learner learns a scheduler: first from lessons of a teacher, then in rounds of reinforcement learning. The result
+// is the agent that is best on the validation workloads. It implements [learn.Learner].
 type Learner struct {
 	Options
 	progress
@@ -40,10 +40,10 @@ type progress struct {
 	Why     string  `json:"why"`     // reason why learning ended; empty while it continues
 }
 
-// FigureNames returns the names of the values that Figures returns: validation cost and its best value, in slots; loss
-// of imitation; then, for a round, the mean time to completion in training relative to the lower bound, the entropy in
-// nats, the divergence from the policy that played, the fraction of clipped ratios and the error of values. Values that
-// a step does not have are NaN.
+// FigureNames returns the names of the values that Figures returns: validation cost and its best value, in slots;
+// loss of imitation; then, for a round, the mean time to completion in training relative to the lower bound, the
+// entropy in nats, the divergence from the policy that played the episodes, the fraction of clipped ratios and the
+// error of values. Values that a step does not have are NaN.
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}
@@ -70,12 +70,12 @@ type Course interface {
 	Workloads() int
 	// Env creates an environment whose episodes are drawn from the training workloads.
 	Env() (learn.Env, error)
-	// Lesson lets an agent play a workload; in a fraction of the decisions, the teacher's actions replace the agent's.
-	// It returns all decisions as examples with the teacher's actions.
+	// Lesson lets an agent play a workload. In a fraction of the decisions, the teacher's actions replace the agent's
+	// actions. It returns all decisions as examples with the teacher's actions.
 	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64,
 		random *rand.Rand) ([]learn.Example, error)
-	// Validate returns the mean cost of an agent's most likely actions on the validation workloads; infinity if a
-	// workload does not finish.
+	// Validate returns the mean cost on the validation workloads if an agent takes its most likely actions, or
+	// infinity if a workload does not finish.
 	Validate(ctx context.Context, agent *learn.Set) (float64, error)
 }
 

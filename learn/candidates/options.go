@@ -77,11 +77,11 @@ type Options struct {
 	Every int
 	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
 	Patience int
-	// Maximum number of slots per workload; a longer workload is cut. Zero means 2000.
+	// Maximum number of slots per workload; a longer workload is truncated. Zero means 2000.
 	Slots int `config:"max_slots,was=slots"`
 }
 
-// EnsureDefaults replaces zeros by their defaults.
+// EnsureDefaults replaces zeros with the defaults.
 func (o *Options) EnsureDefaults() {
 	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO),
 		cmp.Or(o.Baseline, ByWorkload)

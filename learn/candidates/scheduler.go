@@ -16,7 +16,7 @@ type SchedulerLearner interface {
 type Scheduler struct {
 	Set  *weights.Set // content of the scheduler's file
 	Cost float64      // mean cost on the validation workloads, such as a mean time to completion
-	Step int          // number of steps after which it was learned
+	Step int          // number of steps after which the policy was learned
 }
 
 // Learned implements [SchedulerLearner].
@@ -29,7 +29,7 @@ func (l *Learner) Learned() (*Scheduler, error) {
 	return &Scheduler{Set: set, Cost: l.Best, Step: l.BestAt}, err
 }
 
-// Baselines holds the results of schedulers without learning on the validation workloads.
+// Baselines holds the results on the validation workloads of schedulers that do not learn.
 type Baselines struct {
 	Train, Validation int                // number of training workloads, and number of validation workloads
 	Unit              string             // unit of the costs, such as s or share

@@ -194,8 +194,8 @@ func (Tanh) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 	}
 }
 
-// Affine adds a shift to each value and multiplies by a factor; the parameters are in this order. It equals a batch
-// normalization whose statistics stay at mean zero and variance one.
+// Affine adds a shift to each value and multiplies the sum by a factor. The parameters are in this order. The layer
+// equals a batch normalization whose statistics stay at mean zero and variance one.
 type Affine struct {
 	Eps   float64 // value added to the variance of one
 	Noise float64 // standard deviation of the initial factors, whose mean is one
@@ -251,7 +251,7 @@ func (Duel) Sizes(int) []int { return nil }
 // Init does nothing.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
-// Forward adds to the value, which is the first input, each advantage minus the mean advantage.
+// Forward adds each advantage, minus the mean advantage, to the value, which is the first input.
 func (Duel) Forward(_ [][]float64, x, y []float64) {
 	mean := sum(x[1:]) / float64(len(y))
 	for k := range y {

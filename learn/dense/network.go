@@ -88,11 +88,10 @@ type Pass struct {
 
 // Batcher computes the outputs of a network for batches, and their gradients.
 type Batcher interface {
-	// Forward computes the outputs of a batch, example after example. The result is valid until the next call.
+	// Forward computes the outputs of a batch, one example at a time. The result is valid until the next call.
 	Forward(inputs []float64) []float64
-	// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs holds
-	// the
-	// derivatives of the objective with respect to the outputs of the last Forward.
+	// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. The argument
+	// outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
 	Backward(outputs []float64, gradients [][]float64) error
 }
 
@@ -127,10 +126,10 @@ func (n *Network) NewPass(batch int) *Pass {
 	return p
 }
 
-// Room returns the maximum batch.
+// Room returns the maximum batch size.
 func (p *Pass) Room() int { return p.room }
 
-// Forward computes the outputs of a batch, example after example. The result is valid until the next call.
+// Forward computes the outputs of a batch, one example at a time. The result is valid until the next call.
 func (p *Pass) Forward(inputs []float64) []float64 {
 	n := p.network
 	p.batch = len(inputs) / n.Inputs
@@ -148,14 +147,14 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
 }
 
-// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs holds the
-// derivatives of the objective with respect to the outputs of the last Forward.
+// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. The argument
+// outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }
 
-// BackwardTo does the work of Backward. In addition, unless inputs is nil, it sets inputs to the derivatives with
-// respect to the inputs of the last Forward.
+// BackwardTo works like Backward. In addition, unless inputs is nil, it sets inputs to the derivatives with respect
+// to the inputs of the last Forward.
 func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {

@@ -45,8 +45,8 @@ func (LayerNorm) Forward(params [][]float64, x, y []float64) {
 	}
 }
 
-// Backward computes the gradients of factors, shifts and inputs. It removes the components of the gradient along the
-// mean and the deviation.
+// Backward computes the gradients of factors, shifts and inputs. It removes the gradient's components along the mean
+// and the standard deviation.
 func (LayerNorm) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	mean, scale := moments(x)
 	plain, along := 0.0, 0.0

@@ -20,7 +20,8 @@ type Adam struct {
 	first, second [][]float64
 }
 
-// Step updates the parameters from their gradients. A gradient that is not finite is an error and changes nothing.
+// Step updates the parameters from their gradients. If a gradient is not finite, it returns an error and changes
+// nothing.
 func (a *Adam) Step(params, gradients [][]float64) error {
 	if err := Finite(fmt.Sprintf("gradient of step %d", a.Steps+1), gradients); err != nil {
 		return err
@@ -45,9 +46,9 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 	return nil
 }
 
-// RMSProp is the optimizer that divides gradients by the root of a running mean of their squares (Tieleman and Hinton,
-// "Neural networks for machine learning", lecture 6.5, 2012). As in TensorFlow 1, the mean begins at one, and eps is
-// added to the mean.
+// RMSProp is the optimizer that divides gradients by the root of a running mean of their squares (Tieleman and
+// Hinton, "Neural networks for machine learning", lecture 6.5, 2012). As in TensorFlow 1, the running mean starts at
+// one, and eps is added to it.
 type RMSProp struct {
 	Rate  float64 // learning rate
 	Decay float64 // decay rate of the running mean; zero means 0.9
@@ -57,7 +58,8 @@ type RMSProp struct {
 	means [][]float64
 }
 
-// Step updates the parameters from their gradients. A gradient that is not finite is an error and changes nothing.
+// Step updates the parameters from their gradients. If a gradient is not finite, it returns an error and changes
+// nothing.
 func (r *RMSProp) Step(params, gradients [][]float64) error {
 	if err := Finite(fmt.Sprintf("gradient of step %d", r.Steps+1), gradients); err != nil {
 		return err
@@ -88,8 +90,8 @@ func (r *RMSProp) Means(params [][]float64) [][]float64 {
 	return r.means
 }
 
-// ClipNorm scales gradients down if their common norm exceeds most, and returns the norm before scaling. With most
-// zero, it keeps the gradients.
+// ClipNorm scales gradients down if their global norm exceeds most, and returns the norm before scaling. If most is
+// zero, gradients are not changed.
 func ClipNorm(gradients [][]float64, most float64) (norm float64) {
 	for _, g := range gradients {
 		norm += Dot(g, g)

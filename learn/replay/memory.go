@@ -111,7 +111,7 @@ type Draw struct {
 }
 
 // Draw samples n items, one from each of n equal parts of the sum of priorities. The importance weights correct a
-// fraction beta of the bias by priorities.
+// fraction beta of the bias that priorities cause.
 func (m *Memory[T]) Draw(n int, beta float64, random Source) (Draw, error) {
 	if m.count == 0 || m.Total() <= 0 {
 		return Draw{}, errors.New("draw experience: the memory is empty, or all priorities are zero")

@@ -51,15 +51,15 @@ func (b *Builder) Tensor(t Tensor) Weight {
 	return Weight(t.Name)
 }
 
-// Call adds a call of an operator with arguments, given as pairs of name and value. It omits arguments whose value is
-// nil.
+// Call adds a call of an operator with arguments, given as pairs of name and value. Arguments whose value is nil are
+// omitted.
 func (b *Builder) Call(operator string, arguments ...any) Value {
 	return b.Calls(operator, 1, arguments...)[0]
 }
 
-// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), like
-// torchvision's StochasticDepth: it is a dropout of channels with one channel per example. A probability of zero adds
-// nothing.
+// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), as in
+// torchvision's StochasticDepth. It is implemented as a dropout of channels with one channel per example. A
+// probability of zero adds nothing.
 func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	if p == 0 {
 		return x
@@ -71,7 +71,7 @@ func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	return x
 }
 
-// Calls adds a call of an operator with several results.
+// Calls adds a call of an operator that has several results.
 func (b *Builder) Calls(operator string, results int, arguments ...any) []Value {
 	n := Node{Operator: operator, Module: b.path}
 	for k := 0; k+1 < len(arguments); k += 2 {

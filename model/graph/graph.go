@@ -15,8 +15,8 @@ type Graph struct {
 	Modules []Module // modules in PyTorch's order of registration; the first is the network itself
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // operator calls in running order
-	// Foreign says that the graph was read from a list of operators that may crash LibTorch. Package trial runs such a
-	// graph in another process first.
+	// Foreign reports whether the graph was read from a list of operators, which may crash LibTorch. Package trial
+	// runs such a graph in another process first.
 	Foreign bool
 }
 
@@ -47,7 +47,7 @@ type Module struct {
 	Class string
 	Extra string // text that extra_repr() returns
 	Print string // print of a module whose class prints itself; empty means PyTorch's print
-	Folds bool   // prints equal children as one line, like ModuleList
+	Folds bool   // prints equal children in one line, as ModuleList does
 }
 
 // Role names the role of a tensor in the network: parameter, buffer or constant.

@@ -11,10 +11,10 @@ import (
 type Imported struct {
 	Graph   *Graph
 	Weights *weights.Set
-	Notes   []string // facts that the file lacks, and changes that were made
+	Notes   []string // facts that the file lacks, and changes that graft made
 }
 
-// DropSizes removes unused computations with sizes.
+// DropSizes removes unused computations of sizes.
 func (g *Graph) DropSizes() {
 	read := map[Value]bool{g.Output: true}
 	kept := make([]Node, 0, len(g.Nodes))

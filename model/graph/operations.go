@@ -31,7 +31,7 @@ var movers = func() map[string]bool {
 	return set
 }()
 
-// Moves reports whether a node only moves values, or computes with sizes.
+// Moves reports whether a node only moves values, or computes sizes.
 func (n *Node) Moves() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return movers[op]
@@ -48,7 +48,7 @@ func (n *Node) Views() bool {
 	return viewers[op]
 }
 
-// Sizes reports whether a node computes with sizes, not with values.
+// Sizes reports whether a node computes sizes, not values.
 func (n *Node) Sizes() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return op == "sym_size" || op == "operator"

@@ -13,7 +13,7 @@ type Attempt struct {
 	Weights *weights.Set // weights of the graph; nil means zeros
 	Shape   []int        // shape of the input; nil means the example's shape
 	Values  []float64    // values of the input; nil means zeros
-	// runs a pass in train mode and its gradients as well; the errors of this pass are ignored
+	// also runs a pass in train mode with its gradients; the errors of this pass are ignored
 	Gradients bool
 }
 

@@ -1,4 +1,4 @@
-// Package modeltest makes layers for tests.
+// Package modeltest creates layers for tests.
 package modeltest
 
 import "graft/model"

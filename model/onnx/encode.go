@@ -103,7 +103,7 @@ func (e *encoder) Sum(_ string, body, shortcut value) (value, error) {
 	return value{e.node("Add", []string{body.name, shortcut.name}), body.shape}, nil
 }
 
-// Cat joins channels.
+// Cat concatenates channels.
 func (e *encoder) Cat(_ string, parts []value) (value, error) {
 	names, shape := []string{}, append(model.Shape{}, parts[0].shape...)
 	shape[0] = 0

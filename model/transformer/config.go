@@ -1,4 +1,4 @@
-// Package transformer builds transformers as graphs: language models like GPT and LLaMA, and encoders.
+// Package transformer builds transformers as graphs: language models such as GPT and LLaMA, and encoders.
 package transformer
 
 import (

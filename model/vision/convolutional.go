@@ -61,12 +61,12 @@ type EfficientNet struct {
 	Stages []Stage
 	Last   int     // number of channels before the linear layer
 	Drop   float64 // probability of the dropout before the linear layer
-	// stochastic depth: the probability that a block's branch is dropped for an example is this value times the
-	// fraction of earlier blocks
+	// stochastic depth: a block's branch is dropped for an example with this probability times the fraction of blocks
+	// before it
 	Path float64
 }
 
-// Stage describes a number of blocks. The first block has the stride and changes the number of channels.
+// Stage describes a run of consecutive blocks. The first block has the stride and changes the number of channels.
 type Stage struct{ Expand, Kernel, Stride, Channels, Blocks int }
 
 // B0 returns the stages of EfficientNet-B0.

@@ -26,8 +26,8 @@ type Branch struct {
 	Writers []string
 }
 
-// Blocks returns the blocks of a graph, outer blocks before nested blocks. For each other repeated module it returns
-// the reason why it is not a block.
+// Blocks returns the blocks of a graph, outer blocks before nested blocks. For every other repeated module it returns
+// the reason why the module is not a block.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {

@@ -24,7 +24,7 @@ const (
 
 // Deepen plans a copy of a block that follows it and passes its input on; for a list, it copies all blocks after the
 // last one. If the network has norms after the sums, the norms form a chain, whose epsilons are set so that the chain
-// computes the same as the last norm did before.
+// computes the same result as the last norm did before.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {

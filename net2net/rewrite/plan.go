@@ -13,7 +13,7 @@ type Plan struct {
 	Before *graph.Graph `json:"-"`
 	Graph  *graph.Graph `json:"-"` // new graph
 	Moves  []Move       `json:"moves"`
-	// Was is the form of the old graph, which a saved plan needs to reverse the change.
+	// Was is the form of the old graph. A saved plan needs it to reverse the change.
 	Was   map[string]any `json:"was,omitempty"`
 	Seed  uint64         `json:"seed,omitempty"` // seed of random padding
 	Notes []string       `json:"notes,omitempty"`
@@ -23,11 +23,11 @@ type Plan struct {
 type Move struct {
 	Name string `json:"name"`
 	From string `json:"from,omitempty"` // name of the old tensor; empty for a tensor without an origin
-	// Dims holds the changes of dimensions, applied one after the other. Nil keeps the tensor.
+	// Dims holds the changes of dimensions, in the order in which they are applied. Nil keeps the tensor.
 	Dims []Dim `json:"dims,omitempty"`
 	// Values replaces the values by "zeros" or "ones" and resets the optimizer state; empty keeps the values.
 	Values string `json:"values,omitempty"`
-	// Fresh resets the optimizer state, with the mean second moment of From.
+	// Fresh resets the optimizer state, except that the second moment starts at the mean second moment of From.
 	Fresh bool `json:"fresh,omitempty"`
 	// Fold multiplies the tensor by the values of another tensor, for surgery that moves an affine map into the next
 	// layer.
@@ -42,7 +42,7 @@ type Dim struct {
 	From []int `json:"from"` // old place of each new place; -1 means padding
 	// Share is the factor of each place; nil means 1.
 	Share []float64 `json:"share,omitempty"`
-	// Split says that the sum over the dimension stays unchanged, since copies have shares.
+	// Split reports whether the sum over the dimension stays unchanged, because copies have shares.
 	Split bool `json:"split,omitempty"`
 	// Moment is the share of the old gradient at each place; nil means 1.
 	Moment []float64 `json:"moment,omitempty"`
@@ -53,7 +53,7 @@ type Dim struct {
 	Size  int  `json:"size,omitempty"`
 }
 
-// Pad names the filling of places without an origin.
+// Pad names the fill value of places without an origin.
 type Pad string
 
 // Fillings of places without an origin. The zero Pad means zeros.

@@ -166,7 +166,7 @@ func (u *ungrouping) rows(dim int, t *axes.Term) Dim {
 	return d
 }
 
-// Untie plans a head with weights of its own, which are a copy of the embedding's weights.
+// Untie plans a head with separate weights, which start as a copy of the embedding's weights.
 func Untie(a *axes.Axes) (*Plan, error) {
 	p := keep(a.Graph)
 	g := p.Graph

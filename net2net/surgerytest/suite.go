@@ -1,7 +1,7 @@
-// Package surgerytest is the conformance suite of network surgery. It runs every operation on random networks of all
-// kinds of layers. It checks that the function is kept in both modes and both precisions, that reverting restores the
-// first network exactly, that records replay, and that an optimizer follows. A failing network shrinks to a small
-// network.
+// Package surgerytest is the conformance suite of network surgery. It runs every operation on random networks with
+// all kinds of layers. It checks that the function is kept in both modes and both precisions, that reverting restores
+// the first network exactly, that records can be replayed, and that the optimizer's state follows. A failing network
+// shrinks to a small network.
 package surgerytest
 
 import (
@@ -24,7 +24,7 @@ const (
 	Eval64 = 1e-10
 	// Train limits the drift in train mode on the calibration batch.
 	Train = 1e-4
-	// Fresh limits the drift in train mode on other batches, as relative L2, after a batch normalisation was
+	// Fresh limits the drift in train mode on other batches, as a relative L2 norm, after a batch normalisation was
 	// calibrated.
 	Fresh = 0.05
 )

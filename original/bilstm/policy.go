@@ -92,8 +92,8 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// TimeCode returns the original system's encoding of the time left, with size values: 5 sin(2πi·left/budget) for i from
-// 1 on. The whole budget and zero have the same encoding.
+// TimeCode returns the original system's encoding of the time left, which has size values: 5 sin(2πi·left/budget) for
+// i from 1 to size. The whole budget and zero have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {
@@ -174,8 +174,8 @@ func (p *Policy) Digest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Decide returns the most likely action or, with Options.Sample, an action drawn with the seed and the number of the
-// decision.
+// Decide returns the most likely action or, if Options.Sample is true, an action drawn with the seed and the number
+// of the decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
 		return decider.Decision{}, errors.New("policy: no network given")

@@ -26,10 +26,10 @@ type Prefix string
 
 // The values of Prefix. The zero value is AsLearned.
 const (
-	// reads token 0 if the policy's file has 13 vectors, like files from the time when policies learned with it
+	// reads token 0 if the policy's file has 13 vectors, as in files from the time when policies learned with token 0
 	AsLearned Prefix = ""
 	Always    Prefix = "always" // reads token 0, whatever the file contains
-	Never     Prefix = "never"  // does not read token 0, like the last version of the original system
+	Never     Prefix = "never"  // does not read token 0, as in the last version of the original system
 )
 
 // prefixedRows is the vocabulary size of policies that learned with token 0.
@@ -42,9 +42,9 @@ const embedder = "encoder.embedder.weight"
 // Options selects how a policy in the original system's format decides.
 type Options struct {
 	Prefix Prefix // whether token 0 is read before the layers; empty lets the policy's file decide
-	// Sample draws an action, like during learning. False takes the most likely action.
+	// Sample draws an action, as during learning. False takes the most likely action.
 	Sample      bool
-	Temperature float64 // temperature of drawing, see Temper; up to 1, including zero, it has no effect
+	Temperature float64 // sampling temperature, see Temper; values up to 1, including zero, have no effect
 	Seed        uint64  // seed of drawing actions
 	// Want holds the sizes of the policy that a configuration requires. Zero sizes are not checked.
 	Want Shape

@@ -1,4 +1,4 @@
-// Package convert translates configuration files of the original system into graft's.
+// Package convert translates configuration files of the original system into graft's format.
 package convert
 
 import (
@@ -17,9 +17,9 @@ import (
 
 // Translation is a graft configuration file translated from a file of the original system.
 type Translation struct {
-	Text string // text of graft's file; it contains Warnings as comments
-	// Warnings lists what graft does not do or does differently, and the keys that had no effect in the original
-	// system.
+	Text string // text of the translated file; it contains Warnings as comments
+	// Warnings lists behaviour that graft lacks or implements differently, and the keys that had no effect in the
+	// original system.
 	Warnings   []string
 	Learning   bool // whether the file configures a policy that learns
 	Simulation bool // whether the file is a scenario; if this and Learning are false it is a job

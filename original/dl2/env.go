@@ -19,7 +19,7 @@ type EnvOptions struct {
 	Epsilon     float64 // probability, in training, that the action is drawn uniformly; zero means never
 	NoInjection bool    // whether training never replaces actions by rules
 	NoBalance   bool    // turns off the rule that grows a job with far fewer tasks than another
-	MostSlots   int     // number of slots after which an episode is cut; zero means 1000
+	MostSlots   int     // number of slots after which an episode is truncated; zero means 1000
 }
 
 // Env is the published environment. Given the probabilities of a policy, it draws an action, possibly replaces it, and
@@ -52,7 +52,7 @@ type Taken struct {
 	// probabilities of the policy, masked and divided by their sum; nil if no action was allowed
 	Probabilities []float64
 	Action        int          // index of the action; -1 if no action was allowed
-	Job           *elastic.Job // job that the action is about; nil for the end of the slot
+	Job           *elastic.Job // job that the action concerns; nil for the end of the slot
 	Reward        float64      // reward of the slot, if the step ended it
 	Ended         bool         // whether the step ended the slot
 	Valid         bool         // whether the action was possible
@@ -81,7 +81,7 @@ func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) 
 	return e, nil
 }
 
-// Done reports whether all jobs are completed or the episode was cut.
+// Done reports whether all jobs are completed or the episode was truncated.
 func (e *Env) Done() bool { return e.world.Done() || e.cut }
 
 // Cut reports whether the episode reached its limit of slots with unfinished jobs.

@@ -19,8 +19,8 @@ type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, 
 var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare,
 	"Absolute_Difference": AbsoluteDifference}
 
-// CrossEntropy is a SupervisedLoss that averages the cross-entropy over examples. Probabilities outside the clip have
-// no gradient.
+// CrossEntropy is a SupervisedLoss that averages the cross-entropy over examples. Probabilities outside the clipping
+// range have no gradient.
 func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -79,8 +79,8 @@ func Entropy(p []float64) (sum float64) {
 
 // PolicyLoss computes the loss of reinforcement learning, including Entropy times weight, and its derivatives with
 // respect to the logits. It uses the probabilities stored when the policy acted, masked and divided by their sum,
-// instead of the network's current ones: the published program feeds them into its graph, and the gradient of the
-// softmax uses them too. For each example, actions holds the index of its action.
+// instead of the network's current probabilities, because the published program feeds the stored probabilities into
+// its graph. The gradient of the softmax uses them too. For each example, actions holds the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)

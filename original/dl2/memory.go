@@ -7,7 +7,7 @@ import (
 	"graft/learn/replay"
 )
 
-// MemoryOptions holds the options of the published replay.
+// MemoryOptions holds the options of the published replay memory.
 type MemoryOptions struct {
 	Capacity int // number of transitions to keep; the mean reward is over the last Capacity rewards
 	// draws transitions uniformly without replacement, and only if the memory is full; false draws by priority
@@ -30,8 +30,8 @@ const (
 	overBound = 1.2  // divisor of the bound for the first priority
 )
 
-// Memory is the published replay. It compares priorities on different scales: the priorities of new transitions are
-// rewards, and later ones are powers of errors.
+// Memory is the published replay memory. It compares priorities on different scales: the priorities of new
+// transitions are rewards, and later priorities are powers of errors.
 type Memory[T any] struct {
 	*replay.Memory[T]
 	o       MemoryOptions
@@ -86,7 +86,7 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward returns the mean of the last rewards, at most as many as the capacity.
+// MeanReward returns the mean of the last rewards. Their number is at most the capacity.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {
@@ -98,8 +98,8 @@ func (m *Memory[T]) MeanReward() float64 {
 // Beta returns the exponent of the importance weights in the last draw.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions. With the option Even it returns at most as many transitions as the memory holds, with
-// weights of 1.
+// Sample draws n transitions. If the option Even is set, it returns at most as many transitions as the memory holds,
+// with weights of 1.
 func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
 	if m.o.Even {
 		for _, k := range random.Choice(m.Len(), n) {
@@ -111,7 +111,8 @@ func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err erro
 	return m.Draw(n, m.beta, random)
 }
 
-// Learned sets the priority of a drawn transition from the error of its value. With the option Even it has no effect.
+// Learned sets the priority of a drawn transition from the error of its value. It has no effect if the option Even is
+// set.
 func (m *Memory[T]) Learned(place int, off float64) error {
 	if m.o.Even {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 // Layouts of the first layer. Each of its units sees only a part of the state.
 const (
-	WholeState    = "none"       // no such layer; every unit sees the whole state
+	WholeState    = "none"       // no such layer; every unit reads the whole state
 	ByJob         = "jobs"       // one layer per job of the window
 	ByAttribute   = "attributes" // one layer per row of the window
 	defaultWindow = 20
@@ -73,9 +73,9 @@ const (
 	RMSProp = "rmsprop"
 )
 
-// SupervisedOptions holds the options of imitating a scheduler.
+// SupervisedOptions holds the options for imitating a scheduler.
 type SupervisedOptions struct {
-	// Number of updates by imitation. Zero means 200; a negative value skips imitation.
+	// Number of imitation updates. Zero means 200; a negative value skips imitation.
 	Steps int
 	Rate  float64 `config:"lr,was=rate"` // Learning rate of imitation. Zero means 0.005.
 	Batch int     // Number of samples per update, summed over all agents. Zero means 256.
@@ -98,7 +98,7 @@ const (
 
 // ReinforcedOptions holds the options of reinforcement learning.
 type ReinforcedOptions struct {
-	// Number of updates by reinforcement learning. Zero means 6000; a negative value skips reinforcement learning.
+	// Number of reinforcement learning updates. Zero means 6000; a negative value skips reinforcement learning.
 	Steps int
 	Rate  float64 `config:"lr,was=rate"` // Learning rate of reinforcement learning. Zero means 0.0001.
 	Batch int     // Number of transitions per update, summed over all agents. Zero means 256.
@@ -126,7 +126,8 @@ type ReinforcedOptions struct {
 // ReplayOptions holds the options of each agent's replay memory.
 type ReplayOptions struct {
 	Capacity int // Capacity of the replay memory in transitions. Zero means 8192.
-	// Samples transitions uniformly in reinforcement learning; imitation always does. False samples by priority.
+	// Samples transitions uniformly in reinforcement learning. Imitation always samples uniformly. False samples by
+	// priority.
 	Even   bool
 	NoSort bool // Gives a new transition the highest priority. False uses its reward as priority.
 	// Evicts the transition with the lowest priority from a full replay memory. False evicts the oldest transition.

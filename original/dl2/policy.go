@@ -42,7 +42,7 @@ func clone(n *dense.Network) *dense.Network {
 	return &c
 }
 
-// Fits returns an error if a cluster differs in kind from the clusters that the policy was trained for.
+// Fits returns an error if a cluster is of a different kind than the clusters that the policy was trained for.
 func (p *Policy) Fits(o elastic.Options) error {
 	if o.AllReduce == p.AllReduce {
 		return nil
@@ -76,7 +76,8 @@ type SchedulerOptions struct {
 }
 
 // Scheduler returns the policy as a scheduler that works like the published validation: each job gets a worker and a
-// server first, and an action that does not fit ends the slot. In a cluster that it does not fit, it does nothing.
+// server first, and an action that does not fit ends the slot. On a cluster for which the policy is unsuitable, it
+// does nothing.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {

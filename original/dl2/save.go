@@ -53,7 +53,7 @@ func (t *Trainer) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Save returns the whole state of the training for [Trainer.Restore]: networks, optimizers, memories, random
+// Save returns the complete state of the training for [Trainer.Restore]: networks, optimizers, memories, random
 // generators, and unfinished episodes as lists of their actions.
 func (t *Trainer) Save() (*weights.Set, error) {
 	s := &saved{set: &weights.Set{}}

@@ -41,10 +41,10 @@ type progress struct {
 // networkStream is the random stream of initial weights.
 const networkStream = 53
 
-// NewTrainer creates a training. The cluster, the speeds and the job types come from study, whose jobs are ignored. The
-// agents train on workloads described by generate, and policies are measured on the workloads in validation. Schedulers
-// and environments have the faults of DL2's published program, whatever quirks and cost of scaling the studies set. The
-// options determine the reward of a slot.
+// NewTrainer creates a trainer. The cluster, the speeds and the job types come from study, whose jobs are ignored.
+// The agents train on workloads described by generate, and policies are measured on the workloads in validation.
+// Schedulers and environments have the faults of DL2's published program, whatever quirks and cost of scaling the
+// studies set. The options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
@@ -159,10 +159,10 @@ func (t *Trainer) Ended() string {
 		t.at.Reinforced)
 }
 
-// Updates returns the numbers of updates by imitation and by reinforcement learning so far.
+// Updates returns the numbers of imitation updates and of reinforcement learning updates so far.
 func (t *Trainer) Updates() (imitated, reinforced int) { return t.at.Imitated, t.at.Reinforced }
 
-// Steps returns the number of all updates so far.
+// Steps returns the total number of updates so far.
 func (t *Trainer) Steps() int { return t.at.Imitated + t.at.Reinforced }
 
 // Policy returns a copy of the current policy.
@@ -172,9 +172,9 @@ func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 // Before the first validation it returns NaN.
 func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
 
-// Best returns the policy with the lowest mean JCT in the validations by Advance, which is the policy that DL2 reports.
-// Before the first validation it returns the current policy. Since it is selected on these workloads, it should be
-// measured on others.
+// Best returns the policy with the lowest mean JCT in the validations by Advance, which is the policy that DL2
+// reports. Before the first validation it returns the current policy. Since it is selected on these workloads, it
+// should be measured on different workloads.
 func (t *Trainer) Best() *Policy {
 	if t.best == nil {
 		return t.Policy()
@@ -186,8 +186,8 @@ func (t *Trainer) policyOf(n *dense.Network) *Policy {
 	return &Policy{Shape: t.o.Shape, AllReduce: t.study.Options.AllReduce, network: clone(n)}
 }
 
-// Advance makes one update of the parameters. It validates before the first update and after each update that is due
-// for validation. Once learning is over it does nothing. After an error of its context it can be called again, with
+// Advance updates the parameters once. It validates before the first update and after each update that is due for
+// validation. It does nothing once learning is over. After an error of its context it can be called again, with
 // bit-identical results. After any other error the trainer cannot be used.
 func (t *Trainer) Advance(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil || t.Ended() != "" {

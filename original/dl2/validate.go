@@ -14,13 +14,13 @@ type Validation struct {
 	MeanJCT    float64 // mean time from arrival to completion of a job, in slots
 	Makespan   float64 // end of the last job, in slots
 	MeanReward float64 // mean reward of a slot
-	// number of jobs, in all workloads, that were unfinished when an episode was cut; they count as completed at that
-	// time
+	// number of jobs, in all workloads, that were unfinished when an episode was truncated; they count as completed
+	// at that time
 	Unfinished int
 }
 
 // Validate runs the policy on the validation workloads. Random numbers come from one stream, so the next validation
-// draws different ones. An error leaves the trainer unchanged.
+// draws different numbers. An error leaves the trainer unchanged.
 func (t *Trainer) Validate(ctx context.Context) (v Validation, err error) {
 	was := *t.random
 	n := float64(len(t.validation))

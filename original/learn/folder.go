@@ -36,7 +36,8 @@ var episodeColumns = []results.Column{
 type Folder struct {
 	Run   *results.Run
 	Table *tables.Table // table that the policy is trained on
-	// Conditions is a digest of everything that the metrics depend on. A training is resumed only if it is unchanged.
+	// Conditions is a digest of everything that the metrics depend on. Training is resumed only if the digest is
+	// unchanged.
 	Conditions string
 
 	rows, episodes *results.Stream
@@ -61,7 +62,7 @@ func (f *Folder) Row(r Row) error {
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes appends rows to the table episodes. With the rule exact there are none.
+// Episodes appends rows to the table episodes. The rule exact has no episodes.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
@@ -92,8 +93,8 @@ func (f *Folder) Save(l *Learner) error {
 	})
 }
 
-// Restore restores the learner from the newest intact checkpoint, and the tables to their state at that time. Without a
-// checkpoint it returns false, and the training starts from the beginning.
+// Restore restores the learner from the newest intact checkpoint, and the tables to their state at that time. If
+// there is no checkpoint, it returns false, and the training starts from the beginning.
 func (f *Folder) Restore(l *Learner) (bool, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {

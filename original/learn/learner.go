@@ -22,14 +22,14 @@ type Learner struct {
 
 // EpisodeResults holds the results of episodes, one value per episode.
 type EpisodeResults struct {
-	// End of each episode. Nil with the rule exact, which has no episodes.
+	// End of each episode. Nil for the rule exact, which has no episodes.
 	Ends []int32
 	// Objectives holds the loss of each episode: the mean, over its decisions, of minus the log probability times the
-	// reward. With the rule exact it holds the expected reward before each step, which is maximized.
+	// reward. For the rule exact, it holds the expected reward before each step, which is maximized.
 	Objectives []float64
 }
 
-// NewLearner creates an untrained policy, with parameters drawn from a seed in PyTorch's way. Its actions are drawn
+// NewLearner creates an untrained policy, whose parameters are drawn from a seed as in PyTorch. Its actions are drawn
 // from the same stream of random numbers.
 func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)

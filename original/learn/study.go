@@ -28,7 +28,7 @@ type Study struct {
 type Row struct {
 	Episodes  int     // number of episodes up to and including this row
 	Objective float64 // mean objective of these episodes
-	// mean accuracy of these episodes; with the rule exact, the expected accuracy of the policy
+	// mean accuracy of these episodes; for the rule exact, the expected accuracy of the policy
 	Accuracy    float64
 	Expected    float64 // expected accuracy of the policy after these episodes
 	Greedy      int     // index of the record that the most likely actions reach
@@ -40,9 +40,9 @@ type Row struct {
 type Recorder interface {
 	// Row records one row of metrics.
 	Row(r Row) error
-	// Episodes records the results of episodes. The number of the first one is first, counted from 0.
+	// Episodes records the results of episodes. The number of the first episode is first, counted from 0.
 	Episodes(first int, l EpisodeResults) error
-	// Save writes a checkpoint atomically. It belongs to the rows and episodes recorded so far.
+	// Save writes a checkpoint atomically. It covers the rows and episodes recorded so far.
 	Save(l *Learner) error
 }
 

@@ -46,7 +46,7 @@ type TableOptions struct {
 	// Initial network of the sequences: a name in the zoo or a network file. Empty means the network named in the
 	// table's folder, or ConvNet2 for a single data.pkl.
 	Network string
-	// Actions that the numbers in a data.pkl without a folder stand for; a table's folder lists its own actions. Empty
+	// Actions that the numbers in a data.pkl without a folder denote; a table's folder lists its own actions. Empty
 	// means deepen for each marked block, then none.
 	Actions []net2net.Action
 	// Compatibility with the original system's deepening, which changes the input of the policy. Empty means graft's
@@ -79,7 +79,7 @@ func (o TableOptions) Validate() error {
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
 	learn.PolicyOptions // sizes of the policy's layers
-	// Length of a token's vector in the vocabulary. Zero skips the check of this length.
+	// Expected length of a token's vector in the vocabulary. Zero skips the check of this length.
 	Embedding int
 	// Path of initial weights, a .pth or .safetensors file; its embedding is ignored. Empty draws random weights.
 	Weights string

@@ -19,8 +19,8 @@ import (
 const TableFile = "data.pkl"
 
 // ReadPolicy reads a policy of the original system and the vocabulary that it was trained with. If policy is a run
-// folder, the weights must have the sizes in the run's configuration, which is returned too; for a weight file,
-// that result is nil.
+// folder, the weights must have the sizes in the run's configuration, which is returned too. For a weight file, the
+// returned configuration is nil.
 func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
 	v, err := vocab.Read(fsys, vocabulary)
 	if err != nil {
@@ -37,9 +37,9 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 	return p, run, err
 }
 
-// ReadFirstPolicy reads the policy with which the training of a run started. If that policy exists, the original system
-// evaluated it instead of the trained one. Since folders are moved together, it is read from the folder with the same
-// name next to the run folder.
+// ReadFirstPolicy reads the policy with which the training of a run started. If that policy exists, the original
+// system evaluated it instead of the trained policy. Since folders are moved together, it is read from the folder
+// with the same name next to the run folder.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)

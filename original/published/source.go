@@ -59,7 +59,7 @@ func (c *Source) flatten() {
 	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// Require records a fault for each of these keys that is missing.
+// Require records a fault for each given key that is missing.
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {

@@ -14,7 +14,7 @@ import (
 // blocks the job. The reward is 1 for an accepted job and -1 for a blocked one. Every episode has different jobs.
 type Env struct {
 	Scales Scales
-	// Free turns off the masking of actions: an unavailable action blocks the job, like with the published DQN.
+	// Free turns off the masking of actions: an unavailable action blocks the job, as in the published DQN.
 	Free bool
 
 	episode  *Episode
@@ -128,7 +128,7 @@ func (e *Env) shape() learn.GraphOptions {
 	return learn.GraphOptions{Graphs: e.Graphs(), Globals: globals(most), Actions: most + 1, ZeroSources: true}
 }
 
-// NewPolicy returns a policy network whose parameters must still be drawn or read.
+// NewPolicy returns a policy network whose parameters must then be drawn or read.
 func (e *Env) NewPolicy() (*learn.GraphNet, error) {
 	return learn.NewGraphNet(e.shape(), rand.New(rand.NewPCG(0, 0)))
 }

@@ -32,7 +32,7 @@ type Scales struct {
 }
 
 // Graph returns the features of a model for the published policy: for operations the time and memory as shares of the
-// largest, and the depth; for transfers the size. The flag of the longest operation stays unset, like in the published
+// largest, and the depth; for transfers the size. The flag of the longest operation stays unset, as in the published
 // simulator.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details

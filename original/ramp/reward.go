@@ -25,8 +25,8 @@ type Reward struct {
 // Decision holds the results of a decision after the next event.
 type Decision struct {
 	Job        *fabric.Job
-	Accepted   bool    // whether the job started, and was not still running at the end of the episode
-	Sequential float64 // time of the job on one server, in s
+	Accepted   bool    // whether the job started and ended before the end of the episode
+	Sequential float64 // run time of the job on one server, in s
 	Event      fabric.Event
 	// maximum throughput in bytes per second: of operations, and of operations and channels together
 	Largest [2]float64
@@ -53,7 +53,7 @@ var rewards = map[string]func(r *Reward, s *Scales, d *Decision) float64{
 	},
 }
 
-// Of returns the reward for a decision. An unknown Kind is an error.
+// Of returns the reward for a decision. It returns an error for an unknown Kind.
 func (r *Reward) Of(s *Scales, d *Decision) (float64, error) {
 	of, ok := rewards[r.Kind]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 )
 
 // NewScales returns the extreme values over the pool of an episode whose limits are drawn. For split jobs they are
-// bounds, like in the published simulator: three transfers for each operation, and one between any two operations.
+// bounds, as in the published simulator: three transfers for each operation, and one between any two operations.
 func (e *Episode) NewScales(d *Draws, profiles []*graph.Profile) Scales {
 	split := float64(max(e.Config.Jobs.Observed, 1))
 	s := Scales{MinSteps: float64(e.Config.Jobs.Steps), MaxSteps: float64(e.Config.Jobs.Steps)}

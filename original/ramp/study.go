@@ -40,7 +40,7 @@ func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	return p[0], p[1], ok
 }
 
-// StudyAgent is an agent in the experiments: a published one, or one with a constant degree.
+// StudyAgent is an agent in the experiments: a published agent, or an agent with a constant degree.
 type StudyAgent struct {
 	Name  string
 	Parts int // degree of an agent with a constant degree; zero for other agents
@@ -84,8 +84,8 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 // mostDrawn limits the drawn jobs.
 const mostDrawn = 1_000_000
 
-// Draw draws all jobs of an episode. A random agent draws from the same stream, but after all jobs instead of between
-// them, unlike in the published simulator.
+// Draw draws all jobs of an episode. A random agent draws from the same stream, but after all jobs are drawn. In the
+// published simulator, it draws between jobs.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {
@@ -114,7 +114,7 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 	}
 }
 
-// Result holds the results of an episode that are compared with the published ones.
+// Result holds the results of an episode that are compared with the published results.
 type Result struct {
 	Blocked    float64     // share of the arrived jobs that were blocked
 	Throughput float64     // throughput of demand, in bytes per second

@@ -42,9 +42,9 @@ type Placement struct {
 // End returns the step at which the task leaves its GPU.
 func (p Placement) End() int { return p.Start + p.Duration }
 
-// Env is the published packing environment. Each action places the next task of a queue on a GPU; a task that does not
-// fit there is lost. An observation is the compute usage of each GPU, then the memory usage of each, in percent. It
-// implements [learn.Env] and allocates no memory in a step.
+// Env is the published packing environment. Each action places the next task of a queue on a GPU; a task that does
+// not fit there is lost. An observation is the compute usage of each GPU, followed by the memory usage of each GPU,
+// in percent. It implements [learn.Env] and allocates no memory in a step.
 type Env struct {
 	o       EnvOptions
 	tasks   []Task      // tasks of the episode, in queue order
@@ -117,14 +117,14 @@ func (e *Env) Head() (Task, bool) {
 	return e.tasks[e.next], true
 }
 
-// Waiting returns the number of tasks that have not started, including lost ones, and the number of steps that each of
-// their waiting counters shows.
+// Waiting returns the number of tasks that have not started, including lost tasks, and the value of the waiting
+// counter of each, in steps.
 func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }
 
 // Act takes one step: expired tasks leave, then the next task is placed. Rewards are added in the order of the
-// published program, because the rounding of the sum depends on it. After the end of the queue the clock continues.
+// published program, because the rounding of the sum depends on it. The clock continues after the end of the queue.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
 		return o, fmt.Errorf("act in the packing environment: got GPU %d of %d, expected 0 to %d", gpu, e.o.GPUs,

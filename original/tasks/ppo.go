@@ -26,7 +26,7 @@ type Point struct {
 	Entropy   float64 `json:"entropy_loss"` // mean entropy of the policy, negated
 	KL        float64 `json:"approx_kl"`
 	Clipped   float64 `json:"clip_fraction"`
-	// share of the variance of returns that the values before the update explain
+	// fraction of the variance of returns that the values before the update explain
 	Explained float64 `json:"explained_variance"`
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Task needs shares of a GPU's compute and memory for a number of steps.
+// Task requests shares of a GPU's compute and memory for a number of steps.
 type Task struct {
 	ID       int    `json:"id"`
 	Kind     string `json:"type"`

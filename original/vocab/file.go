@@ -29,9 +29,9 @@ const (
 // file is graft's format, one JSON object.
 type file struct {
 	Format  string      `json:"format"`  // the words "graft vocabulary"
-	Version int         `json:"version"` // format version 1; a reader refuses any other
+	Version int         `json:"version"` // format version, always 1; a reader rejects any other version
 	Keys    []Entry     `json:"keys"`    // unique keys; by convention the first is none-layer with token 0
-	Vectors [][]float32 `json:"vectors"` // one per token from 0 on, all of the same length
+	Vectors [][]float32 `json:"vectors"` // one vector per token, starting with token 0; all have the same length
 }
 
 // Read reads a vocabulary. The path is a file in graft's format, the ids file of the original system with the vectors
@@ -105,7 +105,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a vocabulary file in graft's format. Unknown content is an error.
+// Parse reads the text of a vocabulary file in graft's format. Unknown content causes an error.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -123,7 +123,7 @@ func Parse(data []byte) (*Vocabulary, error) {
 	return New(f.Keys, f.Vectors)
 }
 
-// Format writes the vocabulary in graft's format, with one line per key and vector. Parse reads a bit-identical
+// Format writes the vocabulary in graft's format, with one line per key and vector. Parse restores a bit-identical
 // vocabulary from it.
 func (v *Vocabulary) Format(w io.Writer) error {
 	var keys, vectors []string

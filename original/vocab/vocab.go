@@ -2,7 +2,7 @@
 // trained. The key of a layer is the text that PyTorch prints for it.
 //
 // A vocabulary has two formats: a JSON file, and the two pickles of the original system, including the faults of the
-// published ones. Pickles are parsed, never executed.
+// published pickles. Pickles are parsed, never executed.
 package vocab
 
 import (
@@ -34,7 +34,7 @@ type Vocabulary struct {
 	ids map[string]int
 }
 
-// New creates a vocabulary and checks that its parts match. Keys can share a token, like in the published vocabulary.
+// New creates a vocabulary and checks that its parts match. Keys can share a token, as in the published vocabulary.
 func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
 	var faults validate.Faults
@@ -135,7 +135,7 @@ func (v *Vocabulary) Unknown(n *model.Network) []Layer {
 	return unknown
 }
 
-// UnknownError is the error that a vocabulary lacks layers of a network.
+// UnknownError reports that a vocabulary lacks layers of a network.
 type UnknownError struct {
 	Network    string
 	Vocabulary string  // path of the vocabulary's file; empty if it has none

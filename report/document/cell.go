@@ -52,7 +52,7 @@ func (c Cell) As(format string) Cell {
 	return c
 }
 
-// Then returns a copy of the cell with a text after its number.
+// Then returns a copy of the cell with a text appended to its number.
 func (c Cell) Then(format string, args ...any) Cell {
 	c.After = fmt.Sprintf(format, args...)
 	return c

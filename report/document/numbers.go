@@ -44,7 +44,7 @@ func Thousands(n int) string {
 // ValueText formats a value for display, without its unit.
 func ValueText(v float64, unit string) string { return Value(v, unit).String() }
 
-// UnitText returns the unit that belongs behind a value formatted by [ValueText].
+// UnitText returns the unit to print after a value that [ValueText] formats.
 func UnitText(unit string) string {
 	if unit == UnitShare {
 		return "%"
@@ -52,7 +52,7 @@ func UnitText(unit string) string {
 	return unit
 }
 
-// ShortText formats a number without an exponent, in the minimum number of digits that read back as the same number.
+// ShortText formats a number without an exponent, with the fewest digits that read back as the same number.
 func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Exact returns the shortest text that reads back as the same number.

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Printer writes lines and tables to W. After the first error, which it keeps, it writes nothing.
+// Printer writes lines and tables to W. It stores the first error and then writes nothing more.
 type Printer struct {
 	W   io.Writer
 	Err error

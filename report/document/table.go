@@ -46,7 +46,7 @@ func (t *Table) Numbers(unit, format string, names ...string) *Table {
 	return t
 }
 
-// Given adds a column whose name is data.
+// Given adds a column whose name comes from data.
 func (t *Table) Given(name string, number bool) *Table {
 	t.Columns = append(t.Columns, Column{Name: name, Number: number, Given: true})
 	return t
@@ -241,8 +241,8 @@ func (t *Table) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// Middle omits the middle rows if the table has more than most rows, and returns the number of omitted rows. With most
-// zero it keeps all rows.
+// Middle omits the middle rows if the table has more than most rows, and returns the number of omitted rows. If most
+// is zero, it keeps all rows.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

@@ -31,7 +31,7 @@ func SomeOf(names []string, few int) string {
 // ShortDigest returns the first 12 characters of a digest.
 func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
 
-// SeedsText lists at most eight seeds and states the number of the others.
+// SeedsText lists at most eight seeds and states the number of further seeds.
 func SeedsText(seeds []int64) string {
 	var texts []string
 	for _, s := range seeds {

@@ -19,8 +19,8 @@ type Axis struct {
 	Within stat.Range
 
 	Whole bool // places ticks only at whole numbers
-	// Powers says that values are exponents of ten, and labels ticks with powers of ten. It is for the horizontal axis
-	// of a chart.
+	// Powers states that values are exponents of ten, so ticks are labelled with powers of ten. It applies to the
+	// horizontal axis of a chart.
 	Powers bool
 }
 

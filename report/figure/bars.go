@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Bars compares quantities in groups, one group below the other. If the axis starts at zero the quantities are drawn as
-// bars, otherwise as dots, because the length of a bar would mislead.
+// Bars compares quantities in groups, one group below the other. If the axis starts at zero, the quantities are drawn
+// as bars. Otherwise they are drawn as dots, because the length of a bar would mislead.
 type Bars struct {
 	Title  string   // title, which is also the text alternative
 	Note   string   // note below the figure; empty means none
@@ -17,8 +17,8 @@ type Bars struct {
 	Names  []string // names of the bars in each group; empty if each group has one bar
 	Groups []Group
 	Levels []Level // vertical reference lines; nil means none
-	Values bool    // writes the value of each bar behind it; useful for few bars
-	// Stacked draws the bars of a group end to end, from zero and without intervals. Values then writes their sums.
+	Values bool    // prints the value of each bar after the bar; useful for few bars
+	// Stacked draws the bars of a group end to end, from zero and without intervals. Values then prints their sums.
 	Stacked bool
 }
 

@@ -23,8 +23,8 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, or a dot for a single point. It may have an interval, and the runs over which it averages. NaN makes
-// a gap.
+// Curve is a line, or a dot for a single point. It may have an interval, and the runs over which it averages. NaN
+// leaves a gap.
 type Curve struct {
 	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
 	Name      string
@@ -32,7 +32,7 @@ type Curve struct {
 	Y         []float64   // values, of the same length as X; nil draws no line
 	Raw       [][]float64 // series that Y smooths or averages, each of the same length as X, drawn faintly
 	Low, High []float64   // ends of the interval at each point, of the same length as X; nil means none
-	Steps     bool        // holds each value until the next one
+	Steps     bool        // holds each value until the next value
 }
 
 // Level is a horizontal reference line.

@@ -14,7 +14,8 @@
 // A figure is data, a picture is marks. report/figure is independent of runs: it receives curves, bars or a tree.
 // Layout places them as lines, areas and words. The extent of words follows from the font's metrics, so a test can
 // check for every figure of every run that no label is cut or overlaps another. SVG, PNG and PDF are written from the
-// same marks. Inks are named by purpose, inks of curves by colour; report/figure/ink.go defines them for each theme.
+// same marks. Inks are named by purpose, except that inks of curves are named by colour; report/figure/ink.go defines
+// them for each theme.
 //
 // Equal runs, equal bytes. Circles are constants, numbers have two digits, maps are sorted, fonts are part of the
 // program, and the dates of a PDF are blank. Each text states its width, in case the reader lacks the font.

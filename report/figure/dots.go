@@ -7,7 +7,7 @@ import (
 )
 
 // Dots compares samples in rows, one below the other: a dot for each value, and below the dots the mean with its
-// interval. Shapes and lightness tell them apart, so that the figure can be read without colours.
+// interval. Dots and means differ in shape and lightness, so that the figure can be read without colours.
 type Dots struct {
 	Title string // title, which is also the text alternative
 	Note  string // note below the figure; empty means none

@@ -29,7 +29,7 @@ type Span struct {
 	End      End
 }
 
-// End says how a span ended. Its mark is readable without colour.
+// End states how a span ended. Its mark is readable without colour.
 type End int
 
 // Ends of spans.

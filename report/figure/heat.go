@@ -4,7 +4,8 @@ import (
 	"strconv"
 )
 
-// Heat shows a grid of cells. The colour of a cell is its kind, and the strength of the colour its certainty.
+// Heat shows a grid of cells. The colour of a cell shows its kind, and the strength of the colour shows its
+// certainty.
 type Heat struct {
 	Title   string // title, which is also the text alternative
 	Note    string // note below the figure; empty means none

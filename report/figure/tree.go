@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Tree shows all sequences of actions, with a column per decision and a box per prefix. The height of a box is the
-// number of sequences with that prefix, and its colour the mean of their values.
+// Tree shows all sequences of actions, with a column per decision and a box per prefix. The height of a box shows the
+// number of sequences with that prefix, and its colour shows the mean of their values.
 type Tree struct {
 	Title     string   // title, which is also the text alternative
 	Note      string   // note below the figure; empty means none

@@ -25,7 +25,7 @@ type Link struct {
 }
 
 // Live configures a served page that follows its runs. The page requests itself again and replaces the parts that
-// differ, at first at the interval Every, and less often while nothing changes.
+// differ. It first does so at the interval Every, and less often while nothing changes.
 type Live struct {
 	// version of the content, which is the response's ETag without quotes; an equal tag means no change
 	Tag   string
@@ -56,7 +56,7 @@ type Part struct {
 type Fact struct {
 	Name string
 	Text string
-	Code bool // shows the value as code, such as a digest or a path
+	Code bool // shows the value, such as a digest or a path, as code
 }
 
 // Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
@@ -74,7 +74,7 @@ type Table struct {
 // Nest puts rows of a table inside other rows. The page hides them until the reader opens the outer row.
 type Nest struct {
 	Keys []string // unique name of each row, which identifies the row when the page is updated
-	// key of the row that contains the row; empty for an outer row. Rows inside other rows contain none.
+	// key of the row that contains the row; empty for an outer row. A row inside another row cannot contain rows.
 	Parents []string
 }
 
@@ -92,9 +92,9 @@ type FilterColumn struct {
 	Values []string // values to select from, in order
 }
 
-// Pick configures the selection of rows in a table. A form requests the page about the selected rows.
+// Pick configures the selection of rows in a table. A form requests the page that shows the selected rows.
 type Pick struct {
-	Address string // address of the page about the selected rows
+	Address string // address of the page that shows the selected rows
 	Name    string // name of the query parameter, which occurs once for each selected row
 	// value of the query parameter for each row; a row with an empty value cannot be selected
 	Values []string

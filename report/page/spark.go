@@ -16,8 +16,8 @@ const (
 	sparkMargin, sparkDotRadius = 3, 2
 )
 
-// Bar draws the finished part of something as an svg element. Its class selects the colour: up, down, pick, or empty
-// for grey. The cell with the bar says the number.
+// Bar draws the finished fraction of some work as an svg element. Its class selects the colour: up, down, pick, or
+// empty for grey. The cell that contains the bar shows the number.
 func Bar(share float64, class string) []byte {
 	share = min(1, max(0, share))
 	return fmt.Appendf(nil, `<svg class="bar %s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" aria-hidden="true">`+
@@ -26,8 +26,8 @@ func Bar(share float64, class string) []byte {
 		class, barWidth, barHeight, pixels(share*barWidth))
 }
 
-// Sparkline draws values in order as a line without axes, from the lowest to the highest value, and marks the last one.
-// The title describes it. Without values it returns nil.
+// Sparkline draws values in order as a line without axes, from the lowest to the highest value, and marks the last
+// one. The title describes it. It returns nil if there are no values.
 func Sparkline(values []float64, title string) []byte {
 	if len(values) == 0 {
 		return nil

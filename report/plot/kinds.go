@@ -155,7 +155,7 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// NumbersOf returns numeric columns of the series with a name. A missing or empty column is an error.
+// NumbersOf returns numeric columns of the series with a name. It returns an error if a column is missing or empty.
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
@@ -174,7 +174,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 	return found, nil
 }
 
-// TextsOf returns a text column of the series with a name. A missing column is an error.
+// TextsOf returns a text column of the series with a name. It returns an error if the column is missing.
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {

@@ -224,7 +224,7 @@ func (p *plotter) write(kind Kind, group []*runs.Run, d drawing) error {
 	return nil
 }
 
-// FileLetter replaces a character that is not portable in file names by a hyphen.
+// FileLetter replaces a character that is not portable in file names with a hyphen.
 func FileLetter(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 		return r

@@ -17,7 +17,7 @@ type ElasticCase struct {
 	Name   string   `json:"name"`   // unique name of the case
 	Set    []string `json:"set"`    // assignments that define the case
 	Folder string   `json:"folder"` // name of the case's run folder in the folder of all cases
-	// minimum time over all validations, over seeds; it is optimistic, since these workloads select it
+	// minimum time over all validations, summarised over seeds; it is optimistic, since the same workloads select it
 	Best stat.OverSeeds `json:"jct_best"`
 	// time at the last validation, over seeds; null if jobs of a seed were left unfinished
 	Last  *stat.OverSeeds `json:"jct_last"`

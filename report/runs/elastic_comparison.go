@@ -17,7 +17,7 @@ type ElasticComparison struct {
 	Ranking
 }
 
-// Ranking compares schedulers on the same workloads by a quantity that should be low.
+// Ranking compares schedulers on the same workloads by a quantity for which lower is better.
 type Ranking struct {
 	Against   string            `json:"against"`          // name of the baseline of differences
 	Bounds    []float64         `json:"jct_lower_bounds"` // lower bound of the mean on each workload

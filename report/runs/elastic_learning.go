@@ -10,7 +10,7 @@ import (
 )
 
 // ElasticLearningOutcome is the outcome.json of learning a scheduler of elastic jobs or of a machine's tasks. Unit is
-// the unit of times; for tasks they may be other costs than times.
+// the unit of times; for tasks they may be costs that are not times.
 type ElasticLearningOutcome struct {
 	Teacher string `json:"teacher"` // name of the imitated scheduler; none if there was no imitation
 	Method  string `json:"method"`  // method of reinforcement learning; none if there were no rounds

@@ -26,8 +26,8 @@ type EnergySegment struct {
 	Epoch   int
 	Seconds float64  // duration on the machine's clock in seconds
 	Joules  *float64 // total energy of all measured devices in joules; nil means unknown
-	// method, or the reason why the energy is unknown, as in telemetry.Energy.MethodText; several are separated by
-	// commas
+	// method, or the reason why the energy is unknown, as in telemetry.Energy.MethodText; several reasons are
+	// separated by commas
 	Method     string
 	PeakMemory *float64 // maximum memory in use on a device in MiB; nil means unknown
 }
@@ -66,7 +66,7 @@ func (t *EnergyTable) Rows() int { return t.stream.Rows() }
 // Clear drops all rows, for a job that starts from the beginning.
 func (t *EnergyTable) Clear() error { return t.stream.Truncate(0) }
 
-// ReadEnergy reads the segments in a run folder. It returns none if the table is absent.
+// ReadEnergy reads the segments in a run folder. It returns no rows if the table is missing.
 func ReadEnergy(fsys files.FS, folder string) ([]EnergySegment, error) {
 	table, err := results.ReadStream(fsys, filepath.Join(folder, EnergyFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -89,13 +89,13 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 
 // LeaveOutReport is the report of a leave-one-out evaluation; `graft evaluate --leave-out --json` prints it.
 type LeaveOutReport struct {
-	// group that is left out at a time: scenario, network, dataset, budget or held-out
+	// kind of group that is left out at a time: scenario, network, dataset, budget or held-out
 	LeaveOut string `json:"leave_out"`
 	For      string `json:"for"`   // purpose of the policies: known or new scenarios
 	Steps    int    `json:"steps"` // maximum number of learning steps
 	Seeds    int    `json:"seeds"` // number of policies learned per group, one per seed
-	// Tried lists the assignments among which tuning selects. The selected ones are in groups[].tuned, as indexes from
-	// 1; 0 means no assignment.
+	// Tried lists the assignments among which tuning selects. The selected assignments are in groups[].tuned, as
+	// indexes from 1; 0 means no assignment.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
@@ -125,7 +125,7 @@ const (
 // EvaluationReport compares policies with baselines on tables; `graft evaluate --json` prints it.
 type EvaluationReport struct {
 	Policies []EvaluatedPolicy `json:"policies"` // evaluated policies
-	// name of the baseline of differences, which is the first policy
+	// name of the baseline for differences, which is the first policy
 	Against   string                `json:"against"`
 	Floor     float64               `json:"floor_points"` // noise floor, averaged over the tables
 	Tables    []EvaluatedTable      `json:"tables"`       // evaluated tables

@@ -43,7 +43,7 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 }
 
 // Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind; in folders of
-// earlier versions, or without a manifest, the files determine it. An unknown name is an error.
+// earlier versions, or without a manifest, the files determine it. It returns an error for an unknown name.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()
 	if m.Kind == "" {
@@ -57,7 +57,8 @@ func (f *Folder) Kind() (*Kind, error) {
 	return k, nil
 }
 
-// Guess determines the kind of the folder from its files, as for folders of earlier versions; nil if no kind matches.
+// Guess determines the kind of the folder from its files, as for folders of earlier versions. It returns nil if no
+// kind matches.
 func (f *Folder) Guess() *Kind {
 	for _, k := range Kinds() {
 		if k.matches(f) {
@@ -162,7 +163,7 @@ func (f *Folder) IsRun() bool {
 // IsCache reports whether the folder is the cache of simulations, which is not a run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume returns an error if the run in a folder is of another kind.
+// MayResume returns an error if the run in a folder has a different kind.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {

@@ -44,7 +44,7 @@ type StageState string
 const (
 	StageWaiting StageState = "waits" // not started yet
 	StageRunning StageState = "begun" // running, or killed
-	StageDone    StageState = "done"  // completed, in the last run or before it
+	StageDone    StageState = "done"  // completed in the last run or in an earlier run
 	stageFailed  StageState = "failed"
 )
 
@@ -108,7 +108,7 @@ func (l *Journal) Entry(stage string) *Stage {
 	return nil
 }
 
-// Made returns the digest of a stage's outputs, which also covers missing outputs.
+// Made returns the digest of a stage's outputs. Missing outputs affect the digest too.
 func (l *Journal) Made(e *Stage) (string, error) {
 	var all []string
 	for _, name := range e.Files {
@@ -121,7 +121,7 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage was made from inputs with the digest from and its outputs are unchanged.
+// Holds reports whether a stage ran on inputs whose digest is from, and its outputs are unchanged.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false

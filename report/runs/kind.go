@@ -7,7 +7,7 @@ type Kind struct {
 	Name   string // name in one word, used in manifests and reports
 	Title  string // name of one run in headings
 	Titles string // name of several runs in headings
-	By     string // command that makes the folders, such as graft train
+	By     string // command that creates the folders, such as graft train
 	// matches recognises a folder of this kind by its files, if its manifest names no kind.
 	matches func(f *Folder) bool
 	// read reads a run from a folder. It reads only what a line in a list of a thousand runs requires.

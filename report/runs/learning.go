@@ -34,7 +34,7 @@ type SeedOutcome struct {
 	Policy string  `json:"policy"`                 // name of the policy's file in the run folder
 }
 
-// MeanRegret returns the mean regret of scores, in points, or zero without scores.
+// MeanRegret returns the mean regret of scores, in points, or zero if there are no scores.
 func MeanRegret(verdicts []evaluation.Score) float64 {
 	sum := 0.0
 	for _, v := range verdicts {

@@ -53,8 +53,8 @@ type NodeProfileTask struct {
 	Task    string     `json:"task"`    // kind or name of the task
 	Runs    int        `json:"runs"`    // number of complete runs in all repeats
 	Seconds NodeSpread `json:"seconds"` // duration of a run in seconds
-	// Label rates how much the task slows other tasks, by the mean speed of its partners: 0 little (0.95 or more), 1
-	// some (0.85 or more), 2 much. Null means that no pair was measured.
+	// Label rates how much the task slows down other tasks, by the mean speed of its partners: 0 means little (0.95
+	// or more), 1 some (0.85 or more), 2 much. Null means that no pair was measured.
 	Label   *int `json:"label"`
 	NodeUse      // use of the device
 }
@@ -133,7 +133,7 @@ func (t *NodeProfileTable) Append(r NodeProfileRow) error {
 		second[2], cell(r.Use.Utilization), cell(r.Use.Memory), cell(r.Use.Watts))
 }
 
-// ReadNodeProfile reads the measurements in a run folder. It returns none if the table is absent.
+// ReadNodeProfile reads the measurements in a run folder. It returns no rows if the table is missing.
 func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	table, err := results.ReadStream(fsys, filepath.Join(folder, nodeProfileTable+".csv"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ type NodeRunOutcome struct {
 	Wait       float64    `json:"wait"`           // mean time in the queue
 	Makespan   float64    `json:"makespan"`       // end of the last task
 	Stops      int        `json:"stops"`          // number of times that tasks were stopped and continued later
-	Retries    int        `json:"retries"`        // number of failures after which tasks ran again
+	Retries    int        `json:"retries"`        // number of failures after which tasks were retried
 	Cells      []NodeTask `json:"cells"`          // result of each task
 }
 

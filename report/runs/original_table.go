@@ -69,7 +69,7 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReportFault returns the error about a checked table. Its exit code is Damaged if nothing is usable, and Partial
+// ReportFault returns the error for a checked table. Its exit code is Damaged if nothing is usable, and Partial
 // otherwise.
 func ReportFault(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {

@@ -144,7 +144,7 @@ func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 	return r
 }
 
-// Part is a run that a stage of a pipeline made.
+// Part is a run that a stage of a pipeline created.
 type Part struct {
 	Stage *Stage
 	Path  string
@@ -152,7 +152,7 @@ type Part struct {
 	None  bool // the run is missing
 }
 
-// Parts reads the runs that stages made. The error faults names the runs of completed stages that are missing,
+// Parts reads the runs that stages created. The error faults names the runs of completed stages that are missing,
 // unreadable or incomplete.
 func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
 	for _, e := range l.Stages {

@@ -21,8 +21,8 @@ type TableReport struct {
 	Spread *float64 `json:"spread"`
 	// pooled standard deviation over seeds; null if each sequence has one seed
 	SeedSpread *float64 `json:"seed_spread"`
-	Best       *RankRow `json:"best"`  // sequence with the highest accuracy; null without sequences
-	Worst      *RankRow `json:"worst"` // sequence with the lowest accuracy; null without sequences
+	Best       *RankRow `json:"best"`  // sequence with the highest accuracy; null if there are no sequences
+	Worst      *RankRow `json:"worst"` // sequence with the lowest accuracy; null if there are no sequences
 	// sequence that does not change the network; null if the table lacks it
 	Never *RankRow  `json:"never"`
 	Rows  []RankRow `json:"rows,omitempty"` // all sequences, best first; empty without --all

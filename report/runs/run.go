@@ -78,9 +78,9 @@ func (r *Run) Setting(key string) (text string, given bool) {
 // ErrBegun reports that a run has no results.
 var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
-// Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder the
-// error has the exit code Damaged, also if the run was killed before it had a manifest that names its kind. For a
-// missing folder the error has no exit code.
+// Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder, and
+// for a run that was killed before its manifest was written, the error has the exit code Damaged. For a missing
+// folder, the error has no exit code.
 func Open(fsys files.FS, folder string) (*Run, error) {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {

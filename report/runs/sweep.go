@@ -19,7 +19,7 @@ var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun,
 	list: sweepOverview}
 
-// TrialMeasure describes a number of each trial that reports show.
+// TrialMeasure describes a value of each trial that reports show.
 type TrialMeasure struct {
 	Name   string
 	Unit   string
@@ -116,12 +116,13 @@ type CaseDifference struct {
 	Detectable *DetectableDifference `json:"detectable"`
 }
 
-// ComparisonOutcome describes how the arms of a comparison were made.
+// ComparisonOutcome describes how the arms of a comparison were derived.
 type ComparisonOutcome struct {
 	SweepComparison
 	SelectionSeeds []int64  `json:"selection_seeds"` // seeds of the trials that selected the best fixed sequence
 	Best           []string `json:"best_fixed"`      // actions of the best fixed sequence; null if none was selected
-	// Tied is the number of sequences with the highest mean validation accuracy, of which the first was selected.
+	// Tied is the number of sequences that share the highest mean validation accuracy. The first of them was
+	// selected.
 	Tied       int         `json:"tied,omitempty"`
 	Candidates []Candidate `json:"candidates"` // tried sequences, best first
 }

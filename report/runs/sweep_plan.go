@@ -41,11 +41,11 @@ type SweepCase struct {
 	// Selects holds the sequence of actions of a case that is run only to select the best sequence. Null means a
 	// reported case.
 	Selects []string `json:"selects,omitempty"`
-	// Best makes the trials take the selected sequence.
+	// Best makes the trials follow the selected sequence.
 	Best bool `json:"best,omitempty"`
 }
 
-// SweepComparison describes how the arms of a comparison are made.
+// SweepComparison describes how the arms of a comparison are derived.
 type SweepComparison struct {
 	Configured string `json:"configured"` // name of the arm of the configured job
 	// name of the baseline arm: the arm from scratch without adaptation if it exists, otherwise the arm without

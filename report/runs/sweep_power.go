@@ -12,16 +12,16 @@ const detectablePower = 0.8
 // roundingSpread is the largest deviation of accuracies' differences that is only rounding.
 const roundingSpread = 1e-12
 
-// DetectableDifference tells which true difference a number of seeds detects, given the spread of the paired
-// differences and the level of their intervals.
+// DetectableDifference states the true difference that a number of seeds detects, given the spread of the paired
+// differences and the confidence level of their intervals.
 type DetectableDifference struct {
 	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
-	// share of comparisons whose interval excludes zero if the true difference is this large
+	// fraction of comparisons whose interval excludes zero if the true difference is this large
 	Power float64 `json:"power"`
 	// true difference that comparisons with the present number of seeds find with this power
 	Difference float64 `json:"difference"`
 	TwiceN     int     `json:"twice_n"`          // twice the present number of seeds
-	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds find with this power
+	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds detect with this power
 }
 
 // detectable returns the difference that paired values detect; nil without a spread or with too few values.

@@ -1,6 +1,6 @@
-// Package tensorboard writes and reads TensorBoard's event files: numbers and texts by step, in records with checksums.
-// The messages follow TensorFlow's event.proto, summary.proto and tensor.proto, and the records its description of
-// TFRecord files.
+// Package tensorboard writes and reads TensorBoard's event files: numbers and texts by step, in records with
+// checksums. The messages follow TensorFlow's event.proto, summary.proto and tensor.proto, and the records follow its
+// description of TFRecord files.
 package tensorboard
 
 import "time"
@@ -24,7 +24,7 @@ type Event struct {
 type Scalar struct {
 	// name of the number; tags with equal text before the first slash are shown together
 	Tag   string
-	Value float32 // value with 32 bits, as in event files
+	Value float32 // 32-bit value, as in event files
 }
 
 // Text is a text that TensorBoard shows as Markdown.

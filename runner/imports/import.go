@@ -37,7 +37,7 @@ type Report struct {
 	Parameters int          `json:"parameters"` // number of trained parameters
 	Operators  int          `json:"operators"`  // number of operators
 	Files      []string     `json:"files"`      // paths of the written files; empty if operators cannot be mapped
-	Notes      []string     `json:"notes"`      // facts that the file lacks, and changes that were made
+	Notes      []string     `json:"notes"`      // facts that the file lacks, and changes that graft made
 	Unmapped   []graph.Miss `json:"unmapped"`   // operators that graft does not support
 
 	Print string `json:"-"`

@@ -50,7 +50,7 @@ func Constant(name, action string) Policy {
 	}}
 }
 
-// Uniform returns the policy that draws uniformly among all sequences.
+// Uniform returns the policy that samples uniformly from all sequences.
 func Uniform() Policy {
 	return drawing{named{name: nameRandom, choose: func(t *simulation.Tree) ([]float64, error) {
 		return slices.Repeat([]float64{1 / float64(len(t.Records))}, len(t.Records)), nil
@@ -66,8 +66,8 @@ func Oracle() Policy {
 }
 
 // OneStep returns the policy that uses the table to look one step ahead: at each decision it takes the action that is
-// best if no action follows or, if the table does not have that sequence, best on average over all continuations. It
-// breaks ties at random.
+// best if no further action follows. If the table lacks that sequence, it takes the action that is best on average
+// over all continuations. It breaks ties at random.
 func OneStep() Policy {
 	return named{name: nameOneStep, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -134,9 +134,9 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 }
 
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
-// trees. With smoothed, regrets come from the smoothed tables instead of single runs. If a tree does not offer an
-// action of the sequence, or has further decisions, the action is none. If several sequences have the smallest regret,
-// it averages them.
+// trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. If a tree does not offer
+// an action of the sequence, or has further decisions, the action is none. If several sequences have the smallest
+// regret, it averages them.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
@@ -249,8 +249,8 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 }
 
 // Plateau returns the policy that takes one action at each decision if the loss before it fell by less than a bound,
-// and none otherwise. The action and the bound have the smallest mean regret over the given trees. If several pairs of
-// action and bound do, it averages them.
+// and none otherwise. The action and the bound have the smallest mean regret over the given trees. If several pairs
+// of action and bound have the smallest mean regret, it averages these pairs.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
@@ -360,8 +360,8 @@ const (
 	nameAlways   = "always "
 )
 
-// BaselineNames lists the names of the baselines that do not use the left-out tables. The baselines after nameNever
-// need tables that record the fall of the loss.
+// BaselineNames lists the names of the baselines that do not use the left-out tables. The baselines that follow
+// nameNever in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
 // Baselines returns the policies that need no learning, for tables with the actions of the given trees. The best fixed

@@ -36,8 +36,8 @@ type Candidate struct {
 	Ties     int // number of equally good choices that a baseline averages; zero without a choice
 }
 
-// BaselineCandidates returns the baselines as candidates. The text seen describes the tables on which fixed sequences
-// were selected.
+// BaselineCandidates returns the baselines as candidates. The argument seen describes the tables on which fixed
+// sequences were selected.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	baselines, err := Baselines(learn)
 	var candidates []Candidate
@@ -71,10 +71,10 @@ type TableScores struct {
 	// Ties holds the number of equally good choices that a baseline averages, by the baseline's name. Baselines with a
 	// single best choice are left out.
 	Ties map[string]int `json:"ties,omitempty"`
-	// Each has a candidate's score for each of its seeds, by the candidate's name.
+	// Each maps a candidate's name to its scores, one for each seed.
 	Each map[string][]Score `json:"-"`
-	// Runs holds the accuracies of all runs of the sequence that a candidate chooses with certainty, by the candidate's
-	// name. It has only sequences that ran more than once.
+	// Runs holds the accuracies of all runs of the sequence that a candidate chooses with certainty, by the
+	// candidate's name. Sequences that ran only once are left out.
 	Runs map[string][]float64 `json:"-"`
 }
 
@@ -87,7 +87,7 @@ type Standing struct {
 	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
 	Tables int     `json:"tables"`        // number of tables in which the candidate could choose
 	Regret float64 `json:"regret_points"` // mean regret over tables, in points
-	// mean regret by the smoothed tables instead of single runs, in points
+	// mean regret computed from the smoothed tables instead of single runs, in points
 	Smoothed float64 `json:"smoothed_regret_points"`
 	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
 	OverTables *stat.Interval `json:"over_tables"`
@@ -103,8 +103,8 @@ type Standing struct {
 	// Decisions counts decisions whose choice is within noise of the best, over tables and seeds; null for candidates
 	// that choose whole sequences.
 	Decisions *DecisionShare `json:"decisions"`
-	// Difference is the difference from the reference candidate; null for the reference itself, and if one of the two
-	// could not choose in all tables.
+	// Difference is the difference from the reference candidate; null for the reference itself, and if either
+	// candidate could not choose in all tables.
 	Difference *Difference `json:"difference"`
 }
 

@@ -11,7 +11,7 @@ import (
 // DecisionShare counts the decisions of tables, reached or not, whose choice is within noise of the best choice: the
 // best sequence after the choice differs from the best sequence after any choice by at most the noise of a difference.
 type DecisionShare struct {
-	// number of decisions within noise of the best; the expected number for a policy that draws
+	// number of decisions within noise of the best; the expected number for a policy that samples actions
 	Near float64 `json:"near_best"`
 	Of   int     `json:"of"` // total number of decisions
 }

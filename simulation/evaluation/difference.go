@@ -14,8 +14,8 @@ type Difference struct {
 	// Noise is the standard deviation of the mean difference by chance in the tables alone. It is zero if both
 	// candidates choose the same sequences.
 	Noise float64 `json:"noise_points"`
-	// Inside says that the difference is not significant: zero lies within its interval over tables, or noise causes an
-	// equal difference in more than 1 of 20 cases.
+	// Inside reports whether the difference is not significant: zero lies within its interval over tables, or noise
+	// causes an equal difference in more than 1 of 20 cases.
 	Inside bool `json:"inside_noise"`
 	// Chance is the p-value of a sign-flip test over the differences of tables, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`

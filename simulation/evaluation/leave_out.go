@@ -14,7 +14,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// Way is a way of learning that is compared on left-out tables.
+// Way is a learning method that is compared on left-out tables.
 type Way struct {
 	Name string // name in reports; empty means "policies"
 	// Options lists options of learning, at least one. If there are several, the best ones are selected by
@@ -25,13 +25,13 @@ type Way struct {
 // LeaveOutOptions holds the options of the evaluation of policies on tables that they did not learn from.
 type LeaveOutOptions struct {
 	By       By       // groups of trees to leave out together; nil means ByScenario
-	Ways     []Way    // ways of learning; empty means a single way with NewTransferOptions
+	Ways     []Way    // learning methods; empty means a single method with NewTransferOptions
 	Seeds    []uint64 // seeds of the policies, one policy per seed; empty means 1 to 10
 	Together int      // number of seeds that vote together; zero means all seeds, 1 means no votes
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
 	// reference of differences, one of BaselineNames; empty means the best fixed sequence
 	Against string
-	// Tell is called whenever policies have finished learning. Nil calls nothing.
+	// Tell is called each time policies finish learning. Nil calls nothing.
 	Tell func(LeaveOutProgress)
 }
 
@@ -89,7 +89,7 @@ type LeftOut struct {
 	Group   string   `json:"group"`        // name of the group
 	Tables  []string `json:"tables"`       // names of the tables in the group
 	Learned []string `json:"learned_from"` // names of the other tables
-	// Tuned holds the index of the selected options for each way of learning.
+	// Tuned holds the index of the selected options for each learning method.
 	Tuned []int `json:"tuned"`
 }
 
@@ -194,8 +194,8 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns candidates for policies that differ only in their seed: the votes, if any, and each policy
-// alone. A single policy becomes one candidate without seeds.
+// SeedCandidates returns candidates for policies that differ only in their seed: the vote of all policies, if any,
+// and each policy alone. A single policy becomes one candidate without seeds.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

@@ -14,8 +14,8 @@ import (
 // Sources of a table's noise estimate.
 const (
 	NoiseOfSeeds = "seeds" // spread of runs that differ only in their seed
-	// spread of sequences with the same actions in another order; this includes the effect of order, so it is an upper
-	// bound
+	// spread of sequences with the same actions in a different order; this includes the effect of order, so it is an
+	// upper bound
 	NoiseOfOrders = "orders"
 	NoiseUnknown  = "not known" // no estimate is possible; the noise counts as zero
 )
@@ -142,7 +142,7 @@ const (
 )
 
 // EstimateNoise estimates the noise of a table, and an oracle's regret for that noise multiplied by share. A share
-// below one corrects an estimate that is too high; zero means one.
+// below one corrects an estimate that is too high. Zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

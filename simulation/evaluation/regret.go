@@ -21,8 +21,8 @@ type Policy interface {
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 
-// Score is the result of a policy on a table. Accuracies are between 0 and 1; regret and gain are in points (hundredths
-// of accuracy). For a policy that draws, all values are expectations.
+// Score is the result of a policy on a table. Accuracies are between 0 and 1; regret and gain are in points
+// (hundredths of accuracy). For a policy that samples actions, all values are expectations.
 type Score struct {
 	Scenario string   `json:"scenario"`      // name of the table
 	Network  string   `json:"network"`       // network of the table
@@ -31,15 +31,15 @@ type Score struct {
 	Certain  bool     `json:"certain"`       // the sequence has probability one
 	Accuracy float64  `json:"accuracy"`      // accuracy of the sequence in the table
 	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence minus Accuracy
-	// Smoothed is the regret by the smoothed table instead of single runs. It has less noise, but lacks effects that
-	// the smoothing cannot express.
+	// Smoothed is the regret computed from the smoothed table instead of single runs. It has less noise, but lacks
+	// effects that the smoothing cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
 	// rank among the table's sequences, from 1; equal sequences share the first rank
 	Rank float64 `json:"rank"`
 	// From and To are the best and the worst rank that noise allows: the ranks of sequences whose accuracy differs by
-	// at most the noise of a difference. For a policy that draws, they are expectations, rounded outwards, so that they
-	// contain Rank.
+	// at most the noise of a difference. For a policy that samples actions, they are expectations, rounded outwards
+	// so that the range contains Rank.
 	From   int     `json:"rank_from"`
 	To     int     `json:"rank_to"`      // worst rank that noise allows
 	Of     int     `json:"rank_of"`      // total number of sequences
@@ -141,9 +141,9 @@ type Summary struct {
 	Policy string         `json:"chooser"`       // name of the policy
 	Seeds  int            `json:"seeds"`         // number of seeds
 	Regret stat.OverSeeds `json:"regret_points"` // mean regret over scenarios, with its interval over seeds
-	// fraction of all pairs of a scenario and a seed in which the rank is 5 or better
+	// fraction of all (scenario, seed) pairs in which the rank is 5 or better
 	TopFive float64 `json:"top_five"`
-	// number of pairs of a scenario and a seed in which the rank is in the lower half
+	// number of (scenario, seed) pairs in which the rank is in the lower half
 	LowHalf  int     `json:"in_lower_half"`
 	Worst    float64 `json:"worst_points"`   // largest regret
 	WorstOne string  `json:"worst_scenario"` // scenario with the largest regret

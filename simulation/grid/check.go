@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Impossible is the kind of fault of an outcome with a correct checksum and values that no run can have.
+// Impossible is the kind of fault of an outcome whose checksum is correct but whose values no run can have.
 const Impossible tables.FaultKind = "impossible"
 
 // Expected holds the segment of an outcome, and the limits that the scenario sets for its values.

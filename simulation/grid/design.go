@@ -23,7 +23,7 @@ type DesignKind string
 const (
 	All DesignKind = "all" // All runs every sequence.
 	// Sampled spreads the sequences evenly: at each decision, the numbers of sequences per choice differ by at most
-	// one; the choices with one more are drawn at random.
+	// one; the choices that get one more sequence are drawn at random.
 	Sampled DesignKind = "sample"
 	// Halved keeps the fraction of the branches with the highest accuracy at each decision and drops the others
 	// (successive halving, Jamieson and Talwalkar 2016). It assumes that a branch that is ahead at a decision stays

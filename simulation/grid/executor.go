@@ -47,7 +47,7 @@ type sequenceDecider struct {
 	seen      *Outcome // records each decision
 }
 
-// Decide returns the next action of the sequence. After the last one it makes no decision.
+// Decide returns the next action of the sequence. After the last action, it makes no decision.
 func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Decisions >= c.decisions {
 		return decider.Decision{}, nil

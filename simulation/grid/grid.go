@@ -36,7 +36,7 @@ type Plan struct {
 	Scenario tables.Scenario  `json:"scenario"`
 	Actions  []net2net.Action `json:"actions,omitempty"` // choices at every decision, as in Space
 	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // kinds of actions at every decision, as in Space
-	// common cause of all outcomes; sequence and seeds are set per segment
+	// data that determines all outcomes; sequence and seeds are set per segment
 	Cause  tables.Cause `json:"cause"`
 	Seeds  []int64      `json:"seeds"` // seeds of the runs of each sequence
 	Design Design       `json:"design"`
@@ -131,7 +131,7 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of a segment's cause, which is the key of its outcome.
+// Key returns the digest of everything that determines a segment, which is the key of its outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
@@ -286,8 +286,8 @@ type Worker struct {
 	Tell func(Segment, *Outcome, error)
 }
 
-// Work runs segments until this worker cannot run any other, or until ctx is cancelled. On cancellation it saves the
-// running segment, which another worker resumes; the error wraps trainer.ErrStopped or the error of ctx.
+// Work runs segments until none is left that this worker can run, or until ctx is cancelled. On cancellation it saves
+// the running segment, which another worker resumes; the error wraps trainer.ErrStopped or the error of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -20,7 +20,7 @@ type Progress struct {
 	Segments  int   `json:"legs"`             // number of segments of these sequences
 	Done      int   `json:"legs_done"`        // number of segments that have run
 	Steps     int64 `json:"steps"`            // number of training steps taken
-	// number of steps that the ended sequences would have taken if each had run from the beginning
+	// number of steps that the finished sequences would have taken if each had run from the beginning
 	Alone   int64   `json:"steps_alone"`
 	Seconds float64 `json:"machine_seconds"` // wall-clock time of the segments
 	Best    []Best  `json:"best"`            // best sequences so far
@@ -29,7 +29,7 @@ type Progress struct {
 	Ahead float64 `json:"machine_seconds_left"`
 }
 
-// Best is a sequence that has ended with a high accuracy.
+// Best is a finished sequence with a high accuracy.
 type Best struct {
 	Sequence []string `json:"sequence"` // actions of the sequence
 	Accuracy float64  `json:"accuracy"` // mean accuracy over the seeds that have ended
@@ -149,8 +149,8 @@ func (g *Grid) ahead(depths []depth) float64 {
 // tableWriter is the name of the file of records.
 const tableWriter = "grid"
 
-// WriteTable writes the table of all ended sequences into a folder and replaces the previous table. Equal outcomes give
-// byte-identical tables, regardless of the workers that ran them.
+// WriteTable writes the table of all finished sequences into a folder and replaces the previous table. Equal outcomes
+// give byte-identical tables, regardless of the workers that ran them.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome
 	err = g.survey(func(b *node) error {

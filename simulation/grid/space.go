@@ -66,8 +66,8 @@ func (g Space) follow(b *node) ([]*node, error) {
 	return b.children, nil
 }
 
-// Count returns the number of sequences and of their segments. It stops when there are more than most sequences. At the
-// last decision, proposals are assumed to fit.
+// Count returns the number of sequences and of their segments. It stops counting when there are more than most
+// sequences. At the last decision, all proposals are assumed to fit.
 //
 // If kinds of actions are given, the action none always fits, so a tree has at least the number of sequences of its
 // first decisions. An oversized deep tree is therefore rejected early.
@@ -108,7 +108,7 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 	return sequences, segments, err
 }
 
-// EachNetwork visits the initial network and each network to which sequences lead, until visit returns an error. It
+// EachNetwork visits the initial network and each network that sequences produce, until visit returns an error. It
 // visits equal networks once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}

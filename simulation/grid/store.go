@@ -15,10 +15,10 @@ import (
 	"graft/trainer"
 )
 
-// Store keeps the outcomes of segments, and the states of jobs between them, by the keys of their causes. A segment
-// that ran for one scenario is available to all others. Several processes on several machines may use the same store.
-// An outcome is committed once: it is written under a temporary name, synced and linked to its final name, which a
-// second outcome cannot replace.
+// Store holds the outcomes of segments, and the states of jobs between segments, under keys computed from their
+// causes. A segment that ran for one scenario is available to all other scenarios. Several processes on several
+// machines may use the same store. An outcome is committed once: it is written under a temporary name, synced and
+// linked to its final name, which a second outcome cannot replace.
 type Store struct {
 	fsys files.FS
 	dir  string
@@ -50,7 +50,7 @@ func (s *Store) place(kind, key, suffix string) string {
 	return filepath.Join(s.dir, kind, key[:2], key+suffix)
 }
 
-// Outcome reads the outcome with a key. A missing outcome is an error that wraps fs.ErrNotExist. A damaged or
+// Outcome reads the outcome with a key. If the outcome is missing, the error wraps fs.ErrNotExist. A damaged or
 // impossible outcome is moved aside and counts as missing.
 func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)

@@ -15,8 +15,7 @@ var treeColumns = []results.Column{{Name: "aim"}, {Name: "entropy", Unit: "nats"
 // Folder records a study in a run folder, as [learn.Folder] does.
 type Folder struct{ *learn.Folder }
 
-// OpenFolder opens the table of a run folder; the caller closes it. Learners write the existing rows of the table
-// again.
+// OpenFolder opens the table of a run folder; the caller closes it. Learners rewrite the existing rows of the table.
 func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 	f, err := learn.OpenFolder(fsys, run, treeColumns)
 	return &Folder{f}, err
@@ -30,7 +29,7 @@ func (f *Folder) Row(r Row) error {
 	return f.Folder.Row(learn.Row{Seed: r.Seed, Step: r.Step, Values: r.values()})
 }
 
-// Finish sorts the rows of all seeds. Parallel learners wrote them in the order in which they arrived.
+// Finish sorts the rows of all seeds. Parallel learners write rows in the order in which they produce them.
 func (f *Folder) Finish(all []Result) error {
 	var rows [][]learn.Row
 	for _, l := range slices.SortedFunc(slices.Values(all),

@@ -1,5 +1,6 @@
-// Package learning trains structural policies on trees whose sequences are all known, so the objective and its gradient
-// are exact. A [Study] trains one policy per seed; after a kill it resumes with bit-identical results.
+// Package learning trains structural policies on trees whose sequences are all known, so the objective and its
+// gradient are exact. A [Study] trains one policy per seed; after a kill it resumes, and its results are
+// bit-identical.
 package learning
 
 import (
@@ -207,7 +208,7 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn trains one policy per seed, up to most at a time. The trees in held are for early stopping.
+// Learn trains one policy per seed, up to most policies at a time. The trees in held are for early stopping.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}

@@ -9,8 +9,8 @@ import (
 	"graft/simulation"
 )
 
-// Linear is a policy whose score of a choice is a weighted sum of its features, with separate weights for each kind of
-// action. It is a structural policy without the network, for comparison.
+// Linear is a policy whose score of a choice is a weighted sum of its features, with separate weights for each kind
+// of action. It serves for comparison: a structural policy that does not read the network.
 type Linear struct {
 	scale   decider.Scale
 	weights map[net2net.Kind][]float64 // the last is the constant
@@ -22,8 +22,8 @@ const (
 	linearRate  = 0.05
 )
 
-// FitLinear fits a linear policy to trees by the exact gradient of the objective. It uses the options of the objective,
-// and the weight decay.
+// FitLinear fits a linear policy to trees by the exact gradient of the objective. It uses the objective's options and
+// the weight decay.
 func FitLinear(trees []*simulation.Tree, o Options) (*Linear, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -19,9 +19,9 @@ type Options struct {
 	decider.StructuralShape // sizes of the policy; zero means their defaults
 
 	Seed uint64 // seed of the initial weights and of random draws
-	// Form of the policy: "network" learns by the exact gradient of its objective; "forest" grows regression trees that
-	// predict the advantage of a choice over the others, and reads only the keys reward, smooth, pool, without, trees
-	// and leaf. Empty means "network".
+	// Form of the policy: "network" learns by the exact gradient of its objective; "forest" grows regression trees
+	// that predict the advantage of a choice over the other choices, and reads only the keys reward, smooth, pool,
+	// without, trees and leaf. Empty means "network".
 	Method Method
 	Trees  int // Number of regression trees in a forest. Zero means 200.
 	Leaf   int // Minimum number of choices in a leaf of a regression tree. Zero means 2.
@@ -48,11 +48,12 @@ type Options struct {
 	WeightDecay float64
 	// Maximum number of learning steps. Default 400, or 100 if learn.for = "new". Zero means 400.
 	Steps int
-	// Number of sequences that REINFORCE samples from each tree per step, with the mean of the other sequences as
-	// baseline. REINFORCE uses the key entropy but not beta. Zero uses the exact gradient.
+	// Number of sequences that REINFORCE samples from each tree per step, with the mean reward of the other sequences
+	// as baseline. REINFORCE uses the key entropy but not beta. Zero uses the exact gradient.
 	Sampled int
-	// Minimum growth of the objective over learn.window steps, in units of the reward; learning ends below it. Has no
-	// effect if learn.sampled is set. Zero means 0.001; a negative value never ends learning early.
+	// Minimum growth of the objective over learn.window steps, in units of the reward; learning ends if the objective
+	// grows by less. Has no effect if learn.sampled is set. Zero means 0.001; a negative value never ends learning
+	// early.
 	Tolerance float64
 	Window    int // Number of steps over which learn.tolerance measures growth. Zero means 60.
 	// Interval between evaluations on held-out tables, in steps. Zero means 10.
@@ -88,8 +89,9 @@ func NewOptions() Options {
 	return o
 }
 
-// NewTransferOptions returns the defaults for scenarios that are not in the tables. The tables' sequences ran once
-// each, so the best of them were lucky: rewards are smoothed and half pooled, and entropy keeps policies uncertain.
+// NewTransferOptions returns the defaults for scenarios that are not in the tables. Each sequence of the tables ran
+// only once, so the best sequences were partly lucky. Rewards are therefore smoothed and half pooled, and an entropy
+// reward keeps policies uncertain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()

@@ -18,8 +18,8 @@ const (
 	Standard Reward = "" // accuracy
 	// tan(accuracy * pi / 2) as in the original system, which stretches high accuracies
 	Tangent Reward = "tangent"
-	// Points is the accuracy with one standard deviation for all tables together. A table with small effects of actions
-	// has little weight, and learning reduces the mean regret.
+	// Points is the accuracy with one standard deviation for all tables together. A table in which actions have small
+	// effects has little weight, and learning reduces the mean regret.
 	Points Reward = "points"
 )
 

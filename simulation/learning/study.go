@@ -36,7 +36,7 @@ var ErrStopped = learn.ErrStopped
 type Recorder interface {
 	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(p Progress)
-	// Row adds a row of figures. A seed that continues reports its rows again from the first.
+	// Row adds a row of figures. A resumed seed reports its rows again, from the first row on.
 	Row(r Row) error
 	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error

@@ -12,13 +12,14 @@ import (
 
 // CreateOptions holds the options of the creation of a table's folder. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.1 or the next free number. False makes an existing folder an error.
+	// Force moves an existing folder aside, to PATH.1 or the next free number. False returns an error if the folder
+	// exists.
 	Force bool
 }
 
-// Create creates the folder of a new table, and its parent folders; Open adds records. A folder that is not empty is an
-// error that wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create the
-// same table at once, even on several machines, one of them succeeds.
+// Create creates the folder of a new table, and its parent folders; Open adds records. If the folder is not empty,
+// the error wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create
+// the same table at once, even on several machines, one of them succeeds.
 func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)
@@ -46,7 +47,7 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	return nil
 }
 
-// WriteNew writes a new file. An existing file is an error.
+// WriteNew writes a new file. It returns an error if the file exists.
 func WriteNew(fsys files.FS, path string, text []byte) error {
 	return files.WriteNew(fsys, path, func(w io.Writer) error {
 		_, err := w.Write(text)

@@ -15,7 +15,7 @@ const mostWriters = 10_000
 
 // Errors of writers.
 var (
-	// ErrConflict reports that a table already has the run with another outcome or under another key.
+	// ErrConflict reports that a table already has the run with a different outcome or under a different key.
 	ErrConflict = errors.New("the table already has this run, with another outcome or key")
 	// ErrUnsound reports that a table's scenario is damaged, or does not match its records.
 	ErrUnsound = errors.New("the table is damaged")
@@ -26,11 +26,11 @@ var (
 // WriterOptions holds the options of a writer of records. The zero value is ready to use.
 type WriterOptions struct {
 	// Name is the name of the writer's file, before a number: up to 100 lower-case letters, digits and _ . - after a
-	// letter or digit. Processes on the same machine may use the same name; processes on several machines may, if the
-	// file system's locks reach all of them. Empty means the name of the host.
+	// letter or digit. Processes on the same machine may use the same name; processes on several machines may do so
+	// only if the file system's locks work across all of these machines. Empty means the name of the host.
 	Name string
-	// Lazy does not sync records before Sync or Close: a kill loses no records, a power failure may. False writes each
-	// record to stable storage before Append returns.
+	// Lazy delays the sync of records until Sync or Close: no records are lost if the process is killed, but a power
+	// failure may lose records. False writes each record to stable storage before Append returns.
 	Lazy bool
 }
 
@@ -64,8 +64,8 @@ func (o WriterOptions) Validate() error {
 // writer gets a new file, or continues a file with its name that no live process holds, after removing an incomplete
 // last line.
 //
-// A folder without a table is an error that wraps ErrNoTable. A damaged scenario, or a scenario that does not match its
-// records, is an error that wraps ErrUnsound. Damaged records are not an error.
+// If the folder has no table, the error wraps ErrNoTable. If the scenario is damaged or does not match its records,
+// the error wraps ErrUnsound. Damaged records are not an error.
 func Open(fsys files.FS, dir string, o WriterOptions) (*Writer, error) {
 	o.EnsureDefaults()
 	w := &Writer{fsys: fsys, dir: filepath.Clean(dir), lazy: o.Lazy}

@@ -32,7 +32,7 @@ func (t *Table) Choices(prefix []string) []string {
 }
 
 // LeftAfter returns the time left after a prefix, in seconds. Sequences with this prefix were separate runs with
-// different times. Like in the original system, the result is the time of the sequence that takes the first action at
+// different times. As in the original system, the result is the time of the sequence that takes the first action at
 // every later decision.
 func (t *Table) LeftAfter(prefix []string) float64 {
 	sequence := slices.Clone(prefix)

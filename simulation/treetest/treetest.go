@@ -1,4 +1,4 @@
-// Package treetest makes small trees for tests.
+// Package treetest creates small trees for tests.
 package treetest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Random returns a tree about ConvSmall with a number of decisions. The accuracies follow a simple model plus noise
-// with the given standard deviation.
+// Random returns a tree of ConvSmall with a number of decisions. The accuracies follow a simple model plus noise with
+// the given standard deviation.
 func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:2", "none"}}
@@ -48,7 +48,7 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 	return tree
 }
 
-// FourActions lists the actions in the original system's tables about ConvNet2.
+// FourActions lists the actions in the original system's tables of ConvNet2.
 var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The times left
@@ -73,8 +73,8 @@ func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	return trees
 }
 
-// FromAccuracies returns a tree with two decisions between two actions, with the given accuracies in points, one list
-// per sequence.
+// FromAccuracies returns a tree of two decisions, each between two actions, with the given accuracies in points, one
+// list per sequence.
 func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2,
 		Actions: []string{"deepen:0", "none"}}

@@ -1,8 +1,8 @@
 // Package pickle reads Python pickles without executing code.
 //
 // A pickle is a program for a small stack machine, and Python's own reader lets that program call any function. This
-// reader makes only plain values. The only way to make others is a Go function that the caller registers under the
-// Python name; an unregistered name is an error. Everything is limited, so a hostile file is an error as well.
+// reader creates only plain values. Other values can only come from a Go function that the caller registers under the
+// Python name; an unregistered name is an error. All sizes are limited, so a hostile file also causes an error.
 //
 // It reads protocols 0 to 5, as described in the comments of CPython's Lib/pickletools.py, except out-of-band buffers
 // and the extension registry.

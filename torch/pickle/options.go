@@ -14,8 +14,8 @@ const (
 // change args.
 type Constructor func(args Tuple) (any, error)
 
-// Builder is implemented by values that accept the state that a pickle attaches to an object after creating it. Values
-// from a Constructor may implement it; for all other objects such a state is an error.
+// Builder is implemented by values that accept the state that a pickle attaches to an object after creating it.
+// Values from a Constructor may implement it. For all other objects, such a state is an error.
 type Builder interface {
 	Build(state any) error
 }

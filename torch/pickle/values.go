@@ -114,7 +114,7 @@ func (s *Set) Items() []any {
 	return items
 }
 
-// Add adds an item to the set. An item that Python cannot hash is an error.
+// Add adds an item to the set. It returns an error for an item that Python cannot hash.
 func (s *Set) Add(item any) error { return s.items.Set(item, nil) }
 
 // As returns value as a T, or an error that names both types.
@@ -126,7 +126,8 @@ func As[T any](value any) (T, error) {
 	return v, nil
 }
 
-// Field returns the value of a string key as a T. A missing key or another type is an error that names the key.
+// Field returns the value of a string key as a T. If the key is missing or its value has another type, the error
+// names the key.
 func Field[T any](d *Dict, key string) (T, error) {
 	value, ok := d.Get(key)
 	if !ok {

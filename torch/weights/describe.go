@@ -17,8 +17,8 @@ type Summary struct {
 	Count int64 `json:"count"`
 	// Mean is the mean of the finite items. It is null if no item is finite or the mean does not fit float64.
 	Mean *float64 `json:"mean"`
-	// Spread is the population standard deviation of the finite items (divided by their number, not by one less). It is
-	// null if Mean is null.
+	// Spread is the population standard deviation of the finite items: the divisor is their number n, not n - 1. It
+	// is null if Mean is null.
 	Spread *float64 `json:"spread"`
 	// NaN is the number of NaN items.
 	NaN int64 `json:"nan"`
@@ -29,7 +29,7 @@ type Summary struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Describe returns the summary of a tensor. An invalid tensor is an error.
+// Describe returns the summary of a tensor. It returns an error for an invalid tensor.
 func Describe(t Tensor) (Summary, error) {
 	values, err := t.Float64s()
 	if err != nil {

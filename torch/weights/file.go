@@ -88,8 +88,8 @@ var writers = map[string]struct {
 	".safetensors": {Safetensors, WriteSafetensors},
 }
 
-// FormatOf returns the format in which Write writes a file with this name. An unknown extension is an error that lists
-// the known ones.
+// FormatOf returns the format in which Write writes a file with this name. For an unknown extension, the error lists
+// the known extensions.
 func FormatOf(path string) (Format, error) {
 	w, ok := writers[filepath.Ext(path)]
 	if !ok {

@@ -6,7 +6,7 @@ import (
 )
 
 // Float32s returns the items as float32. The conversion is exact for float16, bfloat16, bool and integers of up to 16
-// bits; other types are rounded to nearest even, like by PyTorch's float().
+// bits; other types are rounded to nearest even, as by PyTorch's float().
 func (t Tensor) Float32s() ([]float32, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type entry struct {
 }
 
 // ReadSafetensors reads a safetensors file. The tensors keep the order of the header. The data must fill the file
-// without gaps or overlaps, which the format requires.
+// without gaps or overlaps, as the format requires.
 func ReadSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readSafetensors(r, size, opt.withDefaults(size))
 	return set, doing("reading safetensors", err)

@@ -69,8 +69,8 @@ type Options struct {
 	// MaxBytes is the maximum size of all tensors together, and of all storages together, in bytes. Zero means 16 GiB.
 	// Both sizes are also limited to 64 MiB plus 16 times the size of the file, so a small file cannot fill the memory.
 	MaxBytes int64
-	// MaxTensors is the maximum number of tensors, other entries and containers together. Zero means 65,536; reading a
-	// hostile file with that many takes a second.
+	// MaxTensors is the maximum number of tensors, other entries and containers together. Zero means 65,536; reading
+	// a hostile file with this number of entries takes a second.
 	MaxTensors int
 }
 

@@ -57,7 +57,7 @@ func (m *meaning) items() (list []string) {
 	return list
 }
 
-// ListItem returns the outermost item of a list of modules that contains a path, such as blocks.3; empty if there is
+// ListItem returns the outermost list item that contains the module at a path, such as blocks.3; empty if there is
 // none.
 func ListItem(path string) string {
 	parts := strings.Split(path, ".")

@@ -31,7 +31,7 @@ func readersOf(g *graph.Graph) map[graph.Value][]int {
 	return all
 }
 
-// Readers returns the nodes that read a value, in running order.
+// Readers returns the nodes that read a value, in execution order.
 func (a *Axes) Readers(v graph.Value) []int { return a.readers[v] }
 
 func fixAllOf(terms []*Term, reason string) {

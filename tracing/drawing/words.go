@@ -80,8 +80,8 @@ func advance(r rune) int {
 	}
 }
 
-// Caption returns the name of a layer in PyTorch, and the sizes that do not follow from its shapes. It is empty if
-// there are no such sizes.
+// Caption returns a layer's name in PyTorch, and the sizes that do not follow from its shapes. It is empty if there
+// are no such sizes.
 func Caption(l model.Layer) (kind, sizes string) {
 	kind, arguments, _ := strings.Cut(strings.TrimSuffix(l.String(), ")"), "(")
 	switch layer := l.(type) {
@@ -163,8 +163,8 @@ func costText(l *tracing.Layer) string {
 	return text
 }
 
-// Short formats a number with three digits and a prefix: k, M, G and T for 10^3, 10^6, 10^9 and 10^12. Numbers below a
-// thousand are whole and have no prefix.
+// Short formats a number with three digits and the suffix k, M, G or T for 10^3, 10^6, 10^9 or 10^12. Numbers below a
+// thousand are rounded to whole numbers and have no suffix.
 func Short(n int64) (digits, prefix string) {
 	value, places := float64(n), 0
 	for _, next := range []string{"k", "M", "G", "T"} {

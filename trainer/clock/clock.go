@@ -50,7 +50,7 @@ type Clock interface {
 	Cost(w Work) time.Duration
 }
 
-// Virtual is a clock that charges work by a device profile, regardless of real time.
+// Virtual is a clock that charges work according to a device profile, regardless of real time.
 type Virtual struct {
 	Profile *Profile
 	Time    time.Duration // current time

@@ -17,8 +17,8 @@ type Costs struct {
 	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported networks. Zero
 	// means Step and Batch.
 	GraphStep, GraphBatch Rates
-	// ChannelBlock is 8 or 16: processors round the channels of convolutions up to a multiple of it, and the rates
-	// charge operations on the rounded channels. Zero means no rounding.
+	// ChannelBlock is 8 or 16: libraries round the channels of convolutions up to a multiple of this number, and the
+	// rates charge operations on the rounded channels. Zero means no rounding.
 	ChannelBlock    int
 	DecisionSeconds float64 // time of a decision in seconds
 	DecisionSpread  float64 // half the interquartile range of the time of a decision, in seconds
@@ -27,9 +27,9 @@ type Costs struct {
 	SurgerySpread  float64 // half the interquartile range of the time of surgery, in seconds
 	// fraction of the time of a step that additional devices do not shorten; zero means none
 	CommunicationShare float64
-	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. If it is set, the time of
-	// a step follows from each device's share of the images. Zero divides the time of a step by the number of devices,
-	// except for CommunicationShare.
+	// ExchangeSeconds is the time that several devices take to exchange the gradients of a step. If it is set, the
+	// time of a step follows from each device's share of the images. If it is zero, the time of a step, except the
+	// fraction CommunicationShare, is divided by the number of devices.
 	ExchangeSeconds float64 `json:",omitempty"`
 }
 

@@ -14,7 +14,7 @@ const fewest = 5
 
 // Fit holds the errors of fitted rates. The zero Fit means that the rates were not fitted.
 type Fit struct {
-	Networks int // number of networks to which the rates were fitted; zero means none
+	Networks int // number of networks used to fit the rates; zero means none
 	// Step and Batch are errors of leave-one-out prediction. They estimate the error for a network with measured
 	// relatives, such as an adapted network.
 	Step, Batch FitError

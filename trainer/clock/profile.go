@@ -24,10 +24,10 @@ type Profile struct {
 	Measured []Measurement // measured networks
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and its line of help.
 func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
 
-// MostRows is the maximum batch, far above any useful batch.
+// MostRows is the maximum batch size, far above any useful batch size.
 const MostRows = 1 << 16
 
 // profileVersion is the format version that is written.
@@ -137,7 +137,7 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	return found
 }
 
-// Refit fits the rates to the measurements, and sets Fit. With too few networks, the profile has no rates.
+// Refit fits the rates to the measurements, and sets Fit. If there are too few networks, the profile gets no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
 	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch,
@@ -265,8 +265,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate returns the times, in seconds, that the rates predict for a measured network: of a training step and of an
-// evaluation batch. Both are zero without rates.
+// Estimate returns the times, in seconds, that the rates predict for a measured network: the time of a training step
+// and the time of an evaluation batch. Both are zero if there are no rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

@@ -85,8 +85,8 @@ func (s Size) distance(of Size) float64 {
 	return sum
 }
 
-// Growth describes how accurately a profile charges the networks to which a network grows, which were not measured but
-// may have measured relatives.
+// Growth describes how accurately a profile charges the networks into which a network grows. These networks were not
+// measured, but may have measured relatives.
 type Growth struct {
 	Measured  bool // the network itself was measured
 	Relatives int  // number of other measured networks in its class
@@ -97,7 +97,7 @@ type Growth struct {
 // Worst returns the larger of the two largest errors, for a step and for an evaluation batch.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf returns how accurately a profile with rates charges the networks to which a network grows.
+// GrowthOf returns how accurately a profile with rates charges the networks into which a network grows.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

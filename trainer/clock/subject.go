@@ -34,8 +34,8 @@ var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvN
 	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
 // Subjects returns the networks that are measured by default, for an input shape and a number of classes. They are
-// networks of the zoo, and each of them deepened once and widened once, so that the cost of adaptation is measured and
-// not estimated.
+// networks of the zoo, and a variant of each that is deepened once and a variant that is widened once, so that the
+// cost of adaptation is measured and not estimated.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {
@@ -75,8 +75,8 @@ func Adapted(of Subject, ways int) ([]Subject, error) {
 	return all[1:], nil
 }
 
-// Grown returns a network and all different networks to which sequences of actions lead. Actions that do not fit are
-// left out.
+// Grown returns a network and all distinct networks that sequences of actions produce from it. Actions that do not
+// fit are left out.
 func Grown(of Subject, sequences [][]net2net.Action, surgery net2net.Options) ([]Subject, error) {
 	all, seen := []Subject{of}, map[string]bool{net2net.Fingerprint(of.Network): true}
 	for _, sequence := range sequences {

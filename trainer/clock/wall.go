@@ -15,7 +15,7 @@ type Wall struct {
 	lost  []time.Duration // time between the last few pieces of work
 }
 
-// NewWall starts a wall clock at a time of the budget: zero for a new job, the time of the checkpoint for a resumed
+// NewWall starts a wall clock at a point in the budget: zero for a new job, the time of the checkpoint for a resumed
 // job. The function now reads the machine's time.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()

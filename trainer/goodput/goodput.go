@@ -15,7 +15,7 @@ type Job struct {
 	Limits Limits
 }
 
-// Goodput returns the number of examples per second multiplied by their efficiency. The batch must be at least the
+// Goodput returns the number of examples per second, multiplied by their efficiency. The batch must be at least the
 // minimum.
 func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 	scale := float64(b.Total(devices)) / float64(j.Limits.Least)
@@ -80,8 +80,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides a device's examples of a step into turns that fit its memory. With twice, there are at least two turns,
-// since gradient noise is measured between turns or between devices.
+// Split divides a device's examples of a step into turns that fit its memory. If twice is true, there are at least
+// two turns, since gradient noise is measured between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -94,14 +94,14 @@ func (l Limits) Split(device float64, twice bool) Batch {
 // ceil rounds up, except for a rounding error above an integer.
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
-// Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in at
-// least two turns; with twice, it takes every batch in at least two turns.
+// Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in
+// at least two turns; if twice is true, it takes every batch in at least two turns.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)
 }
 
-// Bound reduces a batch to the maximum batch.
+// Bound limits a batch to the maximum batch.
 func (l Limits) Bound(b Batch, devices int) Batch {
 	b.Device = min(b.Device, l.Most/(devices*b.Turns()))
 	return b

@@ -16,7 +16,7 @@ type Speed struct {
 // Batch divides a batch among the devices of a job.
 type Batch struct {
 	Device     int // number of examples that a device computes at once
-	Accumulate int // number of additional turns of a device before the parameters change
+	Accumulate int // number of additional turns of a device before the parameters are updated
 }
 
 // Turns returns the number of gradient computations per device and step.

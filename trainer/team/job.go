@@ -17,7 +17,8 @@ type Job interface {
 	Device() torch.Device
 	// State returns the state that followers copy: a value for JSON, and tensors.
 	State() (any, []*torch.Tensor, error)
-	// Revision returns a number that grows with each change of the tensors, except by work of the team.
+	// Revision returns a number that increases with each change of the tensors, except changes by the team's own
+	// work.
 	Revision() int
 	// Record writes an event to the job's log. Processes is zero if the event does not change their number.
 	Record(event results.JobEvent, processes int, why string) error
@@ -29,7 +30,7 @@ type Job interface {
 type Replica interface {
 	// Load loads the images, and returns their digest and their device.
 	Load() (digest string, d torch.Device, err error)
-	// Copy replaces the replica's state by a copy of a job's state. It returns the tensors into which the leader's
+	// Copy replaces the replica's state with a copy of a job's state. It returns the tensors into which the leader's
 	// tensors are written.
 	Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error)
 	// Work does the follower's part of an order.

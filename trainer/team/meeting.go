@@ -126,7 +126,7 @@ type ownStore struct {
 	number int64
 }
 
-// Call does an operation.
+// Call performs an operation.
 func (s ownStore) Call(c torch.StoreCall) (torch.StoreResult, error) { return s.call(s.number, c) }
 
 // leaderLink is a follower's side of the connection to its leader.

@@ -15,7 +15,7 @@ import (
 
 // Invitation holds the data that followers on other machines receive.
 type Invitation struct {
-	Version string   // versions of graft and LibTorch; a follower with other versions is refused
+	Version string   // versions of graft and LibTorch; a follower with different versions is refused
 	Job     string   // text of the job's configuration
 	Set     []string // assignments applied after the configuration
 }
@@ -26,8 +26,8 @@ type Means struct {
 	Random io.Reader
 }
 
-// Network is a [Starter] whose followers join from other machines, see [Join]. Followers must present a token. Messages
-// and tensors are not encrypted, so it listens only at private addresses.
+// Network is a [Starter] whose followers join from other machines with [Join]. Followers must present a token.
+// Messages and tensors are not encrypted, so it listens only at private addresses.
 type Network struct {
 	Invitation
 	means    Means
@@ -167,7 +167,8 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// Start gives a device to the next waiting follower. If the device has not had a follower yet, it waits for one.
+// Start gives a device to the next waiting follower. If the device has not had a follower yet, Start waits for a
+// follower.
 func (n *Network) Start(device int) (Process, error) {
 	n.mu.Lock()
 	first := !n.begun[device]

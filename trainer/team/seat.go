@@ -77,7 +77,7 @@ func (s *seat) Close() error {
 	return s.guest.conn.Close()
 }
 
-// Kill cuts the connection.
+// Kill closes the connection.
 func (s *seat) Kill() error {
 	s.leave.Do(func() { close(s.left) })
 	<-s.came

@@ -25,7 +25,7 @@ type Team struct {
 	leaving sync.WaitGroup  // dismissed members
 }
 
-// New creates the team of a job; nil if the job does not train in several processes.
+// New creates the team of a job. It returns nil if the job does not train in several processes.
 func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	if !o.On {
 		return nil, nil
@@ -175,8 +175,9 @@ func (t *Team) Crew() int {
 	return 1 + len(t.working())
 }
 
-// Call does work together with all ready members, or alone. Members receive the order as JSON. If a process is lost,
-// the other processes form a new group and repeat the work: work that fails for that reason has changed nothing.
+// Call executes work together with all ready members, or alone if there are none. Members receive the order as JSON.
+// If a process is lost, the other processes form a new group and repeat the work. Work that failed because of the
+// loss has changed nothing.
 func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	if t == nil {
 		return work(nil)

@@ -25,7 +25,7 @@ type Job struct {
 	Present []byte  // current devices on each node; nil means none
 	Most    int     // maximum number of devices
 	Keeps   float64 // fraction of the speedup that remains after a change of the devices
-	// speedup of the job on a number of devices; spans says that they are on several nodes
+	// speedup of the job on a number of devices; spans is true if they are on several nodes
 	Speedup func(spans bool, devices int) float64
 }
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Options set the effort of a search.
+// Options limits the effort of a search.
 type Options struct {
 	Population  int // number of states per generation, at least one
-	Generations int // number of generations, at least one; the given states make the first generation
+	Generations int // number of generations, at least one; the given states form the first generation
 }
 
 // Member is a state of the last generation, with its objectives.
@@ -19,8 +19,8 @@ type Member struct {
 	Use  float64 // speedup per device on the nodes with work, the utilisation objective
 }
 
-// Search returns the last generation, best first. The first generation is made from the given states. It returns nil
-// without a state or a job, or if nodes have more devices than MostDevices.
+// Search returns the last generation, best first. The first generation is created from the given states. It returns
+// nil if there is no state or no job, or if nodes have more devices than MostDevices.
 func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) []Member {
 	if len(first) == 0 || len(p.Jobs) == 0 || p.Devices > MostDevices {
 		return nil

@@ -12,13 +12,13 @@ import (
 
 // Lesson shows an agent the actions of a teacher in the states that the agent reaches (DAgger: Ross, Gordon and
 // Bagnell, AISTATS 2011). At the start of each slot, the teacher decides the number of workers and servers of every
-// job. An action is right if it brings a job closer to these numbers, in any order; if no such action exists, ending
-// the slot is right.
+// job. An action is correct if it brings a job closer to these numbers, in any order. If no such action exists,
+// ending the slot is correct.
 type Lesson struct {
 	Teacher elastic.Kind
 	Agent   learn.Agent // agent that takes the actions; nil follows the teacher
-	Follow  float64     // fraction of slots in which right actions replace the agent's actions
-	// number of slots after which right actions replace all actions of the agent; zero means 2000
+	Follow  float64     // fraction of slots in which correct actions replace the agent's actions
+	// number of slots after which correct actions replace all actions of the agent; zero means 2000
 	Slots int
 }
 
@@ -28,8 +28,8 @@ const patience = 10
 // counts holds the numbers of a job's tasks.
 type counts struct{ workers, servers int }
 
-// Give plays a workload to its end. It returns each state with its right actions and with the sum of the later rewards,
-// as [Env] defines them.
+// Give plays a workload to its end. It returns each state with its correct actions and with the sum of the later
+// rewards, as [Env] defines them.
 func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)
 	if err != nil {

@@ -52,7 +52,7 @@ func drawTypes(r *rand.Rand) (types []elastic.JobType) {
 	return types
 }
 
-// DrawTable makes speeds with diminishing returns and random variation; all are positive.
+// DrawTable generates positive speeds with diminishing returns and random variation.
 func DrawTable(r *rand.Rand, types []elastic.JobType, most int) elastic.Table {
 	table := elastic.Table{}
 	for _, t := range types {

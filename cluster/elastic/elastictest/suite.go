@@ -23,8 +23,8 @@ const mostSlots = 200_000
 const rounding = 1e-9
 
 // Run is the conformance suite of a scheduler. On random studies, the scheduler must respect capacities and maximum
-// counts, repeat its decisions in a second run and with other later arrivals, complete all jobs, and not beat a lower
-// bound.
+// counts, repeat its decisions in a second run and in a run with different later arrivals, complete all jobs, and not
+// beat a lower bound.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -129,8 +129,8 @@ func (c *watch) Schedule(w *elastic.World) {
 	}
 }
 
-// Check recounts the resources in use. It returns an error if a node or a job exceeds its maximum, or if an absent job
-// has tasks.
+// Check recounts the resources in use. It returns an error if a node or a job exceeds its maximum, or if a job that
+// is not in the cluster has tasks.
 func Check(w *elastic.World) error {
 	used := make([]elastic.Resources, w.Nodes())
 	for _, j := range w.Jobs() {

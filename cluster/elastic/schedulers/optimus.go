@@ -28,7 +28,7 @@ func newOptimus(w *elastic.World) elastic.Scheduler {
 	return &optimus{}
 }
 
-// Schedule implements [elastic.Scheduler]. All jobs get a first bundle before any gets more.
+// Schedule implements [elastic.Scheduler]. All jobs get a first bundle before any job gets a second one.
 func (o *optimus) Schedule(w *elastic.World) {
 	o.queue.Clear()
 	for _, j := range w.Jobs() {

@@ -19,7 +19,7 @@ func newOrdered(key func(j *elastic.Job) float64) *ordered {
 }
 
 // Schedule implements [elastic.Scheduler]. A job that gets less than its maximum does not block later jobs: the next
-// slot starts from none, so their tasks delay nobody.
+// slot starts without tasks, so the tasks of later jobs delay no other job.
 func (o *ordered) Schedule(w *elastic.World) {
 	o.sort(w.Jobs())
 	for _, j := range o.jobs {

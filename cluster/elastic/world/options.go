@@ -9,15 +9,14 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describes the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
-// operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the file.
+// Options describes the jobs and the cluster. Zero values mean the trace's parameter if it has one. Paths use the
+// operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the
+// file.
 type Options struct {
-	// Source of the job speeds. A JSON file has steps per second for each model, number of servers and number of
-	// workers. A
-	// folder of applications, in the format of adaptive.data, replaces the job types and has no parameter servers. The
-	// value "analytic" computes speeds from the computation and communication of the job types. Required unless the
-	// trace
-	// sets analytic speeds.
+	// Source of the job speeds. A JSON file lists the steps per second for each combination of model, number of
+	// servers and number of workers. A folder of applications, in the format of adaptive.data, replaces the job types
+	// and has no parameter servers. The value "analytic" computes speeds from the computation and communication of
+	// the job types. Required unless the trace sets analytic speeds.
 	Speeds string `config:",path=word" result:"contents"`
 	// Path of a JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
 	Types string `config:",path" result:"contents"`
@@ -52,7 +51,7 @@ const speedsAnalytic = "analytic"
 // CompatDL2 reproduces the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
-// EnsureDefaults replaces zero values by defaults, except values that the trace may set.
+// EnsureDefaults replaces zero values with defaults, except values that the trace may set.
 func (o *Options) EnsureDefaults() {
 	o.Compat = cmp.Or(o.Compat, compatNone)
 	otherwise := elastic.CheckpointRestart

@@ -51,7 +51,7 @@ func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 type MirrorOptions struct {
 	// gives a backward transfer the size of its source's forward output instead of its target's
 	SourceSizes bool
-	// makes backward operations wait only for the last forward operation, instead of each for its own twin
+	// makes backward operations wait only for the last forward operation instead of their own twins
 	OneLoss bool
 }
 

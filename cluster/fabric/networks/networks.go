@@ -1,4 +1,4 @@
-// Package networks makes graphs of operations from networks that graft trains.
+// Package networks creates graphs of operations from networks that graft trains.
 package networks
 
 import (

@@ -56,8 +56,8 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. The default is ten lessons and ten rounds, since an agent learns in
-// seconds, and more lessons or rounds changed little.
+// New returns an empty file, before EnsureDefaults. The default is ten lessons and ten rounds, because an agent
+// learns in seconds, and more lessons or rounds made little difference.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}

@@ -38,8 +38,8 @@ func Draw(r *rand.Rand) node.Study {
 	return s
 }
 
-// Conforms runs the conformance suite on a scheduler: every task completes once, no device exceeds its memory, no task
-// runs in two places, no time is lost or gained, and a second run is equal.
+// Conforms runs the conformance suite on a scheduler: every task completes once, no device exceeds its memory, no
+// task runs in two places, no time is lost or gained, and a second run gives the same result.
 func Conforms(t *testing.T, kind node.Kind) {
 	t.Helper()
 	for seed := range uint64(300) {

@@ -49,7 +49,7 @@ type File struct {
 	// Cluster trace, at most one, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
 	Workload study.Workload
 	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
-	// no learning, and 'graft node run' uses backfill. 'graft node run' otherwise uses the first scheduler.
+	// no learning, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
 	Schedule Schedule
 	Executor Executor           // Options of 'graft node run'.
 	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner that 'graft learn' runs.
@@ -139,7 +139,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line. It also checks the commands of tasks.
+// Summary describes the file in one line, and checks the commands of tasks.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil

@@ -13,7 +13,7 @@ import (
 // Machine describes the GPUs. Paths use the operating system's syntax. Relative paths are looked up in the working
 // folder first, then in the folder of the file.
 type Machine struct {
-	GPUs   int     `config:"gpus"`      // Number of GPUs, all equal. Default 4. Cannot be combined with memories_mb.
+	GPUs   int     `config:"gpus"`      // Number of identical GPUs. Default 4. Cannot be combined with memories_mb.
 	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384. Cannot be combined with memories_mb.
 	// Memory of each GPU in MiB, for a machine with different GPUs. Cannot be combined with gpus and memory_mb. Empty
 	// uses those two

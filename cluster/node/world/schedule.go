@@ -17,8 +17,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Schedule names the schedulers and their options. If none are named, 'graft node simulate' compares all that need no
-// learning and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first one.
+// Schedule names the schedulers and their options. If none are named, 'graft node simulate' compares all schedulers
+// that need no learning, and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first named
+// scheduler.
 type Schedule struct {
 	study.Schedule
 	Quantum time.Duration // Time slice of schedulers that time-share GPUs. Default 10s.
@@ -97,7 +98,8 @@ func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	})
 }
 
-// Candidates returns the schedulers to compare: the file's schedulers or, if it names none, all that need no learning.
+// Candidates returns the schedulers to compare: the file's schedulers or, if it names none, all schedulers that need
+// no learning.
 func (f *File) Candidates() []Scheduler {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.baselines

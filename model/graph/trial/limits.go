@@ -34,8 +34,8 @@ const (
 // machineShare is the maximum part of the machine's memory for a network.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph with a given need. The flag gradients says that the trial computes
-// gradients. The upper bound machine is the memory of the machine in bytes; zero means unknown.
+// EnsureDefaults fills in the limits for a graph with a given need. The flag gradients states whether the trial
+// computes gradients. The upper bound machine is the memory of the machine in bytes; zero means unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
@@ -53,8 +53,9 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 	}
 }
 
-// Fits returns an error if a training step on inputs of a shape needs more than three quarters of the machine's memory,
-// by the shapes of the graph; nil means the example's shape. It accepts a graph whose shapes graft cannot infer.
+// Fits returns an error if a training step on inputs of a shape needs more than three quarters of the machine's
+// memory, as estimated from the shapes of the graph. A nil shape means the example's shape. It accepts a graph whose
+// shapes graft cannot infer.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	need, err := g.Needs(shape)
 	if errors.Is(err, graph.ErrTooLarge) {

@@ -23,8 +23,8 @@ import (
 	"graft/torch"
 )
 
-// Command creates the command that runs Serve in another process. If it is nil, as in tests of single rooms, graphs run
-// in this process, without limits. The program sets it at its start.
+// Command creates the command that runs Serve in another process. If it is nil, as in tests of single packages,
+// graphs run in this process, without limits. The program sets it when it starts.
 var Command func(ctx context.Context) *exec.Cmd
 
 // Wall-clock limit that ends a sleeping process. It is far above the limit of processor time, since the machine may be
@@ -103,7 +103,7 @@ func refused(g *graph.Graph, at int, text string, l Limits) error {
 	return errors.New(text)
 }
 
-// Ended is the error about a trial whose process ended before its reply.
+// Ended is the error of a trial whose process ended before it replied.
 type Ended struct {
 	Operator string // operator that was running, with its module
 	Cause    string // cause of the end, such as SIGSEGV

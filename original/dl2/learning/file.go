@@ -57,7 +57,7 @@ type File struct {
 	baselines               []elasticworld.Scheduler
 }
 
-// WorkloadOptions describes the workloads: it names traces, splits the trace of a cluster, or configures generated
+// WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated
 // workloads, whose jobs have uniformly drawn types. Zero values take the settings of workload.traces, if given.
 type WorkloadOptions struct {
 	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission: first
@@ -87,8 +87,8 @@ type WorkloadOptions struct {
 	Jobs    int // Number of jobs per workload that is not read from a file. Zero means 60.
 	// Maximum number of job arrivals per slot. Zero means 3. Cannot be combined with workloads.from.
 	Rate int `config:"max_arrivals,was=rate"`
-	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, if workloads.from is set, the work of
-	// each job in the trace.
+	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, if workloads.from is set, keeps the
+	// work of each job in the trace.
 	Epochs float64
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
@@ -107,7 +107,7 @@ const (
 	arriveSubmit  = "submission"
 )
 
-// EnsureDefaults replaces zero values by their defaults, except values that a trace determines.
+// EnsureDefaults replaces zero values with the defaults, except values that a trace determines.
 func (o *WorkloadOptions) EnsureDefaults() {
 	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8),
 		cmp.Or(o.TestCount, 10)
@@ -293,9 +293,8 @@ func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
 
-// Learned returns the paths of the traces from which schedulers learn. The parts of workloads.from that are compared
-// are
-// other parts.
+// Learned returns the paths of the traces from which schedulers learn. Schedulers are compared on other parts of
+// workloads.from.
 func (l *File) Learned() []string {
 	o := &l.Workloads
 	if o.From != "" {

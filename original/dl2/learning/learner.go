@@ -38,7 +38,7 @@ func (l *File) TeacherAndMethod() (teacher, method string) {
 	return l.Learn.Teacher, l.Learn.Method
 }
 
-// Slots returns the number of slots after which a simulation is cut, even if jobs are unfinished.
+// Slots returns the number of slots after which a simulation is truncated, even if jobs are unfinished.
 func (l *File) Slots() int {
 	if l.published() {
 		return l.DL2.Workloads.MostSlots

@@ -21,7 +21,8 @@ import (
 	"time"
 )
 
-// Need returns the path of Chromium. Without Chromium the test is skipped; with CI set it fails.
+// Need returns the path of Chromium. If Chromium is missing, the test is skipped, or fails if the environment
+// variable CI is set.
 func Need(t testing.TB) string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -25,8 +25,8 @@ const (
 	wireVarint, wireFixed64, wireBytes, wireFixed32 = 0, 1, 2, 5
 )
 
-// Read reads an event file. The file may grow meanwhile: an incomplete last record is skipped. It skips unknown fields.
-// With an error it returns the events before the fault.
+// Read reads an event file. The file may grow during the call: an incomplete last record is skipped. It skips unknown
+// fields. If it returns an error, it also returns the events before the fault.
 func Read(r io.Reader) ([]tensorboard.Event, error) {
 	var events []tensorboard.Event
 	_, err := tensorboard.EachRecord(r, func(n int, record []byte) error {

@@ -9,8 +9,8 @@ import (
 	"graft/results/tensorboard"
 )
 
-// ReadRun reads the event files of a folder in the order of their names. The files may grow meanwhile. A folder without
-// event files has no events.
+// ReadRun reads the event files of a folder in the order of their names. The files may grow during the call. A folder
+// without event files has no events.
 func ReadRun(folder string) ([]tensorboard.Event, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.tfevents"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package tabletest makes tables for tests.
+// Package tabletest creates tables for tests.
 package tabletest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Folder creates a table in graft's own format, about ConvNet2, with all sequences of a number of decisions or the
-// first few of them. Each seed has different accuracies.
+// Folder creates a table of ConvNet2 in graft's own format, with all sequences of a number of decisions or with the
+// first few of these sequences. Each seed has different accuracies.
 func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 	s := tables.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}

@@ -3,7 +3,7 @@ package pickletest
 
 import "graft/torch/pickle"
 
-// Dict returns a dict with these entries. A key that is invalid in Python, such as a list, is an error.
+// Dict returns a dict with these entries. It returns an error for a key that is invalid in Python, such as a list.
 func Dict(pairs ...pickle.Pair) (*pickle.Dict, error) {
 	d := &pickle.Dict{}
 	for _, p := range pairs {

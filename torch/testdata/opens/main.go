@@ -1,4 +1,4 @@
-// Command opens prints the library that it opens, or why it opens none.
+// Command opens prints the library that it opens, or the reason why it cannot open one.
 package main
 
 import (
