@@ -19,7 +19,7 @@ var exitTable = []struct {
 	{failure.Crashed, "crashed", "a bug in graft, or out of memory; the report on stderr says where"},
 	{failure.Partial, "partial", "partial success: some of the work failed, completed work is kept"},
 	{failure.Configuration, "configuration", "the configuration is invalid; nothing was started"},
-	{failure.Damaged, "damaged", "a file is truncated, corrupt or of another format than expected"},
+	{failure.Damaged, "damaged", "a file is truncated, corrupt or not in the expected format"},
 	{failure.Usage, "usage", "the command line is invalid; nothing was started"},
 	{failure.Requeue, "requeue", "stopped early with all progress saved; run the command again, with --resume if " +
 		"it has that flag"},
