@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// options of the measurements.
+// options for the measurements.
 type options struct {
 	python  string
 	twin    string

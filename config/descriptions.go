@@ -116,7 +116,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.File.Demand":   "Arrival times, sizes and time limits of jobs.",
 	"graft/cluster/fabric/world.File.Fabric":   "Servers and their network.",
 	"graft/cluster/fabric/world.File.Graphs":   "Neural networks that jobs train.",
-	"graft/cluster/fabric/world.File.Learn":    "Options of the learner that 'graft learn' runs.",
+	"graft/cluster/fabric/world.File.Learn":    "Options for the learner that 'graft learn' runs.",
 	"graft/cluster/fabric/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
 	"graft/cluster/fabric/world.File.Schedule": "Schedulers, which choose the number of servers of each job.",
 	"graft/cluster/fabric/world.File.Vary":     "Lists of values to sweep; every combination is simulated.",
@@ -191,8 +191,8 @@ var descriptions = map[string]string{
 		"Default 100ms.",
 	"graft/cluster/node/world.Executor.UUIDs": "UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty " +
 		"means all GPUs.",
-	"graft/cluster/node/world.File.Executor": "Options of 'graft node run'.",
-	"graft/cluster/node/world.File.Learn":    "Options of the learner that 'graft learn' runs.",
+	"graft/cluster/node/world.File.Executor": "Options for 'graft node run'.",
+	"graft/cluster/node/world.File.Learn":    "Options for the learner that 'graft learn' runs.",
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
 	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
@@ -200,7 +200,7 @@ var descriptions = map[string]string{
 		"are named, 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
 		"takes them from a trace.",
-	"graft/cluster/node/world.File.Tasks": "Options of tasks that are generated or taken from a trace.",
+	"graft/cluster/node/world.File.Tasks": "Options for tasks that are generated or taken from a trace.",
 	"graft/cluster/node/world.File.Workload": "Cluster trace, at most one, in any format that 'graft trace' reads. " +
 		"Its jobs with at most one GPU become tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task, in watts. Default 60.",
@@ -319,7 +319,7 @@ var descriptions = map[string]string{
 		"the trace has time limits, else \"exact\".",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of the trace: times since the " +
-		"first submission are divided by the factor. Each factor is a point of the study. Empty means 1.",
+		"first submission are divided by the factor. The study simulates each factor. Empty means 1.",
 	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
 	"graft/cluster/study.Schedule.Ablate": "Simulates each quirk of the original simulator separately, and reports " +
 		"its effect. Default false.",
@@ -438,7 +438,7 @@ var descriptions = map[string]string{
 		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
 		"each seed of a comparison can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
-	"graft/config.Pipeline.Learn":    "Options of the learner.",
+	"graft/config.Pipeline.Learn":    "Options for the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
 	"graft/config.Pipeline.Policy":   "Size of a structural policy.",
 	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the learned policies.",
@@ -501,7 +501,7 @@ var descriptions = map[string]string{
 		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
 		"Requires that clock. Empty means \"steady\".",
-	"graft/config.TreeLearning.Learn":  "Options of the learner.",
+	"graft/config.TreeLearning.Learn":  "Options for the learner.",
 	"graft/config.TreeLearning.Policy": "Size of a structural policy.",
 	"graft/config.TreeLearning.Run":    "Seeds and output of the run.",
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
@@ -530,9 +530,9 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
 		"are resized. Zero means 32.",
 	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
-		"larger than the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all " +
-		"images in memory.",
-	"graft/dataset.Options.Synthetic": "Options of synthetic images.",
+		"larger than memory. Mean and standard deviation are then computed from 1,000 images. False keeps all images " +
+		"in memory.",
+	"graft/dataset.Options.Synthetic": "Options for synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
 		"training, like the original system. The final test accuracy is then optimistic. False keeps training, " +
 		"validation and test images separate.",
@@ -621,11 +621,11 @@ var descriptions = map[string]string{
 		"take turns in a fixed order, so results are reproducible. False averages the gradients of all agents.",
 	"graft/original/dl2.Options.Optimizer": "Optimizer of the policy network and the value network. Empty means " +
 		"\"adam\".",
-	"graft/original/dl2.Options.Reinforced": "Options of reinforcement learning, the second phase of learning.",
+	"graft/original/dl2.Options.Reinforced": "Options for reinforcement learning, the second phase of learning.",
 	"graft/original/dl2.Options.Replay":     "Experience replay of each agent.",
 	"graft/original/dl2.Options.Shape":      "Observations, actions and networks of the policy.",
-	"graft/original/dl2.Options.Supervised": "Options of imitation, the first phase of learning.",
-	"graft/original/dl2.Options.Validation": "Options of validation during training.",
+	"graft/original/dl2.Options.Supervised": "Options for imitation, the first phase of learning.",
+	"graft/original/dl2.Options.Validation": "Options for validation during training.",
 	"graft/original/dl2.Options.Workloads":  "Training workloads of the agents.",
 	"graft/original/dl2.ReinforcedOptions.Batch": "Number of transitions per update, summed over all agents. Zero " +
 		"means 256.",
@@ -693,9 +693,9 @@ var descriptions = map[string]string{
 	"graft/original/dl2.WorkloadOptions.MostSlots":  "Maximum number of slots per episode. Zero means 1000.",
 	"graft/original/dl2.WorkloadOptions.TypesEvery": "Interval at which a job type is added, in updates. Requires " +
 		"first_types. Zero means 500.",
-	"graft/original/dl2/learning.File.DL2":     "Options of the learner that runs if elastic.compat = \"dl2\".",
+	"graft/original/dl2/learning.File.DL2":     "Options for the learner that runs if elastic.compat = \"dl2\".",
 	"graft/original/dl2/learning.File.Elastic": "Cluster, job types and job speeds.",
-	"graft/original/dl2/learning.File.Learn":   "Options of the learner.",
+	"graft/original/dl2/learning.File.Learn":   "Options for the learner.",
 	"graft/original/dl2/learning.File.Run":     "Seeds and output of the run.",
 	"graft/original/dl2/learning.File.Schedule": "Schedulers that 'graft evaluate' compares with the learned " +
 		"scheduler.",
@@ -764,7 +764,7 @@ var descriptions = map[string]string{
 	"graft/original/learn.PolicyOptions.Precise": "Computes in float64. Default false: computes in float32, like the " +
 		"original system.",
 	"graft/original/learn.PolicyOptions.Time": "Number of values that encode the remaining time. Zero means 8.",
-	"graft/original/policyfile.File.Learn":    "Options of the learner.",
+	"graft/original/policyfile.File.Learn":    "Options for the learner.",
 	"graft/original/policyfile.File.Policy":   "Sizes of the policy, and its initial weights.",
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
 	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",

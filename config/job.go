@@ -203,7 +203,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check reports faults of the network for the data. It applies the decider to the network without weights, and reports
+// Check reports faults that make the network unsuitable for the data. It applies the decider to the network without
+// weights, and reports
 // actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {

@@ -16,7 +16,7 @@ type Measurable struct {
 	Network   *model.Network     // initial network, without weights
 	Sequences [][]net2net.Action // sequences of actions by which the network may grow
 	All       int                // number of all single actions, of which Sequences holds some
-	Surgery   net2net.Options    // options of the surgery
+	Surgery   net2net.Options    // options for the surgery
 	Batches   []int              // numbers of examples per training step and per evaluation batch
 	Optimizer string             // update rule of the steps
 	Exact     bool               // value of train.exact

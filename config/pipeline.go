@@ -28,7 +28,7 @@ type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
 	Run      learn.RunOptions        `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
 	Policy   decider.StructuralShape // Size of a structural policy.
-	Learn    TreeLearningOptions     // Options of the learner.
+	Learn    TreeLearningOptions     // Options for the learner.
 	Evaluate PipelineEvaluate        // Evaluation of the learned policies.
 
 	sources

@@ -151,7 +151,7 @@ func (o CompareOptions) Validate() error {
 		"max_sequences": o.MaxSequences} {
 		faults.When(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as \"none\"")
 	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are mutually exclusive; remove one of them")
 	return errors.Join(faults...)
 }

@@ -26,7 +26,7 @@ type TreeLearning struct {
 	Run    learn.RunOptions        // Seeds and output of the run.
 	Tables TreeLearningTables      // training and validation tables
 	Policy decider.StructuralShape // Size of a structural policy.
-	Learn  TreeLearningOptions     // options of the learner
+	Learn  TreeLearningOptions     // options for the learner
 
 	sources
 	trees, held []*simulation.Tree

@@ -76,10 +76,10 @@ type Options struct {
 	// accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
 	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.
-	Synthetic        SyntheticOptions // Options of synthetic images.
+	Synthetic        SyntheticOptions // Options for synthetic images.
 	// Height and width in pixels to which images of the kinds "folder" and "shards" are resized. Zero means 32.
 	Size int
-	// Reads images of the kinds "folder" and "shards" on demand, for datasets larger than the memory. Mean and
+	// Reads images of the kinds "folder" and "shards" on demand, for datasets larger than memory. Mean and
 	// standard deviation are then computed from 1,000 images. False keeps all images in memory.
 	Stream bool `json:",omitempty"`
 	// Decodes JPEG files of the kinds "folder" and "shards" with libjpeg-turbo, which must be installed

@@ -44,7 +44,7 @@ type StructuralOptions struct {
 	Actions []net2net.Action
 	// kinds of actions to choose from; nil means Targets, or Learned, or deepen and widen before training
 	Kinds   []net2net.Kind
-	Surgery net2net.Options // options of surgery for the actions
+	Surgery net2net.Options // options for surgery for the actions
 	Sample  bool            // draws actions; false takes the most likely action
 	// seed of the drawn actions; a draw depends only on it and on the number of the decision
 	Seed        uint64

@@ -54,7 +54,7 @@ func (r *Run) nextEvents() (string, error) {
 	return fmt.Sprintf("%s%06d%s", eventName, last+1, eventSuffix), nil
 }
 
-// Scalars adds numbers to a step.
+// Scalars records the values of a step.
 func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }

@@ -23,7 +23,7 @@ import (
 
 // evaluateOptions are the flags of `graft evaluate`.
 type evaluateOptions struct {
-	evaluate.Options                        // options of the evaluation; the zero value is incomplete
+	evaluate.Options                        // options for the evaluation; the zero value is incomplete
 	seeds            int                    // policies per held-out group
 	compat           bool                   // print the original's report
 	asPublished      bool                   // evaluate as the original's last code did

@@ -92,7 +92,7 @@ type fabricOptions struct {
 	compat            string                   // simulator to reproduce; empty means graft's
 	play              fabric.PlayOptions       // the recorded episode, with compat
 	study             bool                     // the published experiments, with compat
-	experiment        fabric.ExperimentOptions // options of the study
+	experiment        fabric.ExperimentOptions // options for the study
 	out               string                   // run folder
 	json              bool                     // print one object
 }
@@ -116,7 +116,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 			errors.New("options learn, limits and episodes need option study"))
 	}
 	if e.Learn.Method == "" && (e.Learn.Seeds != 0 || e.Learn.Updates != 0) {
-		return failure.With(failure.Usage, errors.New("options seeds and updates need option learn"))
+		return failure.With(failure.Usage, errors.New("options seeds and updates require option learn"))
 	}
 	if o.compat != "" || o.study || o.play.Episode != "" || o.play.Graphs != "" {
 		if o.compat != "ramp" {

@@ -18,7 +18,7 @@ import (
 // nodeProfileOptions are the flags of `graft node profile`.
 type nodeProfileOptions struct {
 	nodeOptions                     // common flags of a machine's tasks
-	profile     node.ProfileOptions // options of the measurement
+	profile     node.ProfileOptions // options for the measurement
 }
 
 func newNodeProfileCommand() *cobra.Command {

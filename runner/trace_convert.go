@@ -14,7 +14,7 @@ import (
 
 // traceConvertOptions are the flags of `graft trace convert`.
 type traceConvertOptions struct {
-	traceSource        // options of reading the trace
+	traceSource        // options for reading the trace
 	to          string // format
 	force       bool   // replace an existing file
 }

@@ -18,7 +18,7 @@ import (
 
 // traceInfoOptions are the flags of `graft trace info`.
 type traceInfoOptions struct {
-	traceSource        // options of reading the trace
+	traceSource        // options for reading the trace
 	vcFile      string // file of the sizes of virtual clusters; empty for none
 	perNode     int    // GPUs per node
 	json        bool   // print one object

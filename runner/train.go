@@ -38,7 +38,7 @@ func newTrainCommand() *cobra.Command {
 		Use:   "train [CONFIG]",
 		Short: "Train a network within a time budget, adapting to changes of its devices",
 		Long: `train runs one job from the first step to the end of its time budget, and grows and shrinks its
-network by the timeline and the decider. Unset keys have defaults; 'graft config show' prints
+network as the timeline and the decider say. Unset keys have defaults; 'graft config show' prints
 all keys. Without CONFIG, --set changes the default job: ConvSmall on synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume

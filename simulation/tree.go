@@ -36,7 +36,7 @@ type Node struct {
 type TreeOptions struct {
 	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
 	Network *model.Network
-	// options of surgery for the actions; the original system's tables need net2net.Original
+	// options for surgery for the actions; the original system's tables need net2net.Original
 	Surgery net2net.Options
 	Profile *clock.Profile // device profile for step times; nil means that step times are unknown
 	Batch   int            // number of examples per step; zero means 64
@@ -272,7 +272,7 @@ func (t *Tree) ChoiceCount() int {
 	return n
 }
 
-// Actions returns the choices in the notation of tables.
+// Actions returns the choices as tables write them, such as deepen:0.
 func (n Node) Actions() []string {
 	actions := make([]string, len(n.Choices))
 	for k, c := range n.Choices {

@@ -32,7 +32,7 @@ func (e enum[T]) text(v T) string {
 
 func (e enum[T]) marshal(v T) ([]byte, error) {
 	if v < 0 || int(v) >= len(e.names) {
-		return nil, fmt.Errorf("the %s %d has no name", e.noun, int(v))
+		return nil, fmt.Errorf("unknown %s %d", e.noun, int(v))
 	}
 	return []byte(e.names[v]), nil
 }

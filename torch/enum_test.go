@@ -30,5 +30,5 @@ func TestRulesAndPrecisionsHaveNames(t *testing.T) {
 	assert.Equal(t, Single, precision)
 	assert.Equal(t, "bfloat16", Brain.String())
 	_, err = Precision(-1).MarshalText()
-	assert.ErrorContains(t, err, "precision -1 has no name")
+	assert.ErrorContains(t, err, "unknown precision -1")
 }

@@ -68,7 +68,7 @@ func TestBadCallsAreSentences(t *testing.T) {
 		"a precision without a name": {func(s *Scope) {
 			var b Builder
 			s.NewProgram(&b, b.Input(), ProgramOptions{Precision: 9})
-		}, ErrShape, []string{"precision 9 has no name"}},
+		}, ErrShape, []string{"unknown precision 9"}},
 		"a layer in a program": {func(s *Scope) {
 			var b Builder
 			p := s.NewProgram(&b, b.Linear(b.Activate(b.Input(), ReLU, 0), f(s, 2, 3), nil), ProgramOptions{})

@@ -28,7 +28,7 @@ type MeasureOptions struct {
 	// Optimizer is the optimizer of the measured steps. If it has no rule, Adam is used. The learning rate has no
 	// effect on the times.
 	Optimizer torch.OptimizerOptions
-	Adapt     Adapt           // options of the measured surgery
+	Adapt     Adapt           // options for the measured surgery
 	Decider   decider.Decider // decider of the measured decisions; nil means decider.Random
 	// Now reads the wall clock; required.
 	Now func() time.Time

@@ -93,7 +93,7 @@ type Adapt struct {
 	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the outcome and continues
 	// without the action; "stop" ends the job. Empty means "skip".
 	OnError OnError         `json:"-" result:"none"`
-	Surgery net2net.Options // options of surgery; batch and seed come from the job
+	Surgery net2net.Options // options for surgery; batch and seed come from the job
 }
 
 // OnError names the reaction to an action that fails.

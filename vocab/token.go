@@ -89,7 +89,7 @@ func Names(graphs bool) []string {
 	return names
 }
 
-// OfGraphs reports whether only graphs have the token's kind.
+// OfGraphs reports whether the token's kind occurs only in networks that run as a graph.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
 // Values returns the token as numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs

@@ -13,8 +13,8 @@ import (
 
 // Settings holds the parameters of the original simulator, with graft's names.
 type Settings struct {
-	Options  Options         // options of the simulation, without quirks
-	Generate GenerateOptions // options of the generated workload
+	Options  Options         // options for the simulation, without quirks
+	Generate GenerateOptions // options for the generated workload
 	Analytic bool            // takes speeds from [Analytic] instead of a [Table]
 	Window   int             // number of jobs in a learned policy's window
 }

@@ -31,7 +31,7 @@ type Options struct {
 	Files      files.FS              // file system of logs, processes and cgroups; required
 	Clock      fleet.Clock           // clock of the executor; required by Run
 	Kind       node.Kind             // scheduler; required
-	Scheduling node.SchedulerOptions // options of the scheduler
+	Scheduling node.SchedulerOptions // options for the scheduler
 	Devices    []Device              // devices of the machine, at least one
 	// rules of the devices; with Keep, tasks are stopped by SIGSTOP, otherwise by SIGTERM
 	Rules    node.Rules

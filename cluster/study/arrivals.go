@@ -11,8 +11,9 @@ import (
 
 // Arrivals sets the factors by which a world speeds up the arrivals of a trace.
 type Arrivals struct {
-	// Factors that speed up the arrivals of the trace: times since the first submission are divided by the factor. Each
-	// factor is a point of the study. Empty means 1.
+	// Factors that speed up the arrivals of the trace: times since the first submission are divided by the factor. The
+	// study
+	// simulates each factor. Empty means 1.
 	ArrivalFactors []float64
 }
 

@@ -89,7 +89,7 @@ func (p *payloads) next(name string) string {
 func (p *payloads) loadSaved(name string) (weights.Tensor, error) {
 	t, ok := p.saved[name]
 	if !ok {
-		return t, fmt.Errorf("the tensor is missing in the file of torch.save")
+		return t, fmt.Errorf("the tensor is missing from the file that torch.save wrote")
 	}
 	return t, nil
 }

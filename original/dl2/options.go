@@ -156,11 +156,11 @@ type ValidationOptions struct {
 // Options holds the options of training DL2. The zero value means the published settings.
 type Options struct {
 	Shape      ShapeOptions      // Observations, actions and networks of the policy.
-	Supervised SupervisedOptions // Options of imitation, the first phase of learning.
-	Reinforced ReinforcedOptions // Options of reinforcement learning, the second phase of learning.
+	Supervised SupervisedOptions // Options for imitation, the first phase of learning.
+	Reinforced ReinforcedOptions // Options for reinforcement learning, the second phase of learning.
 	Replay     ReplayOptions     // Experience replay of each agent.
 	Workloads  WorkloadOptions   // Training workloads of the agents.
-	Validation ValidationOptions // Options of validation during training.
+	Validation ValidationOptions // Options for validation during training.
 	// Optimizer of the policy network and the value network. Empty means "adam".
 	Optimizer string `config:",one=adam|rmsprop"`
 	Agents    int    // Number of agents that learn together, each with its own workloads. Zero means 1.

@@ -37,7 +37,7 @@ type File struct {
 	Run    RunOptions    // Seed and output of the run.
 	Table  TableOptions  // table that the policy is trained on
 	Policy PolicyOptions // sizes of the policy, and its initial weights
-	Learn  learn.Options // options of the learner
+	Learn  learn.Options // options for the learner
 
 	decode.Sources
 	networks func(files.FS, string) (*model.Network, error)

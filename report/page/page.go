@@ -13,7 +13,7 @@ type Page struct {
 	Lead    string // sentence below the title; empty means none
 	Version string // version of graft; empty means unknown
 	Links   []Link // links to other pages; nil for a page that is not served
-	// options of a served page that follows its runs; nil for a page that does not change
+	// options for a served page that follows its runs; nil for a page that does not change
 	Live     *Live
 	Sections []Section // sections in order
 }

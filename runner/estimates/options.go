@@ -22,7 +22,7 @@ type Options struct {
 	Window *trace.Window // range of seconds whose submissions count; nil means all
 	// date of second zero, for a trace without dates; the zero time for a trace with dates
 	Start  time.Time
-	Model  estimate.Options // options of the models; zero fields have their defaults
+	Model  estimate.Options // options for the models; zero fields have their defaults
 	Out    string           // path of the output file; empty writes none
 	Shapes string           // path of the folder for tables and figures of shapes; empty writes none
 	Force  bool             // replaces existing files; false makes an existing file an error

@@ -22,7 +22,7 @@ import (
 type StepOptions struct {
 	Graph   networks.ReadOptions  // options for a neural network that is named instead of a graph
 	Network fabric.NetworkOptions // network between the servers
-	Options fabric.Options        // options of the job
+	Options fabric.Options        // options for the job
 	// degrees to simulate; empty means 1, 2, 4, 8 and 16, limited by the number of servers
 	Degrees []int
 	// path for a trace of the last degree that fits, in the Trace Event Format; empty writes none
@@ -31,7 +31,7 @@ type StepOptions struct {
 	Critical int    // degree whose critical path is listed; zero means the degree of the trace
 }
 
-// StepReport holds a training step at several degrees, on an empty cluster.
+// StepReport holds the times of a training step at several degrees of parallelism, on an empty cluster.
 type StepReport struct {
 	Model    string     `json:"model"`    // name of the network
 	Strategy string     `json:"strategy"` // parallelism of the step

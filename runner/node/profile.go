@@ -22,7 +22,7 @@ import (
 
 // ProfileOptions holds the options of the measurement of tasks.
 type ProfileOptions struct {
-	app.FolderOptions     // options of the run folder
+	app.FolderOptions     // options for the run folder
 	Repeats           int // number of repeats of each measurement; zero means 3
 	// pairs to measure: all measures each pair, and each task with itself; none measures only tasks alone; default all
 	Pairs string

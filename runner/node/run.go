@@ -29,8 +29,8 @@ const idleTime = time.Second
 
 // RunOptions determines how tasks are run and monitored.
 type RunOptions struct {
-	app.FolderOptions              // options of the run folder
-	Watch             WatchOptions // options of the HTTP server; zero means no server
+	app.FolderOptions              // options for the run folder
+	Watch             WatchOptions // options for the HTTP server; zero means no server
 }
 
 // Run runs the tasks of a configuration as processes, under its first scheduler, and writes the results into the run

@@ -24,7 +24,7 @@ type Options struct {
 	BatchFile string   // path of a file of inputs; empty draws random inputs
 	Rows      int      // number of examples in a random batch
 
-	// options of net2net; Run sets their batch and seed
+	// options for net2net; Run sets their batch and seed
 	net2net.Options
 	RandomSeed uint64 // seed of random weights and inputs
 	Device     string // device of the tensors: cpu or cuda:N

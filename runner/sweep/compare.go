@@ -22,7 +22,7 @@ const Configured = "as configured"
 // CompareOptions holds the options of Compare. Options of sweeps that name cases must be empty; nonzero seeds replace
 // compare.seeds.
 type CompareOptions struct {
-	Options                 // options of the trials; zero values mean the values in the file
+	Options                 // options for the trials; zero values mean the values in the file
 	Arms           []string // names of arms, as in compare.arms; empty means the value in the file
 	SelectionSeeds int      // number of seeds, as in compare.selection_seeds; zero means the value in the file
 }

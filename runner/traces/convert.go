@@ -13,7 +13,7 @@ import (
 
 // ConvertOptions determines how a trace is read and written.
 type ConvertOptions struct {
-	Read  trace.Options // options of reading; zero detects the format and keeps all jobs
+	Read  trace.Options // options for reading; zero detects the format and keeps all jobs
 	To    string        // output format, one of Writable; required
 	Force bool          // replaces an existing file; false makes an existing file an error
 }

@@ -11,7 +11,7 @@ import (
 
 // InfoOptions holds the options of the summary of a trace.
 type InfoOptions struct {
-	Read        trace.Options // options of reading; zero detects the format and keeps all jobs
+	Read        trace.Options // options for reading; zero detects the format and keeps all jobs
 	VCFile      string        // path of the virtual clusters and their nodes; empty omits sizes and load
 	GPUsPerNode int           // number of GPUs per node, at least 1
 }

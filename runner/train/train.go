@@ -32,7 +32,7 @@ type Options struct {
 	Resume      bool
 	Force       bool            // moves an existing run folder aside; false makes an existing run folder an error
 	Tensorboard bool            // writes TensorBoard event files; false uses run.tensorboard
-	Listen      control.Options // options of the job's HTTP server; an empty address means run.listen
+	Listen      control.Options // options for the job's HTTP server; an empty address means run.listen
 }
 
 // Result holds the outcome of a job; `graft train --json` prints it.

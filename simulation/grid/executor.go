@@ -22,7 +22,7 @@ const SegmentVersion = 2
 
 // Executor runs segments. All fields except Watch are required.
 type Executor struct {
-	Options trainer.Options // options of every job; the run sets the seed
+	Options trainer.Options // options for every job; the run sets the seed
 	Data    *dataset.Set    // dataset on the device
 	Device  torch.Device
 	// Begin creates the initial network of a run with a seed, including weights. The scope owns its tensors.
@@ -203,7 +203,7 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
-		return fmt.Errorf("simulate %s: the budget ended before decision %d of %d; move the ups earlier, "+
+		return fmt.Errorf("simulate %s: the budget ended before decision %d of %d; move the device grants earlier, "+
 			"or lower simulate.decisions", o.Segment(), len(o.Left)+1, decisions)
 	}
 	o.Ended, o.Accuracy, o.Test, o.Weights = true, e.Validation.Accuracy, e.Test.Accuracy, e.Digest

@@ -20,7 +20,7 @@ type Space struct {
 	// operations whose fitting actions, and none, are the choices; nil means deepen and widen
 	Kinds     []net2net.Kind
 	Decisions int             // number of decisions per sequence
-	Surgery   net2net.Options // options of surgery for the actions
+	Surgery   net2net.Options // options for surgery for the actions
 }
 
 // node is a point of the tree: its sequence, and the nodes that can follow.

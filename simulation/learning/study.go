@@ -20,7 +20,7 @@ import (
 type Study struct {
 	Trees      []*simulation.Tree // training trees
 	Held       []*simulation.Tree // held-out trees for early stopping; nil stops when the objective stops growing
-	Options    Options            // options of all policies; their seed is ignored
+	Options    Options            // options for all policies; their seed is ignored
 	Seeds      []uint64           // seeds of the policies, one policy per seed
 	AtOnce     int                // number of policies that learn in parallel; zero means 1
 	Every      int                // number of steps between two rows of figures; zero means 10

@@ -14,7 +14,7 @@ type Form struct {
 	Has func(fsys files.FS, folder string) (bool, error)
 	// Read reads the table of a folder, and the initial network of its sequences, without weights.
 	Read    func(fsys files.FS, folder string) (*Table, *model.Network, error)
-	Surgery net2net.Options // options of surgery for the table's actions
+	Surgery net2net.Options // options for surgery for the table's actions
 	// name of the built-in profile of the device on which the table's networks were trained
 	Profile string
 }

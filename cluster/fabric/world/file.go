@@ -47,7 +47,7 @@ type File struct {
 	Demand   Demand             // Arrival times, sizes and time limits of jobs.
 	Schedule study.Schedule     // Schedulers, which choose the number of servers of each job.
 	Vary     Vary               // Lists of values to sweep; every combination is simulated.
-	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner that 'graft learn' runs.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.
 	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
 
 	study.Sources `config:"-"`

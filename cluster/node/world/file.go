@@ -45,14 +45,14 @@ type File struct {
 	Machine Machine // Simulated machine and its GPUs.
 	// List of tasks, one table [[task]] per task. Empty generates tasks or takes them from a trace.
 	Task  []Task
-	Tasks Tasks // Options of tasks that are generated or taken from a trace.
+	Tasks Tasks // Options for tasks that are generated or taken from a trace.
 	// Cluster trace, at most one, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
 	Workload study.Workload
 	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
 	// no learning, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
 	Schedule Schedule
-	Executor Executor           // Options of 'graft node run'.
-	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner that 'graft learn' runs.
+	Executor Executor           // Options for 'graft node run'.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.
 	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
 
 	study.Sources `config:"-"`

@@ -45,8 +45,8 @@ type File struct {
 	Elastic   elasticworld.Options // Cluster, job types and job speeds.
 	Workload  study.Workload       // Job trace, at most one, whose settings generated workloads use.
 	Workloads WorkloadOptions      // Workloads for training, validation and test.
-	Learn     candidates.Options   // Options of the learner.
-	// Options of the learner that runs if elastic.compat = "dl2".
+	Learn     candidates.Options   // Options for the learner.
+	// Options for the learner that runs if elastic.compat = "dl2".
 	DL2      dl2.Options      `config:"dl2,omit=seed"`
 	Run      learn.RunOptions // Seeds and output of the run.
 	Schedule study.Schedule   // Schedulers that 'graft evaluate' compares with the learned scheduler.
