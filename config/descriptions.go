@@ -291,8 +291,8 @@ var descriptions = map[string]string{
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
 		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes or vc_file is set and no " +
 		"scheduler needs the other files.",
-	"graft/cluster/rigid.Options.Format": "Trace format, one of those that 'graft list formats' lists. Empty detects " +
-		"the format from the first lines of the trace.",
+	"graft/cluster/rigid.Options.Format": "Trace format: a name that 'graft list formats' prints. Empty detects the " +
+		"format from the trace's first lines.",
 	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
 		"of the trace or, if compat = \"lucid\", the start of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +

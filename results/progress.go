@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"graft/internal/files"
+	"graft/internal/stat"
 )
 
 // ProgressFile holds the progress of an unfinished run. No result and no digest depends on it: a run without it, or
@@ -132,7 +133,7 @@ func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string)
 
 // Note records the finished and the total amount of work.
 func (t *Tracker) Note(done, of float64) {
-	if t == nil || !isFinite(done) || !isFinite(of) {
+	if t == nil || !stat.Finite(done) || !stat.Finite(of) {
 		return
 	}
 	t.mu.Lock()
@@ -147,7 +148,7 @@ func (t *Tracker) Note(done, of float64) {
 
 // Measure adds a value of the main metric. A different metric replaces all previous values.
 func (t *Tracker) Measure(metric, unit string, value float64) {
-	if t == nil || !isFinite(value) {
+	if t == nil || !stat.Finite(value) {
 		return
 	}
 	t.mu.Lock()
@@ -215,8 +216,6 @@ func (t *Tracker) write(now time.Time) {
 	t.progress.At, t.written, t.changed = now.UTC(), now, false
 	_ = writeJSON(t.fsys, filepath.Join(t.folder, ProgressFile), &t.progress)
 }
-
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // cut shortens a text to at most n bytes, without an incomplete character.
 func cut(text string, n int) string {

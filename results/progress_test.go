@@ -62,7 +62,7 @@ func TestTrackerWritesAtIntervals(t *testing.T) {
 	none.End(nil)
 }
 
-// A failure stays readable until the run starts again, and an interruption is no failure.
+// A failure stays readable until the run starts again, and an interruption is not a failure.
 func TestTrackerRecordsFailures(t *testing.T) {
 	dir, clock := t.TempDir(), &stepped{time.Unix(1e9, 0)}
 	tracker := results.NewTracker(files.OS{}, dir, clock.now, "steps")

@@ -18,7 +18,7 @@ import (
 	"graft/results"
 )
 
-// progressed writes the progress of a run: done of so many units, after a minute in which it came from nothing.
+// progressed writes the progress of a run, done of all units, after a minute in which it came from nothing.
 func progressed(t testing.TB, dir string, done, of float64, unit string, at time.Time, values ...float64) {
 	t.Helper()
 	p := results.Progress{Done: done, Of: of, Unit: unit, Since: at.Add(-time.Minute), At: at, Metric: "jct_mean",

@@ -3,9 +3,9 @@ package trainer
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/model"
 	"graft/results"
 	"graft/torch"
@@ -21,9 +21,6 @@ func (c *core) diverged(of string, loss float64) error {
 		"if any, was saved earlier; restart with a lower learning rate or a warm-up", ErrDiverged, c.LR,
 		of, c.Epoch, loss)
 }
-
-// finite reports whether a number is neither infinite nor NaN.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // floats are the types of tensors that can diverge.
 var floats = []weights.DType{weights.Float64, weights.Float32, weights.Float16, weights.BFloat16}
@@ -44,7 +41,7 @@ func saved(n *model.Network) (*weights.Set, error) {
 			return nil, err
 		}
 		for _, v := range values {
-			if !finite(v) {
+			if !stat.Finite(v) {
 				return nil, fmt.Errorf("%w: %s has the value %v, so the network was not saved; the last checkpoint, "+
 					"if any, was saved earlier; restart with a lower learning rate", ErrDiverged, t.Name, v)
 			}
@@ -65,7 +62,7 @@ func unspoiled(n *model.Network) error {
 			if err != nil {
 				return err
 			}
-			if !finite(zero[0]) { // zero times infinity is NaN
+			if !stat.Finite(zero[0]) { // zero times infinity is NaN
 				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if any, "+
 					"was saved earlier; restart with a lower learning rate", ErrDiverged, e.Name)
 			}

@@ -3,7 +3,9 @@ package trainer
 import (
 	"errors"
 	"fmt"
+
 	"graft/dataset"
+	"graft/internal/stat"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer/team"
@@ -58,7 +60,7 @@ func (e *evaluation) validate() error {
 	}
 	e.charge()
 	e.Spent = e.Clock.Now()
-	if !finite(score.Loss) {
+	if !stat.Finite(score.Loss) {
 		return e.diverged("validation loss", score.Loss)
 	}
 	if err := unspoiled(e.Network); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"graft/internal/stat"
 	"graft/torch"
 )
 
@@ -120,7 +121,7 @@ func (j *Job) rows(n int) int {
 // count adds the figures of a call to the epoch's totals.
 func (j *Job) count(f torch.Figures, rows int) error {
 	for k, loss := range f.Losses {
-		if !finite(loss) {
+		if !stat.Finite(loss) {
 			return j.diverged(fmt.Sprintf("loss of step %d", j.Step+k), loss)
 		}
 		j.Loss += loss

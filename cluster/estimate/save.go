@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"graft/internal/files"
+	"graft/internal/stat"
 )
 
 const (
@@ -150,7 +150,7 @@ func (m *Model) check() error {
 		return fmt.Errorf("unknown target %q", m.target)
 	case m.rows < 2:
 		return fmt.Errorf("the number of training rows is %d; expected at least 2", m.rows)
-	case !isFinite(m.base) || !isFinite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
+	case !stat.Finite(m.base) || !stat.Finite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
 		return fmt.Errorf("base is %v and smear is %v; expected finite numbers and a positive smear, which is 1 "+
 			"unless the target is %s", m.base, m.smear, TargetLog)
 	case len(m.features) == 0 || len(m.terms) < len(m.features):
@@ -174,8 +174,6 @@ func (m *Model) check() error {
 	return nil
 }
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 func (f *feature) check() error {
 	switch {
 	case f.name == "":
@@ -186,7 +184,7 @@ func (f *feature) check() error {
 		return errors.New("the numeric feature has texts")
 	case len(f.edges) >= mostBins:
 		return fmt.Errorf("the feature has %d edges; expected at most %d", len(f.edges), mostBins-1)
-	case !isFinite(float64(f.low)) || !isFinite(float64(f.high)) || f.low > f.high:
+	case !stat.Finite(float64(f.low)) || !stat.Finite(float64(f.high)) || f.low > f.high:
 		return fmt.Errorf("the range is %v to %v; expected finite, ascending numbers", f.low, f.high)
 	}
 	before := f.low
@@ -241,7 +239,7 @@ func (m *Model) checkTerm(of int) error {
 	}
 	rows := 0.0
 	for k, v := range t.values {
-		if !isFinite(v) || !isFinite(t.deviations[k]) || t.deviations[k] < 0 || !(t.weights[k] >= 0) {
+		if !stat.Finite(v) || !stat.Finite(t.deviations[k]) || t.deviations[k] < 0 || !(t.weights[k] >= 0) {
 			return fmt.Errorf("cell %d has value %v, deviation %v and weight %v; expected a finite value, and a "+
 				"finite deviation and weight of at least 0", k, v, t.deviations[k], t.weights[k])
 		}

@@ -69,7 +69,7 @@ func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 			"and one prediction per row", len(truth), len(predicted))
 	}
 	for row := range truth {
-		if !isFinite(truth[row]) || !isFinite(predicted[row]) {
+		if !stat.Finite(truth[row]) || !stat.Finite(predicted[row]) {
 			return Scores{}, fmt.Errorf("score predictions: row %d has true value %v and prediction %v; expected "+
 				"finite numbers", row, truth[row], predicted[row])
 		}

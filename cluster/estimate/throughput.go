@@ -95,7 +95,7 @@ func checkTicks(ticks []Tick, step time.Duration) error {
 		return errors.New("the series has no ticks; expected at least one")
 	}
 	for k, tick := range ticks {
-		if !isFinite(tick.Jobs) || !isFinite(tick.GPUs) {
+		if !stat.Finite(tick.Jobs) || !stat.Finite(tick.GPUs) {
 			return fmt.Errorf("tick %d has %v jobs and %v GPUs; expected finite numbers", k, tick.Jobs, tick.GPUs)
 		}
 		if k > 0 && tick.Time.Sub(ticks[k-1].Time) != step {
@@ -218,7 +218,7 @@ func parseTick(cells []string) (Tick, error) {
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return Tick{}, err
 	}
-	if !isFinite(jobs) || !isFinite(gpus) {
+	if !stat.Finite(jobs) || !stat.Finite(gpus) {
 		return Tick{}, fmt.Errorf("%s is %q and %s is %q; expected finite numbers", tickColumns[1], cells[1],
 			tickColumns[2], cells[2])
 	}

@@ -20,8 +20,7 @@ type Options struct {
 	// durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
 	// submissions). Empty is allowed if nodes or vc_file is set and no scheduler needs the other files.
 	Data string `config:",path"`
-	// Trace format, one of those that 'graft list formats' lists. Empty detects the format from the first lines of the
-	// trace.
+	// Trace format: a name that 'graft list formats' prints. Empty detects the format from the trace's first lines.
 	Format string
 	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. Empty means a single
 	// virtual cluster for all jobs, of the size that nodes gives, or vc_config.csv in data if nodes is zero.

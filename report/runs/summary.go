@@ -2,7 +2,6 @@ package runs
 
 import (
 	"cmp"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -102,7 +101,7 @@ func (r *Run) amount(written *results.Progress, of int, unit string) *results.Pr
 // thinned drops values that are not finite, and keeps at most maxTrend of the others, with the first and the last.
 func (t Trend) thinned() Trend {
 	finite := slices.DeleteFunc(slices.Clone(t.Values),
-		func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+		func(v float64) bool { return !stat.Finite(v) })
 	if t.Values = finite; len(finite) <= maxTrend {
 		return t
 	}
@@ -126,7 +125,7 @@ func streamTrend(r *Run, table, over, metric, unit string) (Trend, error) {
 	}
 	known := map[float64][]float64{}
 	for k, at := range columns[over] {
-		if v := columns[metric][k]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if v := columns[metric][k]; stat.Finite(v) {
 			known[at] = append(known[at], v)
 		}
 	}

@@ -229,7 +229,7 @@ func (w *scanner) inside(e *indexedRun, at string, pattern []string) {
 	}
 }
 
-// addMember adds a run inside another run. A folder that is no run is a part of the outer run.
+// addMember adds a run inside another run. A folder that is not a run is a part of the outer run.
 func (w *scanner) addMember(e *indexedRun, at, name string) {
 	if w.known[name] == nil {
 		if f, err := runs.ReadFolder(w.fsys, at); err != nil || !f.IsRun() {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Format is the format of a weight file. The zero value, Unknown, is no format.
+// Format is the format of a weight file. The zero value, Unknown, is not a format.
 type Format string
 
 // The formats that can be read. PTHLegacy cannot be written.
