@@ -33,7 +33,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 		"weights without one that the graph reads": {func(r map[string]string) {
 			r["data/weights/model.pt"] = savedText()
 			delete(r, "data/weights/model_weights_config.json")
-		}, `"fc.weight": the tensor is missing in the file`},
+		}, `"fc.weight": the tensor is missing from the file`},
 		"a view of what changed": {swap(`"self", "arg": {"as_tensor": {"name": "view"}}`,
 			`"self", "arg": {"as_tensor": {"name": "w"}}`, `{"target": "torch.ops.aten.relu_.default"`, `{"target": `+
 				`"torch.ops.aten.flatten.using_ints", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": `+
