@@ -80,7 +80,7 @@ func Measure(ctx context.Context, subjects []clock.Subject, o MeasureOptions) (*
 	}
 	var m *clock.Measured
 	err := torch.With(func(s *torch.Scope) error {
-		run := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}}
+		run := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}, longest: longest}
 		defer run.close()
 		if err := run.prepare(ctx, subjects); err != nil {
 			return err

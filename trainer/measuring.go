@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,6 +20,7 @@ type measuring struct {
 	scope      *torch.Scope
 	candidates []*candidate
 	images     map[string]*dataset.Set // by shape and classes
+	longest    int                     // maximum number of steps, or batches, in a burst
 }
 
 // candidate is a network with a job that trains it.
@@ -29,7 +31,8 @@ type candidate struct {
 	bursts []*burst
 }
 
-// burst is the work of a network in one turn with one batch size, and its measured times.
+// burst is the work of a network in one turn with one batch size, and its measured times. Zero steps or batches are
+// not measured.
 type burst struct {
 	batch, steps, batches int
 	data                  *dataset.Set // training and validation images, enough for the batches
@@ -60,14 +63,30 @@ func (m *measuring) prepare(ctx context.Context, subjects []clock.Subject) error
 }
 
 func (m *measuring) add(of clock.Subject) error {
-	n := of.Network.Sketch()
-	set, err := m.set(n)
+	c, err := m.candidate(of)
 	if err != nil {
 		return err
 	}
+	for _, batch := range m.Batches {
+		b := &burst{batch: batch, steps: 1, batches: 1, data: c.job.Data}
+		if err := m.warm(c, b); err != nil {
+			return fmt.Errorf("with a batch of %d: %w", batch, err)
+		}
+		c.bursts = append(c.bursts, b)
+	}
+	return nil
+}
+
+// candidate makes a job that trains a network on random examples.
+func (m *measuring) candidate(of clock.Subject) (*candidate, error) {
+	n := of.Network.Sketch()
+	set, err := m.set(n)
+	if err != nil {
+		return nil, err
+	}
 	if err := n.Materialize(m.scope,
 		model.Placement{Device: m.Device, Random: m.scope.NewGenerator(torch.CPU, 1)}); err != nil {
-		return err
+		return nil, err
 	}
 	began := m.Now()
 	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[clock.Kind][]float64{}}}
@@ -75,17 +94,10 @@ func (m *measuring) add(of clock.Subject) error {
 		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant},
 			Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m.candidates = append(m.candidates, c)
-	for _, batch := range m.Batches {
-		b := &burst{batch: batch, steps: 1, batches: 1, data: set}
-		if err := m.warm(c, b); err != nil {
-			return fmt.Errorf("with a batch of %d: %w", batch, err)
-		}
-		c.bursts = append(c.bursts, b)
-	}
-	return nil
+	return c, nil
 }
 
 // imageBytes limits the random images of a shape.
@@ -110,11 +122,11 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 		return m.images[key], m.scope.Err()
 	}
 	pixels := n.Input.Count()
-	rows := max(slices.Max(m.Batches), min(longest*slices.Max(m.Batches), imageBytes/pixels))
+	rows := max(slices.Max(m.Batches), min(m.longest*slices.Max(m.Batches), imageBytes/pixels))
 	random := rand.New(rand.NewPCG(1, uint64(pixels)))
 	bytes, labels := make([]uint8, rows*pixels), make([]int64, rows)
-	for k := range bytes {
-		bytes[k] = uint8(random.Uint32())
+	for k := 0; k+8 <= len(bytes); k += 8 { // the last few stay zero
+		binary.LittleEndian.PutUint64(bytes[k:], random.Uint64())
 	}
 	for k := range labels {
 		labels[k] = random.Int64N(int64(out[0]))
@@ -130,7 +142,7 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 
 // text makes windows of random tokens.
 func (m *measuring) text(n *model.Network, key string) *dataset.Set {
-	rows := longest * slices.Max(m.Batches)
+	rows := m.longest * slices.Max(m.Batches)
 	random := rand.New(rand.NewPCG(1, uint64(n.Vocabulary())))
 	tokens := make([]int64, rows*n.Input.Count())
 	for k := range tokens {
@@ -142,7 +154,7 @@ func (m *measuring) text(n *model.Network, key string) *dataset.Set {
 		Task: dataset.NextToken, Vocabulary: n.Vocabulary(), Train: split, Validation: split, Digest: key}
 }
 
-// longest is the maximum number of steps, or batches, in a burst.
+// longest is the maximum number of steps, or batches, in a burst of Measure.
 const longest = 64
 
 // warm runs a network for the first time, and sets the steps and batches of a burst.
@@ -152,11 +164,11 @@ func (m *measuring) warm(c *candidate, b *burst) error {
 			return err
 		}
 	}
-	fill := func(k clock.Kind) int {
+	fill := func(k clock.Kind, planned int) int {
 		one := max(c.meter.latest(k), 1e-9)
-		return max(1, min(int(m.Burst.Seconds()/2/one), longest, b.data.Train.Count/b.batch))
+		return min(planned, 1) * max(1, min(int(m.Burst.Seconds()/2/one), m.longest, b.data.Train.Count/b.batch))
 	}
-	b.steps, b.batches = fill(clock.Steps), fill(clock.Batches)
+	b.steps, b.batches = fill(clock.Steps, b.steps), fill(clock.Batches, b.batches)
 	return nil
 }
 
@@ -164,8 +176,13 @@ func (m *measuring) warm(c *candidate, b *burst) error {
 func (m *measuring) fill(c *candidate, b *burst) error {
 	j := c.job
 	j.Batch, j.EvalBatch, j.Step, j.Seen, j.Data = b.batch, b.batch, 0, 0, b.data
-	if err := j.train(b.steps); err != nil {
-		return err
+	if b.steps > 0 {
+		if err := j.train(b.steps); err != nil {
+			return err
+		}
+	}
+	if b.batches == 0 {
+		return nil
 	}
 	set := *b.data
 	set.Validation.Count = b.batches * b.batch

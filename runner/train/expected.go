@@ -66,17 +66,16 @@ func spanText(s trainer.Span, until time.Duration, event int, events []trainer.E
 // Limits on the networks that are measured to predict the time of a job.
 const (
 	mostMeasured   = 3               // networks
-	mostOperations = 500_000_000_000 // multiplications of a batch, which take some seconds
+	mostOperations = 100_000_000_000 // multiplications of a batch, which take some seconds
 )
 
 // here returns the time of the expected work on this machine, from some measured steps; false means unknown, as for
-// work
-// on a GPU.
+// work on a GPU.
 func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (time.Duration, bool) {
 	o := c.Options()
 	o.EnsureDefaults()
-	subjects := measurable(e, o.Batch)
-	if len(subjects) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
+	networks := measurable(e, max(o.Batch, o.EvalBatch))
+	if len(networks) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
 		return 0, false
 	}
 	// One thread unless the job sets a number: short steps on several threads take many times longer if other programs
@@ -84,18 +83,17 @@ func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (
 	if torch.SetThreads(max(1, c.Run.Threads)) != nil {
 		return 0, false
 	}
-	m := trainer.MeasureOptions{Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Rounds: 3,
-		Burst: 5 * time.Millisecond, Exact: o.Exact, Steady: o.Steady, Optimizer: o.Optimizer, Now: env.Now}
-	measured, err := trainer.Measure(ctx, subjects, m)
+	paces, err := trainer.Paces(ctx, networks, trainer.MeasureOptions{
+		Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Burst: 5 * time.Millisecond, Exact: o.Exact,
+		Steady: o.Steady, Optimizer: o.Optimizer, Now: env.Now})
 	if err != nil {
 		return 0, false
 	}
-	return timeOf(e, measured.Profile("here", "cpu", clock.Provenance{}), o), true
+	return timeOf(e, networks, paces), true
 }
 
-// measurable returns the first and the last networks of a job; nil if their steps would take too long.
-func measurable(e config.Expected, batch int) (subjects []clock.Subject) {
-	var all []*model.Network
+// measurable returns the first and the last networks of a job; nil if their batches would take too long.
+func measurable(e config.Expected, rows int) (all []*model.Network) {
 	for _, s := range e.Spans {
 		for _, w := range s.Work {
 			if !slices.Contains(all, w.Network) {
@@ -108,27 +106,23 @@ func measurable(e config.Expected, batch int) (subjects []clock.Subject) {
 	}
 	for _, n := range all {
 		size, err := clock.SizeOf(n)
-		if err != nil || size.Operations > int64(mostOperations/max(1, batch)) {
+		if err != nil || size.Operations > int64(mostOperations/max(1, rows)) {
 			return nil
 		}
-		subjects = append(subjects, clock.Subject{Name: n.Name(), Network: n})
 	}
-	return subjects
+	return all
 }
 
-// timeOf sums the time of expected work by a profile. Work on a network that was not measured takes the time of the
-// last
-// measured one before it.
-func timeOf(e config.Expected, p *clock.Profile, o trainer.Options) (sum time.Duration) {
-	var step, batch time.Duration
+// timeOf sums the time of expected work. Work on a network that was not measured takes the time of the last measured
+// one before it.
+func timeOf(e config.Expected, measured []*model.Network, paces []trainer.Pace) (sum time.Duration) {
+	var now trainer.Pace
 	for _, s := range e.Spans {
 		for _, w := range s.Work {
-			steps := clock.Work{Kind: clock.Steps, Count: 1, Rows: o.Batch, Network: w.Network}
-			batches := clock.Work{Kind: clock.Batches, Count: 1, Rows: o.EvalBatch, Network: w.Network}
-			if p.Knows(steps) == nil && p.Knows(batches) == nil {
-				step, batch = p.Cost(steps), p.Cost(batches)
+			if k := slices.Index(measured, w.Network); k >= 0 {
+				now = paces[k]
 			}
-			sum += time.Duration(w.Steps)*step + time.Duration(w.Batches)*batch
+			sum += time.Duration(w.Steps)*now.Step + time.Duration(w.Batches)*now.Batch
 		}
 	}
 	return sum
