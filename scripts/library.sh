@@ -137,7 +137,7 @@ cmp -s "$unity.tmp" "$unity" 2>/dev/null && rm "$unity.tmp" || mv "$unity.tmp" "
 
 object cgotorch "$unity" "-std=$standard -O1 -w $flags -I$gotorch $includes" "$unity" "$gotorch"/cgotorch/*.cc "$gotorch"/cgotorch/*.h
 object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/graft.h torch/csrc/*.cc torch/csrc/*.h
-attempt c10d "-std=$standard -O2 -Wall -Wno-sign-compare $flags -Itorch/csrc $includes" "$together" torch/graft.h torch/csrc/peers.h torch/csrc/meeting.h torch/csrc/gloo/declared.h
+attempt c10d "-std=$standard -O2 -Wall -Wno-sign-compare $flags -Itorch/csrc $includes" "$together" torch/graft.h torch/csrc/peers.h torch/csrc/meeting.h torch/csrc/star.h torch/csrc/gloo/declared.h
 peers=$object
 attempt graphs "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" "$graphs" torch/csrc/graphs.h
 captures=$object

@@ -12,6 +12,7 @@
 #include <torch/version.h>
 
 #include "meeting.h"
+#include "star.h"
 #endif
 #if defined(USE_C10D_NCCL)
 #include <ifaddrs.h>
@@ -35,14 +36,14 @@ using Backend = c10d::ProcessGroup;
 
 class C10d : public Peers {
  public:
-  C10d(const graft_peers_options &o, c10::intrusive_ptr<Backend> backend, at::Device device)
-      : Peers(o.rank, o.size), backend_(std::move(backend)), device_(device) {}
+  C10d(const graft_peers_options &o, c10::intrusive_ptr<Backend> backend, std::unique_ptr<Star> star, at::Device device)
+      : Peers(o.rank, o.size), backend_(std::move(backend)), star_(std::move(star)), device_(device) {}
 
  protected:
   void all_reduce(at::Tensor &t) override {
     on_device(t, [&](std::vector<at::Tensor> &list) {
       if (device_.is_cpu() && list[0].nbytes() <= kShort) {
-        sum_at_first(list[0]);
+        star_->sum(list[0]);
       } else {
         backend_->allreduce(list)->wait();
       }
@@ -56,30 +57,7 @@ class C10d : public Peers {
   }
 
  private:
-  // Short messages cost latency, not bandwidth (Thakur, Rabenseifner and Gropp 2005, "Optimization of Collective
-  // Communication Operations in MPICH"). Gloo's ring passes 4 (size - 1) messages through every process, one after the
-  // other; a sum at the first process needs one message from each other process and one back.
   static constexpr size_t kShort = 64 << 10;
-
-  void sum_at_first(at::Tensor &t) {
-    std::vector<at::Tensor> own{t};
-    if (rank != 0) {
-      backend_->send(own, 0, 0)->wait();
-      backend_->recv(own, 0, 0)->wait();
-      return;
-    }
-    std::vector<std::vector<at::Tensor>> parts;
-    std::vector<c10::intrusive_ptr<c10d::Work>> waiting;
-    for (int32_t r = 1; r < size; r++) parts.push_back({at::empty_like(t)});
-    for (int32_t r = 1; r < size; r++) waiting.push_back(backend_->recv(parts[r - 1], r, 0));
-    for (int32_t r = 1; r < size; r++) {
-      waiting[r - 1]->wait();
-      t.add_(parts[r - 1][0]);
-    }
-    waiting.clear();
-    for (int32_t r = 1; r < size; r++) waiting.push_back(backend_->send(own, r, 0));
-    for (auto &w : waiting) w->wait();
-  }
 
   // Gloo works on the host and NCCL on its device; other tensors are copied there and back.
   template <typename Body>
@@ -90,13 +68,16 @@ class C10d : public Peers {
   }
 
   c10::intrusive_ptr<Backend> backend_;
+  std::unique_ptr<Star> star_;  // on the host only
   at::Device device_;
 };
 
-// Gloo listens on the loopback interface, unless processes are on several machines.
+// The address to listen at: the loopback interface, unless processes are on several machines.
+std::string here(const graft_peers_options &o) { return o.address != nullptr ? o.address : "127.0.0.1"; }
+
 c10::intrusive_ptr<Backend> gloo(const c10::intrusive_ptr<c10d::Store> &store, const graft_peers_options &o) {
   auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::milliseconds(o.timeout_ms));
-  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(o.address != nullptr ? o.address : "127.0.0.1"));
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(here(o)));
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, o.rank, o.size, options);
 }
 
@@ -161,10 +142,12 @@ std::unique_ptr<Peers> connect(const graft_peers_options &o) {
 #if defined(USE_C10D_NCCL)
   if (o.device_type != 0) {
     const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(o.device_index));
-    return std::make_unique<C10d>(o, nccl(store, o), device);
+    return std::make_unique<C10d>(o, nccl(store, o), nullptr, device);
   }
 #endif
-  return std::make_unique<C10d>(o, gloo(store, o), at::Device(at::kCPU));
+  auto backend = gloo(store, o);
+  auto star = std::make_unique<Star>(*store, o.rank, o.size, here(o), std::chrono::milliseconds(o.timeout_ms));
+  return std::make_unique<C10d>(o, std::move(backend), std::move(star), at::Device(at::kCPU));
 }
 
 }  // namespace
