@@ -35,7 +35,7 @@ IMAGE_ARGS ?=
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check debug race race-rooms race-runner bench gpu fuzz install uninstall release image clean go
+.PHONY: help deps source library wheel build demo test test-long check static debug race race-rooms race-runner bench gpu fuzz install uninstall release image clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -136,22 +136,25 @@ race-runner:
 # process of their own, because those of one package take turns.
 WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machines|Follow
 
-# Tests of the program run next to all others. The debug build and the race detector take what processors they leave.
+# Tests of the program run next to all others. Checkers of the code, the debug build and the race detector take what
+# processors they leave.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
-	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
-	@echo "== staticcheck"; go tool staticcheck ./...
-	@echo "== deadcode";    scripts/deadcode.sh
-	@echo "== tests, debug build, race detector"; \
+	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster
+	@echo "== tests, staticcheck, deadcode, debug build, race detector"; \
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
-	  nice -n 10 $(MAKE) -s debug race >build/debug.log 2>&1 & debug=$$!; \
+	  nice -n 10 $(MAKE) -s static debug race >build/debug.log 2>&1 & debug=$$!; \
 	  go test -vet=off -timeout 30m -v $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
 	  wait $$waiting || code=$$?; wait $$runner || code=$$?; wait $$debug || code=$$?; \
 	  cat build/waiting.log build/runner.log build/debug.log >>build/test.log; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
+
+static:
+	@go tool staticcheck ./...
+	@scripts/deadcode.sh
 
 # The build that checks how tensors are used, and schedulers against naive ones.
 debug: deps
