@@ -119,7 +119,7 @@ func TestSchedulersResume(t *testing.T) {
 		filepath.Join(t.TempDir(), "run")
 	done(t, "learn", path, "--folder", folder)
 	was := learnt(t, folder)
-	fails(t, failure.Configuration, "workloads.jobs was 6 and is 7", "learn", path, "--folder", folder, "--resume",
+	fails(t, failure.Configuration, "workloads.jobs was 6 and is now 7", "learn", path, "--folder", folder, "--resume",
 		"--set", "workloads.jobs=7")
 	done(t, "learn", path, "--folder", folder, "--resume", "--set", `schedule.schedulers=["fifo"]`)
 	require.Equal(t, was, learnt(t, folder))

@@ -283,7 +283,7 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 	before := learnt(t, folder)
 	for set, says := range map[string]string{
 		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
-		"run.seeds=2":  "run.seeds was 1 and is 2",
+		"run.seeds=2":  "run.seeds was 1 and is now 2",
 		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") +
 			"\"]": "a file that the configuration reads has changed",
 	} {

@@ -149,7 +149,7 @@ func TestFromTraceRefuses(t *testing.T) {
 			_ *elastic.TraceOptions) {
 			s.Speed = nil
 		}},
-		"has no speeds of model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
+		"has no speeds for model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
 			s.Speed = elastic.Table{}
 		}},
 		"type m has no positive speed": {one, func(s *elastic.Study,

@@ -66,7 +66,7 @@ func TestMeasuredSpeeds(t *testing.T) {
 	require.Len(t, table["m"], 3)
 	require.InDelta(t, 20, table["m"][0][1], fitTolerance)
 	for text, want := range map[string]string{
-		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "most is 5000",
+		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: `member "most" is 5000`,
 		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "interpolation needs at least two " +
 			"measurements, but only one is usable",
 		`{"measured": {"m": [{"servers": 0, "workers": 1, "speed": 10}, {"servers": 2, "workers": 1, ` +

@@ -64,9 +64,9 @@ func (o *Options) checkStops(jobs []Job) error {
 
 // cannotStop returns the error of a job that would lose its work.
 func (o *Options) cannotStop(j *Job) error {
-	return fmt.Errorf("task %s: scheduler %s stops tasks, but checkpoint is not set for this task; set it if the task "+
-		"saves its state at SIGTERM and can continue later, let stopped tasks keep their memory, or use another "+
-		"scheduler", j.Name, o.Kind.Name)
+	return fmt.Errorf("task %s: scheduler %s stops tasks, but checkpoint is not set for this task; set checkpoint if "+
+		"the task saves its state at SIGTERM and can continue later, let stopped tasks keep their memory, or use "+
+		"another scheduler", j.Name, o.Kind.Name)
 }
 
 // checkCommands lists the faults of commands.

@@ -305,6 +305,7 @@ func (w *World) decide(s Scheduler) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the scheduler made %d decisions at one time without an empty decision; expected one at the end",
+	return fmt.Errorf("the scheduler made %d decisions at the same point in time; expected an empty decision after "+
+		"the last one",
 		2*len(w.All)+1)
 }

@@ -36,14 +36,14 @@ var metrics = []study.Metric{
 		Hidden: true},
 	{Name: "queue_sum", Unit: "s", Title: "total queue", About: "waiting time of all jobs", Better: study.Lower,
 		Hidden: true, Total: true},
-	{Name: "slowdown_mean", Title: "slowdown", About: "mean of JCT divided by duration; durations count as at least " +
-		"10 s", Better: study.Lower, Format: "%.1f", Main: true},
+	{Name: "slowdown_mean", Title: "slowdown", About: "mean ratio of JCT to duration; a duration below 10 s counts " +
+		"as 10 s", Better: study.Lower, Format: "%.1f", Main: true},
 	{Name: "fairness", Title: "fairness", About: "Jain's index of the users' mean slowdowns; 1 if all are equal",
 		Better: study.Higher, Format: "%.3f"},
 	{Name: "makespan", Unit: "s", Title: "makespan", About: "time from the beginning to the end of the last job",
 		Better: study.Lower, Format: "%.0f"},
-	{Name: "used", Unit: "share", Title: "used", About: "share of GPU time until the last submission that is " +
-		"allocated to jobs", Better: study.Higher, Main: true},
+	{Name: "used", Unit: "share", Title: "used", About: "share of GPU time allocated to jobs, until the last " +
+		"submission", Better: study.Higher, Main: true},
 	{Name: "preemptions", Title: "preempted", About: "preemptions of all jobs", Better: study.Neutral, Main: true,
 		Total: true, Format: "%.0f"},
 	{Name: "packed", Unit: "jobs", Title: "packed", About: "jobs that shared the GPUs of another job",

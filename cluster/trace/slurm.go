@@ -177,7 +177,7 @@ func setLimitMinutes(_ *table, job *Job, cell []byte) string {
 	case string(cell) == "UNLIMITED" || string(cell) == "Partition_Limit" || isMissing(cell):
 		return ""
 	case !ok || v < 0 || v > maxSeconds/60:
-		return "minutes, UNLIMITED or Partition_Limit"
+		return "a number of minutes, UNLIMITED or Partition_Limit"
 	}
 	job.Limit = v * 60
 	return ""

@@ -149,7 +149,7 @@ func TestResultsOfKeys(t *testing.T) {
 	}
 	assert.Equal(t, map[string]Result{"a": Material, "p": Contents, "t.a": None, "t.b": Rounding}, got)
 	was, now := &outer{}, &outer{A: 1, T: inner{1, 1}, P: []int{1}}
-	assert.Equal(t, []string{"a was 0 and is 1"}, Differences(colors.Values(now, nil), colors.Values(was, nil)))
+	assert.Equal(t, []string{"a was 0 and is now 1"}, Differences(colors.Values(now, nil), colors.Values(was, nil)))
 	r, err := colors.Read(NewDocument("s.toml", []byte("p = [1]\n[t]\na = 2\n")), nil, now)
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a", "p", "t.a", "t.b"}, r.Differing(was))

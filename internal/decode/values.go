@@ -59,7 +59,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 func Differences(now, was []Value) (list []string) {
 	for k, v := range now {
 		if v.Text != was[k].Text && v.Result == Material {
-			list = append(list, fmt.Sprintf("%s was %s and is %s", v.Key, was[k].Text, v.Text))
+			list = append(list, fmt.Sprintf("%s was %s and is now %s", v.Key, was[k].Text, v.Text))
 		}
 	}
 	return list

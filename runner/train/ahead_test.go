@@ -70,7 +70,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 		"a decision": {append(slices.Clone(long), `adapt.actions=["deepen:conv2"]`),
 			"adapt.actions: decision 1 was deepen:conv1 and is now deepen:conv2"},
 		"no script": {append(slices.Clone(long), `adapt.decider=none`, "adapt.actions=[]"),
-			`adapt.decider was "script" and is "none"`},
+			`adapt.decider was "script" and is now "none"`},
 		"an event": {append(slices.Clone(long), `time.events=[{at = "40ms", change = "up"}]`),
 			"time.events: event 0 at 40ms differs from the event"},
 		"an event too late": {append(slices.Clone(long), `time.events=[{at = "50ms", change = "up"}, {at = "60ms", `+

@@ -77,7 +77,7 @@ func (o Options) Validate() error {
 	}
 	faults.When(o.Compat != compatNone && o.Compat != CompatDL2, "compat is %q; must be none or dl2", o.Compat)
 	faults.When(o.Compat == CompatDL2 && o.Scaling != elastic.NoScaling,
-		"scaling is %q; compat dl2 requires none, because DL2's simulator scales jobs at no cost", o.Scaling)
+		"scaling is %q; must be none with compat dl2, because DL2's simulator scales jobs at no cost", o.Scaling)
 	return errors.Join(faults...)
 }
 

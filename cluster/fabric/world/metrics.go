@@ -17,11 +17,11 @@ import (
 var metrics = []study.Metric{
 	{Name: "blocked", Unit: "share", Title: "blocked", About: "share of jobs that were not started",
 		Better: study.Lower, Main: true},
-	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from arrival to completion of a completed job",
+	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from arrival to completion, over completed jobs",
 		Better: study.Lower, Main: true},
 	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of JCT",
 		Better: study.Lower},
-	{Name: "speedup_mean", Title: "speedup", About: "mean of a job's time on one server divided by its completion time",
+	{Name: "speedup_mean", Title: "speedup", About: "mean ratio of a job's time on one server to its completion time",
 		Better: study.Higher, Format: "%.2f"},
 	{Name: "held", Unit: "share", Title: "held", About: "share of server time that is allocated to jobs",
 		Better: study.Neutral, Format: "%.0f%%"},

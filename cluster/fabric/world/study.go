@@ -68,7 +68,7 @@ func (s *simulations) search(ctx context.Context, point, episode int) (*fabric.P
 		return plan, nil
 	}
 	name := strings.TrimSuffix(fmt.Sprintf("%s, %s, %s", Exact, episodeName(episode), s.points[point].name()), ", ")
-	err = fmt.Errorf("%s: %w; demand.jobs is %d", name, err, s.Demand.Jobs)
+	err = fmt.Errorf("%s: %w (demand.jobs is %d)", name, err, s.Demand.Jobs)
 	if errors.Is(err, fabric.ErrTooLarge) {
 		err = failure.With(failure.Configuration, err)
 	}
@@ -106,7 +106,7 @@ func (s *simulations) Plan() *study.Plan {
 }
 
 func (f *File) title() string {
-	return fmt.Sprintf("%s with %s on %s of %s, with the same jobs under each scheduler",
+	return fmt.Sprintf("%s of %s each, on %s with %s; every scheduler gets the same jobs",
 		words.Plural(f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"), f.Fabric.Network,
 		words.Plural(f.Fabric.servers(), "server"))
 }
