@@ -238,7 +238,7 @@ func (p *Structural) judges() error {
 		asked = append(asked, a.Kind)
 	}
 	if strange := p.Unlearned(asked); len(strange) > 0 {
-		return fmt.Errorf("the policy was trained on the kinds %v, but the configuration offers %s; remove %s, "+
+		return fmt.Errorf("the policy was trained on the action kinds %v, but the configuration offers %s; remove %s, "+
 			"or use a policy that was trained on tables with this kind", p.Learned, strange[0], strange[0])
 	}
 	return nil

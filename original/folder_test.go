@@ -141,7 +141,7 @@ func TestLegacyFaultsHaveTheirPlace(t *testing.T) {
 		"0,x,2\n":            `the seconds: "x" is not a number`,
 		"0,1,True\n":         `"True" is not a number`,
 		"0,1,0x1p4\n":        "is not a number",
-		"0,1,[1.0, 2.0\n":    "the list \"[1.0, 2.0\" has no end",
+		"0,1,[1.0, 2.0\n":    "the list \"[1.0, 2.0\" has no closing bracket",
 		"0,1,[1.0, None]\n":  `"None" is not a number`,
 		"0,1,[[1.0], 2.0]\n": "is not a number",
 	} {

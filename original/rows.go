@@ -63,7 +63,7 @@ func parseValue(text string) (Value, error) {
 	}
 	inside, closed := strings.CutSuffix(inside, "]")
 	if !closed {
-		return Value{}, fmt.Errorf("the list %.100q has no end", text)
+		return Value{}, fmt.Errorf("the list %.100q has no closing bracket", text)
 	}
 	if strings.TrimSpace(inside) == "" {
 		return Value{}, nil

@@ -143,7 +143,7 @@ func TestClusterRun(t *testing.T) {
 	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1", "--resume")...).code)
 	require.Equal(t, outcome, contents(t, filepath.Join("one", runs.OutcomeFile)),
 		"a run that did not end is done again")
-	fails(t, failure.Configuration, "schedule.arrival_factors was [1.0] and is [2.0]",
+	fails(t, failure.Configuration, "schedule.arrival_factors was [1.0] and is now [2.0]",
 		append(args, "--out", "one", "--resume", "--load", "2")...)
 }
 

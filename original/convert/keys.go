@@ -194,7 +194,7 @@ func agentKey(c *converter, key, agent string) {
 	case "RandomAgent":
 		if !up {
 			c.set("adapt.decider", config.DecideNone,
-				"was "+key+" = RandomAgent, which was never asked, because there is no up")
+				"was "+key+" = RandomAgent, which never chose an action, because there is no up event")
 			return
 		}
 		c.set("adapt.decider", config.DecideRandom, "was "+key+" = RandomAgent")
@@ -244,7 +244,7 @@ func changesKey(c *converter, key string, value any) {
 				"the job returns to the smaller network and keeps what it learned since", key, at)
 		}
 		if len(table) > 2 {
-			c.warn("%s has other keys than time and change in item %d, which had no effect", key, k)
+			c.warn("%s: keys other than time and change in item %d had no effect", key, k)
 		}
 		events = append(events, decode.Table{{Key: "at", Value: at}, {Key: "change", Value: change}})
 	}

@@ -113,8 +113,8 @@ func TestAdaptiveSchedulers(t *testing.T) {
 		"adaptive.nodes=2": "job vision-3 requests 8 devices, but lucid reserves one node for its profiler",
 		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only schedulers for adaptive " +
 			"jobs; remove the scheduler, or set compat to none",
-		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs support no " +
-			"learned schedulers",
+		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs do not " +
+			"support learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",
 		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers lucid`,
 		`adaptive.traces=["workload-1.csv"]`:     "traces was removed: renamed to workload.traces",

@@ -79,7 +79,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 			"time.events: only 0 of the 1 handled events remain"},
 		"a budget that is over": {append(slices.Clone(long), "time.budget=60ms",
 			`time.events=[{at = "50ms", change = "up"}]`), "time.budget changed from 120ms to 60ms"},
-		"another key": {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is 0.5"},
+		"another key": {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is now 0.5"},
 	} {
 		_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", with(folder, true, c.set...))
 		require.ErrorContains(t, err, c.says, name)

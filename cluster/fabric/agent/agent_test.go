@@ -143,7 +143,7 @@ func TestWhatIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "does not contain a learned scheduler of training steps")
+	require.ErrorContains(t, err, "does not contain a learned scheduler for training steps")
 }
 
 // Each teacher's decisions, when followed, end in the teacher's blocking rate.
