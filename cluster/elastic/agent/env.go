@@ -76,8 +76,8 @@ func (e *Env) Observe() learn.Observation { return e.state.look() }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.state.world, len(e.state.candidates)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action ends the slot)", action,
-			n)
+		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action ends the slot)",
+			action, n)
 	}
 	if action < n {
 		e.state.add(action)

@@ -60,8 +60,8 @@ func (e *Env) Observe() learn.Observation { return e.now }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.offers)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action blocks the job)", action,
-			n)
+		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action blocks the job)",
+			action, n)
 	}
 	degree, before := 0, w.Record.Blocked
 	if action < n {

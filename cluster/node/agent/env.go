@@ -126,8 +126,8 @@ func (e *Env) Observe() learn.Observation {
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.candidates)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action advances time)", action,
-			n)
+		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action advances time)",
+			action, n)
 	}
 	if action < n {
 		c := e.state.candidates[action]
