@@ -39,7 +39,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds is the quirk by which the ends of epochs are rounded to seconds.
+// WholeSeconds rounds the ends of epochs to seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "an epoch ends when its progress is complete, not at a whole second"}
 

@@ -259,7 +259,7 @@ func (w *World) Waited() time.Duration { return w.waited }
 // Unfinished returns the number of tasks that have arrived and have not ended.
 func (w *World) Unfinished() int { return w.unfinished }
 
-// Coming reports whether an event is pending that needs no decision.
+// Coming reports whether an event that needs no decision is pending.
 func (w *World) Coming() bool { return w.kernel.Len() > 0 }
 
 // Run simulates a study under a scheduler.

@@ -23,7 +23,7 @@ func (n named) Ties() int { return n.ties }
 // Name returns its name.
 func (n named) Name() string { return n.name }
 
-// Distribution calls the function.
+// Distribution returns the probability of each record.
 func (n named) Distribution(t *simulation.Tree) ([]float64, error) { return n.choose(t) }
 
 // only is the distribution of a single record.
