@@ -86,7 +86,7 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	return read, cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		name := r.Text("application")
 		_, twice := read[name]
-		r.Expect(!twice, "application", "a name that no earlier row has")
+		r.Expect(!twice, "application", "a unique name; an earlier row has the same name")
 		f := Fixed{Epochs: r.Whole("epochs"), DeviceMost: r.Whole("device_most"), Alone: r.Whole("alone")}
 		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 to use the length of the shortest run")
 		r.Expect(f.DeviceMost >= 0, "device_most",

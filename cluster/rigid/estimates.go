@@ -41,7 +41,7 @@ func (s *inputs) ready() error {
 		}
 		if p.Profiles && s.base.Profiles == nil {
 			return failure.Usagef("%s needs profiles of single models and of pairs; "+
-				"name a folder with single_data.csv and colocate_info.csv in option data", name)
+				"name a folder that contains single_data.csv and colocate_info.csv with option data", name)
 		}
 	}
 	for _, factor := range s.Schedule.ArrivalFactors {

@@ -95,7 +95,8 @@ func (o Options) Validate() error {
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
-	faults.When(o.Compat != compatNone && o.Compat != CompatLucid, "compat is %q; must be none or lucid", o.Compat)
+	faults.When(o.Compat != compatNone && o.Compat != CompatLucid, "compat is %q; must be \"none\" or \"lucid\"",
+		o.Compat)
 	return errors.Join(faults...)
 }
 

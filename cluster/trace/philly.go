@@ -14,7 +14,7 @@ const maxPhillyJob = 4 << 20
 
 // phillyFormat is the log that Microsoft published of a cluster called Philly.
 var phillyFormat = format{
-	Format: Format{Name: "philly", About: "JSON of the Philly cluster, cluster_job_log"},
+	Format: Format{Name: "philly", About: "JSON of the Philly cluster (cluster_job_log)"},
 	knows: func(head []byte) bool {
 		return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 	},

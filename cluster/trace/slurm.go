@@ -9,7 +9,7 @@ import (
 // slurmFormat is the accounting of Slurm, as 'sacct --parsable2' or 'sacct --parsable' prints it: values separated by
 // vertical bars, without quotes (sacct's manual page).
 var slurmFormat = format{
-	Format: Format{Name: "slurm", About: "accounting of Slurm, from 'sacct --allusers --allocations --parsable2'"},
+	Format: Format{Name: "slurm", About: "Slurm accounting data, from 'sacct --allusers --allocations --parsable2'"},
 	knows:  func(head []byte) bool { return slurmHas(head) && bytes.Contains(firstLine(head), []byte("|")) },
 	open: func(source lines, _ *Options) (rows, error) {
 		t, err := readHeaderOf(cells{lines: source, mark: '|'})

@@ -112,7 +112,7 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	for set, says := range map[string]string{
 		"adaptive.nodes=2": "job vision-3 requests 8 devices, but lucid reserves one node for its profiler",
 		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only schedulers for adaptive " +
-			"jobs; remove the scheduler, or set compat to none",
+			"jobs; remove the scheduler, or set compat to \"none\"",
 		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs do not " +
 			"support learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",

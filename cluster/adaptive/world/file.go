@@ -91,7 +91,7 @@ func (f *File) Validate() error {
 		_, err := adaptive.Named(name)
 		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
 			"scheduler %s is rigid, and compat pollux allows only schedulers for adaptive jobs; remove the "+
-				"scheduler, or set compat to none", name)
+				"scheduler, or set compat to \"none\"", name)
 	}
 	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known),
 		f.Schedule.Arrivals.Validate(),

@@ -28,7 +28,7 @@ var metrics = []study.Metric{
 	{Name: "busy", Unit: "share", Title: "busy", About: "share of server time spent computing",
 		Better: study.Neutral, Format: "%.0f%%"},
 	{Name: "throughput", Unit: "bytes/s", Title: "throughput",
-		About:  "completed bytes of operations and transfers of the jobs before splitting, per second",
+		About:  "bytes per second of completed operations and transfers, counted as before jobs are split",
 		Better: study.Higher, Format: "%.3g"},
 	{Name: "jobs", Title: "jobs", About: "number of jobs", Better: study.Neutral, Format: "%.0f", Total: true,
 		Hidden: true},

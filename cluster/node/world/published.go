@@ -53,7 +53,7 @@ func (f *File) GPUs() int { return len(f.Machine.options().Devices) }
 func (f *File) checkPublished(r *decode.Reading) {
 	if published.New == nil {
 		r.Blame("machine.compat", "compat is tasks, but this program was built without the published study; set "+
-			"compat to none")
+			"compat to \"none\"")
 		return
 	}
 	for _, name := range f.Schedule.Schedulers {
