@@ -73,7 +73,7 @@ func typed[T any](wants string, then func(*converter, string, T)) translator {
 	}
 }
 
-func text(then func(*converter, string, string)) translator { return typed("a text", then) }
+func text(then func(*converter, string, string)) translator { return typed("a string", then) }
 
 func whole(then func(*converter, string, int64)) translator { return typed("a whole number", then) }
 
