@@ -64,7 +64,7 @@ func (o StructuralOptions) Validate() error {
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
-		return nil, fmt.Errorf("make a policy: %w", err)
+		return nil, fmt.Errorf("create a policy: %w", err)
 	}
 	p := &Structural{StructuralShape: shape, Tokens: tokens, Rows: rows}
 	p.Members = []Member{drawMember(p.slots(), seed)}
