@@ -37,7 +37,7 @@ type cgroups struct {
 	controls []string // controllers that limit tasks
 }
 
-// openCgroups makes the executor's group. Its error says why the user may not do so.
+// openCgroups creates the executor's cgroup. The error is the reason why the user may not create it.
 func openCgroups(o *Options, folder string) (*cgroups, error) {
 	parent := o.Cgroup
 	switch {

@@ -38,7 +38,7 @@ func World() *study.World {
 	}
 }
 
-// needs lists the flags one of which gives a scheduler its data.
+// needs lists the flags of which a scheduler requires at least one.
 func needs(p cluster.Policy) []string {
 	switch {
 	case p.Profiles:

@@ -68,7 +68,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// endings says how many jobs did not complete on the traced cluster: they are replayed like the others.
+// endings counts the jobs that did not complete on the traced cluster, which are replayed like all other jobs.
 func (s *simulations) endings() string {
 	counts := map[trace.State]int{}
 	for _, w := range s.workloads {

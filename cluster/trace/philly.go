@@ -177,7 +177,7 @@ func (p *philly) clock() clock { return clock{known: true, dates: true} }
 // line returns the line at which the entry ends.
 func (p *philly) line() int { return p.at }
 
-// errTooLong says that an entry exceeds the maximum size.
+// errTooLong reports that an entry exceeds the maximum size.
 var errTooLong = errors.New("too long")
 
 // counting counts the lines that pass through it, and stops at a limit.

@@ -120,7 +120,7 @@ func setRequestedTRES(t *table, job *Job, cell []byte) string {
 	return want
 }
 
-// slurmMemory returns MiB, rounded up; zero if the text is no size.
+// slurmMemory returns MiB, rounded up; zero if the text is not a size.
 func slurmMemory(text []byte) int64 {
 	if len(text) == 0 {
 		return 0
