@@ -94,7 +94,7 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		}
 	}
 	if free != p.nodes.free || shared != 2*pairs {
-		return fmt.Errorf("%d devices are free, but the counter is %d; %d devices run two jobs; expected %d", free,
+		return fmt.Errorf("%d devices are free (counter: %d), and %d devices run two jobs (expected: %d)", free,
 			p.nodes.free, pairs, shared/2)
 	}
 	return nil

@@ -12,7 +12,7 @@ type Quirk struct {
 	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond is the quirk by which a job keeps its devices for one second too long.
+// ExtraSecond makes a job keep its devices for one second too long.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
 // Quirks holds the names of the quirks that a simulation keeps; nil keeps none. Names that a policy does not have are

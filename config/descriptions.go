@@ -566,7 +566,7 @@ var descriptions = map[string]string{
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
 		"following seeds. Default 1.",
 	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies that learn from tables " +
-		"vote together; of learned schedulers, only the best is kept. Zero means 5.",
+		"vote together. If schedulers learn, only the best one is kept. Zero means 5.",
 	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",

@@ -68,7 +68,7 @@ func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
 	refused(clusterTrace(t, 40, "j7,1,2,3,\n"), "", "trace.csv:42: job j7: its ID is a duplicate")
 	refused(clusterTrace(t, 40, "k,1,-2,3,\n"), "", "trace.csv:42: job k: its duration is negative")
 	refused(clusterTrace(t, 40, ""), "gpus_per_node = 1",
-		"trace.csv: make elastic jobs from a trace: job j0: job 1 of type resnet-50 can never run")
+		"trace.csv: convert a trace to elastic jobs: job j0: job 1 of type resnet-50 can never run")
 	refused("none.csv", "", "none.csv: no such file")
 	for _, key := range []string{`train = ["a.json"]`, `test = ["a.json"]`, `arrivals = "poisson"`, "max_arrivals = 2",
 		"jitter = true"} {

@@ -30,7 +30,7 @@ func TestFabricScenario(t *testing.T) {
 	require.NoError(t, err)
 	summary, err := f.Summary()
 	require.NoError(t, err)
-	require.Contains(t, summary, "5 episodes of 200 jobs of 5 networks on ramp of 32 servers under "+
+	require.Contains(t, summary, "5 episodes with 200 jobs each, of 5 networks, on ramp with 32 servers, under "+
 		"best-constant, never, ")
 }
 
@@ -118,6 +118,6 @@ func TestFabricFilesArePrepared(t *testing.T) {
 	require.NotEqual(t, Digest(read("3")), Digest(read("4")))
 	err := read("300").Study().Prepare(t.Context(), study.Env{}, true)
 	require.ErrorContains(t, err, "exact, episode-1: the exact search is too large: more than 100000 states; use "+
-		"fewer jobs or degrees; demand.jobs is 300")
+		"fewer jobs or degrees (demand.jobs is 300)")
 	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))
 }

@@ -55,7 +55,7 @@ func TestAKindIsAValue(t *testing.T) {
 	assert.Empty(t, differences(f, moved))
 	longer := must(noteKind.Read(files.OS{}, path, nil))
 	assert.NotEqual(t, Digest(f), Digest(longer))
-	assert.Equal(t, []string{"note.lines was 1 and is 3"}, differences(f, longer))
+	assert.Equal(t, []string{"note.lines was 1 and is now 3"}, differences(f, longer))
 	schema := must(noteKind.Schema())
 	assert.Contains(t, schema, `"title": "a note"`)
 	_, err := noteKind.Read(files.OS{}, written(t, "b.toml", "[note]\nlins = 3\n"), nil)

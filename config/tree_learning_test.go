@@ -73,7 +73,8 @@ func TestTreeLearningDigest(t *testing.T) {
 		"tables.folders=[\"" + other + "\"]": false, "tables.held_out=[\"" + other + "\"]": false} {
 		assert.Equal(t, same, read(key).Digest() == first.Digest(), key)
 	}
-	assert.Equal(t, []string{"learn.beta was 8.0 and is 0.0"}, differences(read("learn.beta=0", "run.folder=x"), first))
+	assert.Equal(t, []string{"learn.beta was 8.0 and is now 0.0"},
+		differences(read("learn.beta=0", "run.folder=x"), first))
 }
 
 // Whose defaults hold is a key of its own; what is written wins.

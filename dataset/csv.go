@@ -148,7 +148,8 @@ func (o Options) row(text, label string) (row, error) {
 	case strings.TrimSpace(text) == "":
 		return row{}, errors.New("the text is empty; remove the row")
 	case len(made.pieces) != len(made.labels):
-		return row{}, fmt.Errorf("the row has %d words, but %d labels; expected a label for each word, or %s",
+		return row{}, fmt.Errorf("the row has %d words, but %d labels; expected one label per word (%s for a word "+
+			"without a label)",
 			len(made.pieces),
 			len(made.labels), ignoredLabel)
 	case o.labelEach() == EachText && strings.TrimSpace(label) == "":

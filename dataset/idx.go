@@ -143,7 +143,7 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 	bytes := int64(head[1])
 	for k, size := range sizes {
 		if int(head[2+k]) != size {
-			return nil, fmt.Errorf("the images have a side of %d pixels; expected %d; use the published file",
+			return nil, fmt.Errorf("the images have a side length of %d pixels; expected %d; use the published file",
 				head[2+k], size)
 		}
 		bytes *= int64(size)

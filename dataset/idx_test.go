@@ -48,7 +48,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 			"after the last image"}},
 		"other size": {func(all map[string][]byte) {
 			all[images] = idxFile(idxImages, make([]byte, 30*32*32), 30, 32, 32)
-		}, []string{"a side of 32 pixels; expected 28"}},
+		}, []string{"a side length of 32 pixels; expected 28"}},
 		"no images": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 0, 28, 28) },
 			[]string{"the header states 0 items"}},
 		"more than can be": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 1<<31, 28, 28) },

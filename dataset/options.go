@@ -36,14 +36,14 @@ func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // kinds are all kinds, by name. A new kind is a new file and a line here.
 var kinds = registry.List[kind]{
-	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 in ten classes", cifar10.find},
-	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 in a hundred classes", cifar100.find},
+	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 pixels in 10 classes", cifar10.find},
+	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 pixels in 100 classes", cifar100.find},
 	{KindCSV, "your table of texts, with a label for each text or each word", nil},
-	{KindDigits, "handwritten digits of the UCI repository: 1,797 grey images of 8 x 8", findDigits},
-	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes of 28 x 28", fashion.find},
+	{KindDigits, "handwritten digits from the UCI repository: 1,797 grey images of 8 x 8 pixels", findDigits},
+	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes, 28 x 28 pixels", fashion.find},
 	{KindFolder, "your images, with a folder for each class", unchecked(readFolder)},
-	{KindMNIST, "MNIST: 70,000 grey digits of 28 x 28", mnist.find},
-	{KindShards, "your images in tar files, as WebDataset writes them", unchecked(readShards)},
+	{KindMNIST, "MNIST: 70,000 grey images of digits, 28 x 28 pixels", mnist.find},
+	{KindShards, "your images in tar files, in WebDataset's format", unchecked(readShards)},
 	{KindSynthetic, "images that graft generates from a seed", unchecked(synthetic)},
 	{KindText, "your texts, for networks that predict the next token", nil},
 }

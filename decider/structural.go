@@ -64,7 +64,7 @@ func (o StructuralOptions) Validate() error {
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
-		return nil, fmt.Errorf("make a policy: %w", err)
+		return nil, fmt.Errorf("create a policy: %w", err)
 	}
 	p := &Structural{StructuralShape: shape, Tokens: tokens, Rows: rows}
 	p.Members = []Member{drawMember(p.slots(), seed)}
@@ -238,7 +238,7 @@ func (p *Structural) judges() error {
 		asked = append(asked, a.Kind)
 	}
 	if strange := p.Unlearned(asked); len(strange) > 0 {
-		return fmt.Errorf("the policy was trained on the kinds %v, but the configuration offers %s; remove %s, "+
+		return fmt.Errorf("the policy was trained on the action kinds %v, but the configuration offers %s; remove %s, "+
 			"or use a policy that was trained on tables with this kind", p.Learned, strange[0], strange[0])
 	}
 	return nil

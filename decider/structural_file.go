@@ -170,7 +170,7 @@ func spreadColumns(values []float64, names []string) []float64 {
 func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	text, ok := set.Metadata[structuralKey]
 	if !ok {
-		return nil, fmt.Errorf("%w: the header has no %s; use the file that learning wrote", ErrNotStructural,
+		return nil, fmt.Errorf("%w: the header has no %s; use the file that 'graft learn' wrote", ErrNotStructural,
 			structuralKey)
 	}
 	var mark struct {

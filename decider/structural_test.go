@@ -151,7 +151,7 @@ func TestTargetsThatWereLearned(t *testing.T) {
 
 	p.Kinds, p.Actions = []net2net.Kind{"kernel"}, nil
 	require.ErrorContains(t, p.Fits(n),
-		"the policy was trained on the kinds [deepen widen], but the configuration offers kernel")
+		"the policy was trained on the action kinds [deepen widen], but the configuration offers kernel")
 	p.Actions, p.Kinds, p.Targets = nil, nil, []string{"kernel matrix"}
 	require.ErrorContains(t, p.Fits(n),
 		"the actions that it was trained on: kernel matrix, but none of these actions fits")

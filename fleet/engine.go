@@ -127,7 +127,7 @@ func NewEngine(name string, t Tools) (Engine, error) {
 		return nil, noEngine(name)
 	}
 	if t.Files == nil || t.Clock == nil {
-		return nil, errors.New("make an engine: the file system or the clock is missing; set both")
+		return nil, errors.New("create an engine: the file system or the clock is missing; set both")
 	}
 	t.ensureDefaults()
 	return e.make(t), nil

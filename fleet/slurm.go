@@ -275,7 +275,7 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 		case len(live) == 0:
 			return nil // scancel may fail for a task that is just ending
 		case s.Clock.Now() >= end:
-			return errors.Join(fmt.Errorf("jobs %s did not end within %v of scancel; check 'squeue -n %s'",
+			return errors.Join(fmt.Errorf("jobs %s did not end within %v after scancel; check 'squeue -n %s'",
 				strings.Join(live, ", "), 10*s.CommandTimeout, h.Key), refused)
 		case look%asking == 0:
 			// By number and name, because the number may now belong to another job.

@@ -415,8 +415,8 @@ func TestSuperviseFailsWhenNoWorkerIsLeft(t *testing.T) {
 	s.states[1].State, s.states[1].Exit, s.states[1].Log = Failed, 9, "/the/log"
 	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{Failures: 2})
 	require.ErrorIs(t, err, ErrNoWorkers)
-	require.ErrorContains(t, err, "worker 0 is stopped (by somebody)")
-	require.ErrorContains(t, err, "worker 1 is failed (exit code 9), log: /the/log")
+	require.ErrorContains(t, err, "worker 0: stopped (by somebody)")
+	require.ErrorContains(t, err, "worker 1: failed (exit code 9), log: /the/log")
 	require.Len(t, s.submits, 3)
 }
 

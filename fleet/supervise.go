@@ -235,7 +235,7 @@ func (t *supervision) end(ctx context.Context, states []WorkerState) (bool, erro
 	if now-t.through < t.o.Grace {
 		return false, t.remember(states)
 	}
-	t.o.Note(fmt.Sprintf("workers still run %v after the last task; cancelling them", t.o.Grace))
+	t.o.Note(fmt.Sprintf("workers are still running %v after the last task; cancelling them", t.o.Grace))
 	limited, giveBack := t.within(ctx, t.o.Grace)
 	defer giveBack()
 	err := t.engine.Cancel(limited, t.journal.Handle)
@@ -275,7 +275,7 @@ func outcomes(states []WorkerState) string {
 	const most = 5
 	var said []string
 	for _, w := range states[:min(most, len(states))] {
-		text := fmt.Sprintf("worker %d is %s", w.Worker, w.State)
+		text := fmt.Sprintf("worker %d: %s", w.Worker, w.State)
 		switch {
 		case w.Exit != 0:
 			text += fmt.Sprintf(" (exit code %d)", w.Exit)

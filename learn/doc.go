@@ -20,7 +20,7 @@
 // of the state. An action changes a few of the hundreds of candidates; only these are described and embedded again,
 // when playing and when learning.
 //
-// Time advances when an environment says so. Each decision in a slot is a separate action. An outcome states the
+// The environment decides when time advances. Each decision in a slot is a separate action. An outcome states the
 // number of elapsed steps of time, and only elapsed steps are discounted.
 //
 // An agent scores candidates, not positions. One network scores each action of each job, so the number of jobs is

@@ -155,7 +155,7 @@ func (d *DQN) Learn(ctx context.Context, actions int) error {
 			continue
 		}
 		if err := d.descend(); err != nil {
-			return fmt.Errorf("learn by DQN, action %d: %w", d.acted, err)
+			return fmt.Errorf("learn with DQN, action %d: %w", d.acted, err)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func UpdateGradient(m Model, steps []Step, o GradientOptions) error {
 		}
 	}
 	if err := m.Descend(dLogits, dValues, o.MaxNorm); err != nil {
-		return fmt.Errorf("learn by a policy gradient: %w", err)
+		return fmt.Errorf("learn with a policy gradient: %w", err)
 	}
 	return nil
 }

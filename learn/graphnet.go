@@ -98,7 +98,7 @@ type round struct{ node, tie, reduce *dense.Network }
 func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	o.ensureDefaults()
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("make an agent of graphs: %w", err)
+		return nil, fmt.Errorf("create an agent for graphs: %w", err)
 	}
 	m := &GraphNet{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 3e-4), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true},
 		changes: new(int)}
@@ -128,7 +128,7 @@ func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	}
 	m.logits, m.value = head(o.Actions, 0.01), head(1, 1)
 	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("make an agent of graphs: %w", err)
+		return nil, fmt.Errorf("create an agent for graphs: %w", err)
 	}
 	m.fresh()
 	return m, nil

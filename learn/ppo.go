@@ -78,7 +78,7 @@ func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOpti
 		for at := 0; at < len(order); at += o.Batch {
 			b := newPPOBatch(steps, order[at:min(at+o.Batch, len(order))], advantages, returns, o)
 			if err := b.descend(m, &f); err != nil {
-				return f, fmt.Errorf("learn by PPO: %w", err)
+				return f, fmt.Errorf("learn with PPO: %w", err)
 			}
 			batches++
 		}

@@ -14,8 +14,8 @@ import (
 // of the operating system, relative to the working directory.
 type RunOptions struct {
 	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
-	// Number of policies to learn, from 1 to 1,024. Policies that learn from tables vote together; of learned
-	// schedulers, only the best is kept. Zero means 5.
+	// Number of policies to learn, from 1 to 1,024. Policies that learn from tables vote together. If schedulers learn,
+	// only the best one is kept. Zero means 5.
 	Seeds  int
 	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
 	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.

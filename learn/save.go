@@ -98,7 +98,8 @@ func restoreOne(set *weights.Set, name string, into []float64) error {
 		return fmt.Errorf("restore an agent: tensor %s: %w", name, err)
 	}
 	if len(values) != len(into) {
-		return fmt.Errorf("restore an agent: tensor %s has %d values; expected %d; use an agent of the same sizes",
+		return fmt.Errorf("restore an agent: tensor %s has %d values; expected %d; use an agent with the same layer "+
+			"sizes",
 			name,
 			len(values), len(into))
 	}

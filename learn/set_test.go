@@ -141,7 +141,7 @@ func TestSavedAgents(t *testing.T) {
 			got, same := step(two)
 			require.Equal(t, append(want, value), append(got, same), name)
 		}
-		require.ErrorContains(t, RestoreModel(make(7), &set, "agent."), "use an agent of the same sizes")
+		require.ErrorContains(t, RestoreModel(make(7), &set, "agent."), "use an agent with the same layer sizes")
 		require.ErrorContains(t, RestoreModel(two, &set, "other."), "tensor other.parameter.0 is missing")
 		set.Tensors[1] = weights.FromFloat64s(set.Tensors[1].Name, slices.Repeat([]float64{math.NaN()}, 8))
 		require.ErrorContains(t, RestoreModel(two, &set, "agent."), "is NaN")

@@ -164,5 +164,5 @@ func TestStudiesNameTheStepOfAFault(t *testing.T) {
 	require.NoError(t, err)
 	m.value.Params[0][0] = math.NaN()
 	_, err = UpdatePPO(m, steps, PPOOptions{}, rand.New(rand.NewPCG(1, 1)))
-	require.ErrorContains(t, err, "learn by PPO: optimizer step 1: the gradient norm is not a number")
+	require.ErrorContains(t, err, "learn with PPO: optimizer step 1: the gradient norm is not a number")
 }

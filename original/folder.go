@@ -68,7 +68,7 @@ func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
 	if err != nil {
-		return nil, fmt.Errorf("read results of the original: %w", err)
+		return nil, fmt.Errorf("read results of the original system: %w", err)
 	}
 	l := &Folder{Path: path}
 	var faults []error
@@ -78,7 +78,7 @@ func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return l, fmt.Errorf("read results of the original: %w", err)
+		return l, fmt.Errorf("read results of the original system: %w", err)
 	}
 	return l, nil
 }
@@ -87,7 +87,7 @@ func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
 	rows, _, err := readRows(fsys, path)
 	if err != nil {
-		return nil, fmt.Errorf("read the epochs' times: %w", err)
+		return nil, fmt.Errorf("read the epoch times: %w", err)
 	}
 	return rows, nil
 }

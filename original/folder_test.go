@@ -138,10 +138,10 @@ func TestLegacyFaultsHaveTheirPlace(t *testing.T) {
 		"0,1\n":              "training0.epoch.loss:1: \"0,1\" is not an index, seconds and a value",
 		"0,1,2\n\n":          "training0.epoch.loss:2: ",
 		"x,1,2\n":            `the index "x" is not an integer`,
-		"0,x,2\n":            `the seconds: "x" is not a number`,
+		"0,x,2\n":            `seconds: "x" is not a number`,
 		"0,1,True\n":         `"True" is not a number`,
 		"0,1,0x1p4\n":        "is not a number",
-		"0,1,[1.0, 2.0\n":    "the list \"[1.0, 2.0\" has no end",
+		"0,1,[1.0, 2.0\n":    "the list \"[1.0, 2.0\" has no closing bracket",
 		"0,1,[1.0, None]\n":  `"None" is not a number`,
 		"0,1,[[1.0], 2.0]\n": "is not a number",
 	} {

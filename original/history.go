@@ -68,8 +68,8 @@ func weightsIn(l *Folder) (string, error) {
 	if len(found) == 1 {
 		return filepath.Join(l.Path, found[0]), nil
 	}
-	return "", fmt.Errorf("%s has %d weights files, but no weights.pth; set the path of the file, "+
-		"and also runtimes", l.Path, len(found))
+	return "", fmt.Errorf("%s has %d weights files, but no weights.pth; set the path to one of them, and set runtimes",
+		l.Path, len(found))
 }
 
 // inOrder checks the times of epochs.

@@ -116,8 +116,8 @@ func TestPoliciesThatDoNotFitATable(t *testing.T) {
 		"a sequence is missing": {part, scripted{{1, 0, 0, 0}, {1, 0, 0, 0}},
 			"1 of its sequences are missing, such as (deepen:0, deepen:0); simulate them"},
 		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), "has no token in the vocabulary"},
-		"other actions": {other, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, " +
-			"deepen:2, none, but the table among deepen:1, deepen:0, deepen:2, none; use"},
+		"other actions": {other, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among the actions deepen:0, " +
+			"deepen:1, deepen:2, none, but the table has the actions deepen:1, deepen:0, deepen:2, none; use"},
 		"a policy of more actions": {whole, legacyPolicy(t, "ConvNet2", 5),
 			"the policy chooses among 5 actions, but the table has 4"},
 	} {

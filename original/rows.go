@@ -42,7 +42,7 @@ func parseRow(line string) (row Row, err error) {
 		return row, fmt.Errorf("the index %.100q is not an integer", parts[0])
 	}
 	if row.Seconds, err = parsePythonFloat(parts[1]); err != nil {
-		return row, fmt.Errorf("the seconds: %w", err)
+		return row, fmt.Errorf("seconds: %w", err)
 	}
 	row.Value, err = parseValue(parts[2])
 	return row, err
@@ -63,7 +63,7 @@ func parseValue(text string) (Value, error) {
 	}
 	inside, closed := strings.CutSuffix(inside, "]")
 	if !closed {
-		return Value{}, fmt.Errorf("the list %.100q has no end", text)
+		return Value{}, fmt.Errorf("the list %.100q has no closing bracket", text)
 	}
 	if strings.TrimSpace(inside) == "" {
 		return Value{}, nil

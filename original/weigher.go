@@ -41,8 +41,8 @@ func offersBlocks(m evaluation.Point) error {
 	numbers := ScenarioActions(m.Network)
 	for k, a := range bilstm.Actions(m.Network) {
 		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
-			return fmt.Errorf("the policy chooses among %s, but the table among %s; use a policy that was trained "+
-				"on such a table", strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
+			return fmt.Errorf("the policy chooses among the actions %s, but the table has the actions %s; use a "+
+				"policy that was trained on such a table", strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
 		}
 	}
 	return nil

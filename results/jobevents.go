@@ -75,8 +75,8 @@ var (
 
 const (
 	goesOn       = "the job continues without it"
-	hardlyLearns = "weights hardly change from here on; choose the schedule cosine or linear, " +
-		"a decay closer to 1 or a higher min_lr"
+	hardlyLearns = "the weights hardly change from now on; choose schedule cosine or linear, a decay closer to 1 or " +
+		"a higher min_lr"
 )
 
 // jobEvents lists all events, in the order of their registration.

@@ -60,7 +60,7 @@ func checkColumns(columns []Column) error {
 	for _, c := range columns {
 		switch {
 		case c.Name == "" || seen[c.Name]:
-			return fmt.Errorf("column %q: expected a unique name that is not empty", c.Name)
+			return fmt.Errorf("column %q: expected a unique, non-empty name", c.Name)
 		case strings.ContainsAny(c.Name+c.Unit, "[],\"\r\n") || strings.TrimSpace(c.Name) != c.Name:
 			return fmt.Errorf("column %q: names and units must not contain brackets, commas, quotes, "+
 				"line breaks or surrounding spaces", c)

@@ -161,7 +161,7 @@ func TestElasticFaults(t *testing.T) {
 	fails(t, failure.Usage, "the scheduler sjf is for cluster simulations: jobs that keep the devices that they "+
 		"request",
 		run("--scheduler", "sjf")...)
-	fails(t, failure.Configuration, `compat dl2 requires none`,
+	fails(t, failure.Configuration, `must be "none" with compat dl2`,
 		run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)
 	fails(t, failure.Configuration, "speeds is missing; expected a JSON file", "cluster", "run", "--trace", trace,
 		"--compat", "dl2", "--out", out)

@@ -143,7 +143,7 @@ func TestClusterRun(t *testing.T) {
 	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1", "--resume")...).code)
 	require.Equal(t, outcome, contents(t, filepath.Join("one", runs.OutcomeFile)),
 		"a run that did not end is done again")
-	fails(t, failure.Configuration, "schedule.arrival_factors was [1.0] and is [2.0]",
+	fails(t, failure.Configuration, "schedule.arrival_factors was [1.0] and is now [2.0]",
 		append(args, "--out", "one", "--resume", "--load", "2")...)
 }
 
@@ -233,14 +233,14 @@ func TestClusterFlagFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,600,a\n2,4,600,600,a\n")
 	for flags, says := range map[string]string{
-		"": "give the number of nodes, such as --nodes 16, or --vc-file with a file of virtual clusters, or --data",
+		"": "set --nodes to the number of nodes, --vc-file to a file of virtual clusters, or --data to a folder",
 		"--nodes 16x8": `--nodes is "16x8"; expected a whole number; a file of virtual clusters belongs to ` +
 			"--vc-file",
 		"--nodes 0":  "nodes is missing",
 		"--nodes -1": "nodes is -1; must be between 1 and",
-		"--vc-file none.csv": "no file none.csv; name another in --vc-file, or give a number of nodes in " +
+		"--vc-file none.csv": "file none.csv not found; name another with --vc-file, or give a number of nodes with " +
 			"--nodes",
-		"--vc-file a.csv --nodes 2":  "nodes is 2, but vc_file lists the nodes too; omit one of the two",
+		"--vc-file a.csv --nodes 2":  "nodes is 2, but vc_file lists the nodes too; remove one of them",
 		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another with --trace",
 		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +
 			"batch",
@@ -250,9 +250,9 @@ func TestClusterFlagFaults(t *testing.T) {
 		"--nodes 2 --load -1,abc":     `--load has "-1"; expected numbers above 0`,
 		"--nodes 2 --load 1,abc":      `--load has "abc"; expected numbers above 0`,
 		"--nodes 2 --workers many":    `--workers is "many"; expected a whole number`,
-		"--nodes 2 --estimates limits": "the trace has no time limits of users; name another source of " +
-			"durations in --estimates",
-		"--nodes 2 --scheduler sjf,lucid": "name a file in --estimates",
+		"--nodes 2 --estimates limits": "the trace has no user time limits; name another source of " +
+			"durations with --estimates",
+		"--nodes 2 --scheduler sjf,lucid": "name a file with --estimates",
 	} {
 		args := append([]string{"cluster", "run", "--trace", "jobs.csv", "--out", "run"}, strings.Fields(flags)...)
 		if strings.Contains(flags, "--trace") {
@@ -282,7 +282,7 @@ func TestSchedulersOfASlurmTrace(t *testing.T) {
 	}
 	require.Equal(t, []string{"fifo", "sjf", "srtf", "tiresias", "backfill", "fair"}, names)
 	require.Equal(t, []string{"sjf", "srtf"}, marked, "backfill has the time limits")
-	require.Contains(t, strings.Join(o.Remarks, " "), "also jobs that did not complete there: 1 NODE_FAIL.")
+	require.Contains(t, strings.Join(o.Remarks, " "), "even jobs that did not complete there: 1 NODE_FAIL.")
 	o = decoded[study.Outcome](t, graft("cluster", "run", "--trace", "slurm.csv", "--nodes", "1", "--scheduler",
 		"backfill,qssf", "--estimates", "exact", "--json", "--force").stdout)
 	require.Equal(t, []string{"*", "*"}, []string{o.Schedulers[0].Mark, o.Schedulers[1].Mark}, "both know the "+

@@ -115,7 +115,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		`workload.traces=["text.csv"]`: "unknown trace format",
 		`workload.traces=["torn.csv"]`: "torn.csv:2",
 		`cluster.format="swf"`:         "jobs.csv:1",
-		`cluster.vc_file="none.csv"`:   "no file none.csv; name another in option vc-file",
+		`cluster.vc_file="none.csv"`:   "file none.csv not found; name another with option vc-file",
 		`cluster.vc_file="jobs.csv"`: "unknown header; expected a list of virtual " +
 			"clusters",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",

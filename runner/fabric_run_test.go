@@ -35,9 +35,9 @@ func TestFabricRun(t *testing.T) {
 		filepath.Join(folder, "figures")
 	require.NoError(t, os.WriteFile(path, []byte(smallFabric), 0o644))
 	require.Contains(t, done(t, "config", "check", path).stdout,
-		"6 episodes of 20 jobs of 2 networks on ramp of 8 servers under thrifty, best-constant")
+		"6 episodes with 20 jobs each, of 2 networks, on ramp with 8 servers, under thrifty, best-constant")
 	text := done(t, "fabric", "run", path, "--out", run).stdout
-	require.Contains(t, text, "3 episodes with 20 jobs on ramp of 8 servers, with the same jobs under each scheduler")
+	require.Contains(t, text, "3 episodes of 20 jobs each, on ramp with 8 servers; every scheduler gets the same jobs")
 	require.Contains(t, text, "Load 2: blocked")
 	o := decoded[study.Outcome](t, done(t, "fabric", "run", path, "--out", run, "--resume", "--json").stdout)
 	require.Len(t, o.Points, 2)

@@ -223,7 +223,8 @@ func TestFleetManifest(t *testing.T) {
 	require.Equal(t, filepath.Dir(run), pod.Mounts[0]["mountPath"], "with the cache")
 	again := graft("fleet", "manifest", run)
 	require.Equal(t, o.stdout, again.stdout, again.stderr)
-	fails(t, failure.Configuration, "train.batch was 40 and is 20", "fleet", "manifest", run, "--set", "train.batch=20")
+	fails(t, failure.Configuration, "train.batch was 40 and is now 20", "fleet", "manifest", run, "--set",
+		"train.batch=20")
 
 	require.Contains(t, graft("fleet", "status", run).stdout,
 		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")

@@ -49,7 +49,7 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	require.Equal(t, learntCases(t, whole), learntCases(t, stopped))
 	require.Regexp(t, `(?s)more jobs.*BEST JCT is the mean`, done(t, "report", stopped).stdout)
 	fails(t, failure.Configuration, "the cases have changed since the run started: in case given, workloads.jobs "+
-		"was 6 and is 8",
+		"was 6 and is now 8",
 		append(again, "--set", "workloads.jobs=8")...)
 }
 

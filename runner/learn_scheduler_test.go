@@ -86,17 +86,18 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	}
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
 	refused("nothing would be learned", "--set", `learn.teacher="none"`)
-	refused("workloads.arrivals is trace; add a trace to workload.traces", "--set", `workloads.arrivals="trace"`)
+	refused("workloads.arrivals is trace, which requires a trace; add one to workload.traces", "--set",
+		`workloads.arrivals="trace"`)
 	refused("can never run", "--set", "elastic.gpus_per_node=2")
-	refused("pattern has 0 slots; arrivals =", "--set", `workloads.arrivals="pattern"`)
-	refused("pattern has 2 slots; arrivals =", "--set", "workloads.pattern=[0, 1]")
+	refused("pattern has 0 slots; set pattern only with arrivals =", "--set", `workloads.arrivals="pattern"`)
+	refused("pattern has 2 slots; set pattern only with arrivals =", "--set", "workloads.pattern=[0, 1]")
 	refused("pattern has no jobs", "--set", `workloads.arrivals="pattern"`, "--set", "workloads.pattern=[0, 0]")
-	refused("must not have negative numbers", "--set", `workloads.arrivals="pattern"`, "--set",
+	refused("must not contain negative numbers", "--set", `workloads.arrivals="pattern"`, "--set",
 		"workloads.pattern=[2, -1]")
 	refused("speed_error is 1; must be at least 0 and less than 1", "--set", "elastic.speed_error=1")
 	refused("no such file", "--set", `workloads.train=["none.json"]`)
 	trace, _ := elasticFiles(t)
-	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",
+	refused("is also a training or validation trace", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",
 		fmt.Sprintf("workloads.test=[%[1]q]", trace))
 	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 within 1 slots; raise "+
 		"learn.max_slots, or set learn.teacher",
@@ -119,7 +120,7 @@ func TestSchedulersResume(t *testing.T) {
 		filepath.Join(t.TempDir(), "run")
 	done(t, "learn", path, "--folder", folder)
 	was := learnt(t, folder)
-	fails(t, failure.Configuration, "workloads.jobs was 6 and is 7", "learn", path, "--folder", folder, "--resume",
+	fails(t, failure.Configuration, "workloads.jobs was 6 and is now 7", "learn", path, "--folder", folder, "--resume",
 		"--set", "workloads.jobs=7")
 	done(t, "learn", path, "--folder", folder, "--resume", "--set", `schedule.schedulers=["fifo"]`)
 	require.Equal(t, was, learnt(t, folder))
@@ -156,7 +157,7 @@ every = 4
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
-	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are complete`,
+	require.Regexp(t, `all 8 imitation updates and 4 reinforcement learning updates are complete`,
 		done(t, "learn", path, "--folder", folder, "--resume").stdout)
 	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,
 		contents(t, filepath.Join(folder, "learning.csv")))

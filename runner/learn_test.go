@@ -282,8 +282,8 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 	require.Equal(t, failure.Done, graft("learn", path, "--folder", folder).code)
 	before := learnt(t, folder)
 	for set, says := range map[string]string{
-		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
-		"run.seeds=2":  "run.seeds was 1 and is 2",
+		"learn.beta=4": "learn.beta was 8.0 and is now 4.0",
+		"run.seeds=2":  "run.seeds was 1 and is now 2",
 		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") +
 			"\"]": "a file that the configuration reads has changed",
 	} {

@@ -165,7 +165,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 		"a scheduler of another": {"[machine]\n[schedule]\nschedulers = [\"./none\"]\n", "no such file"},
 		"a scheduler twice":      {"[machine]\n[schedule]\nschedulers = [\"fcfs\", \"fcfs\"]\n", "duplicate fcfs"},
 		"against what is not there": {"[machine]\n[schedule]\nschedulers = [\"fcfs\"]\nagainst = \"sjf\"\n",
-			"against is \"sjf\"; expected one of the schedulers: fcfs"},
+			"against is \"sjf\"; expected one of the schedulers fcfs"},
 		"too much memory": {"[machine]\n" + task + "memory_mb = 20000\n",
 			"task a needs 20000 MiB of GPU memory and can never run: the largest GPU has 16384"},
 		"negative memory": {"[machine]\n" + task + "memory_mb = -1\n", "memory is -1; expected at least 0 MiB"},
@@ -347,5 +347,5 @@ func TestShortTraceOfTasks(t *testing.T) {
 	require.Contains(t, done(t, "config", "check", "node.toml").stdout, "ok: ")
 	out := done(t, "node", "simulate", "node.toml", "--scheduler", "fcfs,sjf").stdout
 	require.Contains(t, out, "1 workload with 1 task in total on 4 GPUs")
-	require.Contains(t, out, "4 jobs of slurm.csv are left out: a task is a job with one GPU, or a part of one")
+	require.Contains(t, out, "4 jobs of slurm.csv are left out: only jobs that have a duration and use one GPU")
 }

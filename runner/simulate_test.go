@@ -114,7 +114,7 @@ func TestSimulate(t *testing.T) {
 	require.Contains(t, text, "4 of 4 runs ended")
 
 	done(t, "table", "check", filepath.Join(run, "table"))
-	fails(t, failure.Configuration, "train.batch was 40 and is 20", "simulate", path, "--folder", run, "--set",
+	fails(t, failure.Configuration, "train.batch was 40 and is now 20", "simulate", path, "--folder", run, "--set",
 		"train.batch=20")
 }
 

@@ -19,7 +19,7 @@ import (
 // from the first submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
-		return nil, fmt.Errorf("make adaptive jobs from a trace: got %d jobs and %d applications; expected at least "+
+		return nil, fmt.Errorf("convert a trace to adaptive jobs: got %d jobs and %d applications; expected at least "+
 			"one of each", len(jobs), len(apps))
 	}
 	o.EnsureDefaults()

@@ -8,8 +8,8 @@ import (
 // goodputKind returns the scheduler goodput.
 func goodputKind() Kind {
 	return Kind{
-		Name: "goodput", About: "Pollux's objective without a genetic search: " +
-			"dynamic programming with an upper bound, then a local search; jobs grow faster", Adapts: true,
+		Name: "goodput", About: "maximises Pollux's objective by dynamic programming with an upper bound and a local " +
+			"search, not by a genetic search; jobs grow faster", Adapts: true,
 		Quirks: []cluster.Quirk{WholeSeconds, FairOnOneNode, FirstStartMoves},
 		New:    func(*World) Scheduler { return &fairest{curves: curves{}} },
 	}

@@ -20,7 +20,7 @@ type Spec struct {
 	Work float64
 }
 
-// Multiple returns the multiple of the application's work.
+// Multiple returns Work, or 1 if it is zero.
 func (s *Spec) Multiple() float64 { return cmp.Or(s.Work, 1) }
 
 // Alone returns the run time in seconds of the job alone on one device with the smallest batch.

@@ -23,10 +23,10 @@ func Kinds() registry.List[Kind] { return SchedulerOptions{}.Kinds(0) }
 func (o SchedulerOptions) Kinds(seed uint64) registry.List[Kind] {
 	o.Pollux.Seed = seed
 	return registry.List[Kind]{
-		{Name: "tiresias", About: "jobs with the least attained service first, with the devices and the batch that " +
-			"users request", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
-		{Name: "optimus", About: "the next device to the job whose remaining time it reduces most; uses the true " +
-			"remaining work of jobs", Quirks: []cluster.Quirk{WholeSeconds, EpochLeftOut, AlwaysTwice, FullNodes},
+		{Name: "tiresias", About: "least attained service first; jobs keep the devices and the batch that users " +
+			"request", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
+		{Name: "optimus", About: "gives the next device to the job whose remaining time it reduces most; uses the " +
+			"true remaining work of jobs", Quirks: []cluster.Quirk{WholeSeconds, EpochLeftOut, AlwaysTwice, FullNodes},
 			New: newOptimus},
 		o.Pollux.Kind(),
 		goodputKind(),

@@ -15,7 +15,7 @@ import (
 // Quirks of Pollux.
 var (
 	NeighboursLeave = cluster.Quirk{Name: "neighbours-leave",
-		Fixed: "if two multi-node jobs share a node, only the second leaves it, not every later job"}
+		Fixed: "if two multi-node jobs share a node, only the second is removed from it, not all later jobs"}
 	LostClaims = cluster.Quirk{Name: "lost-claims",
 		Fixed: "a job that was reduced to one node no longer blocks the nodes that it lost"}
 	FairOnOneNode = cluster.Quirk{Name: "fair-on-one-node",

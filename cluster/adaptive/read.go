@@ -86,7 +86,7 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	return read, cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		name := r.Text("application")
 		_, twice := read[name]
-		r.Expect(!twice, "application", "a name that no earlier row has")
+		r.Expect(!twice, "application", "a unique name; an earlier row has the same name")
 		f := Fixed{Epochs: r.Whole("epochs"), DeviceMost: r.Whole("device_most"), Alone: r.Whole("alone")}
 		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 to use the length of the shortest run")
 		r.Expect(f.DeviceMost >= 0, "device_most",
@@ -155,7 +155,7 @@ func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application
 	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least,
 		DeviceMost: most}
 	if a.Alone > 0 && (a.Alone < a.Limits.Least || a.Alone > a.Limits.Most) {
-		return nil, fmt.Errorf("read application %s: alone is %d; expected a batch from %d to %d", name, a.Alone,
+		return nil, fmt.Errorf("read application %s: alone is %d; expected a batch size from %d to %d", name, a.Alone,
 			a.Limits.Least, a.Limits.Most)
 	}
 	if a.Epochs = fixed.Epochs; a.Epochs == 0 {

@@ -36,7 +36,7 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 		}
 		device, step, wait := measured(r)
 		r.Expect(len(s.device) == 0 || device > s.device[len(s.device)-1], "local_bsz",
-			"more than in the previous row of this placement")
+			"a larger value than in the previous row of this placement")
 		s.add(device, step, wait)
 		t.measured = append(t.measured, goodput.Measured{Nodes: len(placement), Devices: sum(placement), Device: device,
 			Compute: step - wait, Step: step})
@@ -63,7 +63,7 @@ func (t *Times) readScales(fsys files.FS, path string) error {
 	err := cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		nodes, devices := r.Whole("num_nodes"), r.Whole("num_replicas")
 		r.Expect(nodes >= 1, "num_nodes", "at least 1 node")
-		r.Expect(devices >= nodes, "num_replicas", fmt.Sprintf("at least %d, one device on each node", nodes))
+		r.Expect(devices >= nodes, "num_replicas", fmt.Sprintf("at least %d, one device per node", nodes))
 		device, step, wait := measured(r)
 		t.measured = append(t.measured, goodput.Measured{Nodes: nodes, Devices: devices, Device: device,
 			Compute: step - wait, Step: step})
@@ -142,8 +142,8 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 	d, err2 := strconv.Atoi(devices)
 	if err1 != nil || err2 != nil || n < 1 || d < n || len(step) != len(b) || len(sync) != len(b) ||
 		!slices.IsSorted(b) {
-		return place, nil, fmt.Errorf("the entry %q is malformed; expected a key \"NODES,DEVICES\", ascending values "+
-			"b, and one value of step and of sync for each value of b", key)
+		return place, nil, fmt.Errorf("the entry %q is malformed; expected a key \"NODES,DEVICES\", an ascending "+
+			"list b, and lists step and sync of the same length", key)
 	}
 	s = &series{exact: true}
 	for k, device := range b {

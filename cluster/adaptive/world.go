@@ -39,9 +39,9 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds is the quirk by which the ends of epochs are rounded to seconds.
+// WholeSeconds rounds the ends of epochs to seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
-	Fixed: "epochs end when their progress is complete, not at a whole second nearby"}
+	Fixed: "an epoch ends when its progress is complete, not at a whole second"}
 
 // Study holds jobs and their cluster.
 type Study struct {
@@ -257,11 +257,11 @@ func (w *World) check(active []*Job, chosen [][]Share) error {
 		for i, s := range shares {
 			if s.Node < 0 || s.Node >= w.options.Nodes || s.Devices <= 0 ||
 				slices.ContainsFunc(shares[:i], func(o Share) bool { return o.Node == s.Node }) {
-				return fmt.Errorf("the scheduler made an invalid allocation: %d devices of node %d for job %s",
+				return fmt.Errorf("the scheduler made an invalid allocation: %d devices on node %d for job %s",
 					s.Devices, s.Node, active[k].Name)
 			}
 			if w.claimed[s.Node] += s.Devices; w.claimed[s.Node] > w.options.Devices {
-				return fmt.Errorf("the scheduler allocated %d devices of node %d, which has %d", w.claimed[s.Node],
+				return fmt.Errorf("the scheduler allocated %d devices on node %d, which has only %d", w.claimed[s.Node],
 					s.Node, w.options.Devices)
 			}
 		}

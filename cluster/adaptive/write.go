@@ -116,11 +116,11 @@ func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixe
 	case !plainName(name):
 		return fmt.Errorf("write application %s: invalid name; expected letters, digits, '-' and '_'", name)
 	case slices.Contains(others, name) && !replace:
-		return fmt.Errorf("write application %s: an application of this name exists in %s; "+
+		return fmt.Errorf("write application %s: an application with this name exists in %s; "+
 			"choose another name, or set option force", name, root)
 	case facts[name] != Fixed{}:
-		return fmt.Errorf("write application %s: this name has preset facts (from Pollux or in %s), "+
-			"which would override the measurements; choose another name, or delete its row", name, factsFile)
+		return fmt.Errorf("write application %s: this name has preset properties (from Pollux or from its row in "+
+			"%s), which would override the measurements; choose another name, or delete the row", name, factsFile)
 	}
 	folder := filepath.Join(root, name)
 	if err := clearFolder(fsys, folder); err != nil {

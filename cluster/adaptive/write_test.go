@@ -115,8 +115,8 @@ func TestNamesOfApplicationsAreChecked(t *testing.T) {
 	fixed := map[string]Fixed{"known": {Epochs: 3}}
 	write := func(name string) error { return recording.Write(files.OS{}, dir, name, fixed, false) }
 	for name, says := range map[string]string{"": "invalid name", "../up": "invalid name",
-		"known": "this name has preset facts (from Pollux or in applications.csv), which would override the " +
-			"measurements"} {
+		"known": "this name has preset properties (from Pollux or from its row in applications.csv), which would " +
+			"override the measurements"} {
 		require.ErrorContains(t, write(name), says)
 	}
 	_, err := files.OS{}.Stat(dir)

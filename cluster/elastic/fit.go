@@ -50,7 +50,8 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 		case p.Speed == 0 && !keepFailed:
 			continue
 		case seen[at]:
-			return nil, fmt.Errorf("duplicate measurement of %d servers and %d workers; keep one", p.Servers, p.Workers)
+			return nil, fmt.Errorf("duplicate measurement for %d servers and %d workers; keep one",
+				p.Servers, p.Workers)
 		}
 		seen[at] = true
 		s.points = append(s.points, p)

@@ -28,7 +28,7 @@ type TraceOptions struct {
 func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
 	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}
 	if made, err = m.all(jobs); err != nil {
-		return nil, 0, fmt.Errorf("make elastic jobs from a trace: %w", err)
+		return nil, 0, fmt.Errorf("convert a trace to elastic jobs: %w", err)
 	}
 	return made, len(jobs) - len(made), nil
 }

@@ -141,7 +141,7 @@ func TestFromTraceRefuses(t *testing.T) {
 		"job b: job 2 of type n can never run: its first tasks need": {[]trace.Job{one[0], traced("b", 0, 10, 1, "n")},
 			func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types[1].Worker = elastic.Resources{99, 0} }},
 		"job a: job 1: num_epochs is 1e+15": {jobs: []trace.Job{traced("a", 0, 1e16, 1, "m")}},
-		"make elastic jobs from a trace": {one, func(s *elastic.Study,
+		"convert a trace to elastic jobs": {one, func(s *elastic.Study,
 			_ *elastic.TraceOptions) {
 			s.Types = nil
 		}},
@@ -149,7 +149,7 @@ func TestFromTraceRefuses(t *testing.T) {
 			_ *elastic.TraceOptions) {
 			s.Speed = nil
 		}},
-		"has no speeds of model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
+		"has no speeds for model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
 			s.Speed = elastic.Table{}
 		}},
 		"type m has no positive speed": {one, func(s *elastic.Study,
@@ -175,6 +175,6 @@ func TestFromTraceRefuses(t *testing.T) {
 		}
 		_, _, err := elastic.FromTrace(c.jobs, s, o, elastic.NewDraws(1))
 		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, err, "make elastic jobs from a trace")
+		require.ErrorContains(t, err, "convert a trace to elastic jobs")
 	}
 }

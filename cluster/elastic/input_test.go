@@ -59,7 +59,7 @@ func TestStudiesThatCannotRun(t *testing.T) {
 			"job 7: real_num_epochs is +Inf"},
 		"no speeds": {func(s *elastic.Study) { s.Speed = nil }, "the study has no speed model"},
 		"a model without data": {func(s *elastic.Study) { s.Speed = elastic.Table{} },
-			"the speed table has no speeds of model m; add them"},
+			"the speed table has no speeds for model m; add them"},
 		"a table too small": {func(s *elastic.Study) { s.Options.Most = 21 },
 			"the speed table of m does not cover 21 servers and workers"},
 		"no constants": {func(s *elastic.Study) { s.Speed = elastic.Analytic{} },
@@ -272,7 +272,7 @@ func TestReadTypes(t *testing.T) {
 		`{"types": [{"name": "m", "epoch_size": 1}]}`: "read job types: types[0]: type m: worker is missing; " +
 			"set its demand, such as [2, 4] slots of CPU and GPU",
 		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; ` +
-			`expected a unique name that is not empty`,
+			`expected a unique, non-empty name`,
 	} {
 		_, err := elastic.ReadTypes(strings.NewReader(text))
 		require.EqualError(t, err, want)

@@ -27,7 +27,7 @@ var (
 	// NoCost makes the scheduler Optimus ignore the resources that a task needs, start a job with a worker before its
 	// server, and add tasks that slow down a job that has exceeded its estimate.
 	NoCost = cluster.Quirk{Name: "no-cost", Fixed: "Optimus divides the gain of a task by its dominant resource " +
-		"cost, starts jobs with a whole bundle, and ignores speeds that are not positive"}
+		"cost, starts a job with a worker and a server together, and ignores speeds that are not positive"}
 )
 
 // Quirks returns all quirks. To add one, add a line.

@@ -22,12 +22,12 @@ type Scaling struct {
 // Listing returns the name and its line of help.
 func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
-const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear elsewhere"
+const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear for other numbers"
 
 // Scalings returns all scaling models. To add one, add a line.
 func Scalings() registry.List[Scaling] {
 	return registry.List[Scaling]{
-		{NoScaling, "scaling is free", "assumption of the original simulator", 0, 0},
+		{NoScaling, "scaling takes no time", "assumption of the original simulator", 0, 0},
 		{CheckpointRestart, "the job saves a checkpoint and restarts", measurements, 11.45, (16.05 - 11.45) / 5},
 		{HotScaling, "the job keeps running while tasks join and leave", measurements, 0.062, (0.625 - 0.062) / 5},
 	}

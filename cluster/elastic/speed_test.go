@@ -66,7 +66,7 @@ func TestMeasuredSpeeds(t *testing.T) {
 	require.Len(t, table["m"], 3)
 	require.InDelta(t, 20, table["m"][0][1], fitTolerance)
 	for text, want := range map[string]string{
-		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "most is 5000",
+		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: `member "most" is 5000`,
 		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "interpolation needs at least two " +
 			"measurements, but only one is usable",
 		`{"measured": {"m": [{"servers": 0, "workers": 1, "speed": 10}, {"servers": 2, "workers": 1, ` +
@@ -83,7 +83,7 @@ func TestMeasuredSpeeds(t *testing.T) {
 func TestFitsThatFail(t *testing.T) {
 	for want, points := range map[string][]elastic.Measurement{
 		"interpolate speeds of m: 0 measurements are usable; expected 1 to 1024":             {{1, 1, 0}},
-		"duplicate measurement of 1 servers and 2 workers; keep one":                         {{1, 2, 3}, {1, 2, 4}},
+		"duplicate measurement for 1 servers and 2 workers; keep one":                        {{1, 2, 3}, {1, 2, 4}},
 		"interpolation needs at least two measurements, but only one is usable; add another": {{1, 2, 3}},
 	} {
 		_, err := elastic.FitTable(map[string][]elastic.Measurement{"m": points}, 3, false)

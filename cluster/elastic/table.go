@@ -32,7 +32,7 @@ func ReadTable(r io.Reader) (Table, error) {
 		return nil, fmt.Errorf("read a speed table: %w", err)
 	}
 	if file.Most < 0 || file.Most > maxEstimated {
-		return nil, fmt.Errorf("read a speed table: most is %d; expected 1 to %d", file.Most, maxEstimated)
+		return nil, fmt.Errorf("read a speed table: member \"most\" is %d; expected 1 to %d", file.Most, maxEstimated)
 	}
 	if len(file.Table) == 0 && len(file.Measured) > 0 {
 		var err error
@@ -101,7 +101,7 @@ func (t Table) Limit(model *JobType, workers, servers int, seconds float64) floa
 func (t Table) Check(model *JobType, most int) error {
 	rows := t[model.Name]
 	if rows == nil {
-		return fmt.Errorf("the speed table has no speeds of model %s; add them", model.Name)
+		return fmt.Errorf("the speed table has no speeds for model %s; add them", model.Name)
 	}
 	if len(rows) < most || len(rows[0]) < most {
 		return fmt.Errorf("the speed table of %s does not cover %d servers and workers; extend it, or lower the "+

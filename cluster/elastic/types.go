@@ -33,7 +33,7 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 		err := t.fault()
 		switch {
 		case t.Name == "" || seen[t.Name]:
-			err = fmt.Errorf("name is %q; expected a unique name that is not empty", t.Name)
+			err = fmt.Errorf("name is %q; expected a unique, non-empty name", t.Name)
 		case err == nil && t.Worker == Resources{}:
 			err = fmt.Errorf("type %s: worker is missing; set its demand, such as [2, 4] slots of CPU and GPU", t.Name)
 		}

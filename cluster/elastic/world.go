@@ -115,7 +115,7 @@ func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
 }
 
-// Counts yields all numbers of workers and servers with which a job can train.
+// Counts yields all combinations of workers and servers with which a job can train.
 func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
 
 // Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a slot with the given

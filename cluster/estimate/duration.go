@@ -44,7 +44,7 @@ func (o *DurationOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o DurationOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Zero.IsZero(), "zero is missing; set the date of the trace's second 0")
+	faults.When(o.Zero.IsZero(), "zero is missing; set it to the date of the trace's second 0")
 	faults.When(o.Every < 1, "every is %d seconds; must be at least 1", o.Every)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }

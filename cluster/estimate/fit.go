@@ -41,7 +41,7 @@ type bag struct {
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {
-		return nil, fmt.Errorf("learn an estimate: %w", err)
+		return nil, fmt.Errorf("fit an estimate model: %w", err)
 	}
 	p := newPlan(t, o)
 	p.stop = ctx.Done()
@@ -50,7 +50,7 @@ func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	p.choosePairs(p.learners(bags))
 	p.stage(bags, p.learnPairs)
 	if err := ctx.Err(); err != nil { // the learned model is incomplete
-		return nil, fmt.Errorf("learn an estimate: %w", err)
+		return nil, fmt.Errorf("fit an estimate model: %w", err)
 	}
 	return p.model(p.learners(bags)), nil
 }

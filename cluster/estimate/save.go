@@ -181,7 +181,7 @@ func (f *feature) check() error {
 	case f.text:
 		return f.checkTexts()
 	case f.levels != nil || f.own != 0:
-		return errors.New("the numeric feature has texts")
+		return errors.New("the numeric feature has text values")
 	case len(f.edges) >= mostBins:
 		return fmt.Errorf("the feature has %d edges; expected at most %d", len(f.edges), mostBins-1)
 	case !stat.Finite(float64(f.low)) || !stat.Finite(float64(f.high)) || f.low > f.high:
@@ -207,7 +207,8 @@ func (f *feature) checkTexts() error {
 	}
 	switch {
 	case len(f.levels) == 0 || len(f.levels) > mostLevels || f.edges != nil || f.low != 0 || f.high != 0:
-		return fmt.Errorf("the text feature has %d texts; expected 1 to %d, and no numbers", len(f.levels), mostLevels)
+		return fmt.Errorf("the text feature has %d values; expected 1 to %d texts and no numbers",
+			len(f.levels), mostLevels)
 	case f.own < 1 || f.own > len(f.levels) || f.own > mostBins || f.own == mostBins && f.own < len(f.levels):
 		return fmt.Errorf("the feature has %d bins for %d texts; expected at least 1 and at most one bin per text",
 			f.own,
@@ -221,10 +222,10 @@ func (m *Model) checkTerm(of int) error {
 	t := &m.terms[of]
 	if of < len(m.features) {
 		if len(t.axes) != 1 || t.axes[0].feature != of || t.axes[0].groups != nil {
-			return fmt.Errorf("the term has other features; expected feature %d alone, without groups", of)
+			return fmt.Errorf("the term has unexpected features; expected only feature %d, without groups", of)
 		}
 	} else if len(t.axes) != 2 || t.axes[0].feature >= t.axes[1].feature {
-		return errors.New("the term has other features; expected two features in ascending order")
+		return errors.New("the term has unexpected features; expected two features in ascending order")
 	}
 	size := 1
 	for k := range t.axes {
@@ -260,7 +261,7 @@ func (m *Model) checkAxis(a *axis, grouped bool) error {
 		return nil
 	}
 	if len(a.groups) != a.size || a.groups[missingBin] != 0 {
-		return fmt.Errorf("feature %d has groups for %[3]d bins; expected %[2]d, and group 0 for missing values",
+		return fmt.Errorf("feature %d has groups for %[3]d bins; expected %[2]d bins, and group 0 for missing values",
 			a.feature,
 			a.size, len(a.groups))
 	}

@@ -87,12 +87,13 @@ func TestDamageIsRefused(t *testing.T) {
 		"a feature": {`"features":[2,3]`, `"features":[2,9]`, "unknown feature 9"},
 		"groups": {`"groups":[[0,1,2,3,3]`, `"groups":[[0,1,3,3,3]`, "expected consecutive " +
 			"numbers from 1"},
-		"a base":                        {`"base":`, `"base":9e999,"base":`, "not an estimate model"},
-		"the numeric feature has texts": {`"name":"a",`, `"name":"a","levels":["a"],`, "the numeric feature has texts"},
-		"a range":                       {`"low":0.`, `"low":3.`, "the range is 3"},
-		"texts and numbers":             {`"text":true,`, `"text":true,"high":3,`, "the text feature has"},
-		"a deviation":                   {`"deviations":[0,`, `"deviations":[-1,`, "deviation -1"},
-		"a value more":                  {`"values":[`, `"values":[0,`, "term 0"},
+		"a base": {`"base":`, `"base":9e999,"base":`, "not an estimate model"},
+		"the numeric feature has text values": {`"name":"a",`, `"name":"a","levels":["a"],`,
+			"the numeric feature has text values"},
+		"a range":           {`"low":0.`, `"low":3.`, "the range is 3"},
+		"texts and numbers": {`"text":true,`, `"text":true,"high":3,`, "the text feature has"},
+		"a deviation":       {`"deviations":[0,`, `"deviations":[-1,`, "deviation -1"},
+		"a value more":      {`"values":[`, `"values":[0,`, "term 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := written(t, small(t))

@@ -31,12 +31,13 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 		last = max(last, time)
 	}
 	if (last-first)/every >= mostWindows {
-		return nil, fmt.Errorf("walk forward from %d to %d by %d: more than %d windows; check the unit of the times",
+		return nil, fmt.Errorf("walk forward from %d to %d in windows of length %d: more than %d windows; check the "+
+			"unit of the times",
 			first, last, every, mostWindows)
 	}
 	if windows := (last-first)/every + 1; last >= first && windows*int64(len(times)) > mostListed {
-		return nil, fmt.Errorf("walk forward from %d to %d by %d: too many windows (%d) for %d rows; "+
-			"use longer windows", first, last, every, windows, len(times))
+		return nil, fmt.Errorf("walk forward from %d to %d in windows of length %d: too many windows (%d) for %d "+
+			"rows; use longer windows", first, last, every, windows, len(times))
 	}
 	var windows []Window
 	for from := first; from <= last; from += every {

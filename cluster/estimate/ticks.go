@@ -28,7 +28,7 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 	begin := midnightBefore(zero, first)
 	if n := (last-begin)/seconds + 1; n > mostTicks {
 		return nil, fmt.Errorf("count submissions: the trace spans %d steps of %v; expected at most %d; remove jobs "+
-			"that were submitted much earlier or later than the others", n, o.Step, mostTicks)
+			"that were submitted much earlier or later than most jobs", n, o.Step, mostTicks)
 	}
 	ticks := make([]Tick, (last-begin)/seconds+1)
 	for k := range ticks {

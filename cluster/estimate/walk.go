@@ -67,7 +67,7 @@ func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions)
 	}
 	for _, window := range windows {
 		if err := w.step(ctx, window); err != nil {
-			return nil, fmt.Errorf("estimate durations from second %d on: %w", window.From, err)
+			return nil, fmt.Errorf("estimate durations from second %d: %w", window.From, err)
 		}
 	}
 	if len(w.truth) > 0 {

@@ -107,7 +107,7 @@ func (x *executor) begin(a *attempt, output *os.File) (*exec.Cmd, error) {
 			set.Set(cpu)
 		}
 		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			return nil, fmt.Errorf("use CPU cores %v: %w", cpus, err)
+			return nil, fmt.Errorf("set CPU affinity to cores %v: %w", cpus, err)
 		}
 	}
 	cmd, err := x.start(a, output)

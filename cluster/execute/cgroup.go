@@ -37,7 +37,7 @@ type cgroups struct {
 	controls []string // controllers that limit tasks
 }
 
-// openCgroups makes the executor's group. Its error says why the user may not do so.
+// openCgroups creates the executor's cgroup. The error is the reason why the user may not create it.
 func openCgroups(o *Options, folder string) (*cgroups, error) {
 	parent := o.Cgroup
 	switch {
@@ -204,10 +204,11 @@ func (g *cgroups) removeAll() error {
 // about describes in words how tasks are confined.
 func about(g *cgroups, why error) string {
 	if g == nil {
-		return fmt.Sprintf("CPU affinity; no cgroup: %v; memory limits are not enforced", why)
+		return fmt.Sprintf("CPU affinity, without cgroups (%v), so memory limits are not enforced", why)
 	}
 	if len(g.controls) == 0 {
-		return "CPU affinity; a cgroup stops and kills tasks; it has no controllers, so memory limits are not enforced"
+		return "CPU affinity, and a cgroup to stop and kill tasks; it has no controllers, so memory limits are not " +
+			"enforced"
 	}
-	return "CPU affinity; a cgroup stops and kills tasks, and limits " + strings.Join(g.controls, " and ")
+	return "CPU affinity, and a cgroup to stop and kill tasks and to limit " + strings.Join(g.controls, " and ")
 }

@@ -48,8 +48,8 @@ func prepare(o Options, jobs []Job) (Options, []Job, error) {
 // checkStops returns an error for jobs that the scheduler may stop but that do not support it.
 func (o *Options) checkStops(jobs []Job) error {
 	if o.Kind.Slices && o.Rules.Keep && len(jobs) > mostHeld {
-		return fmt.Errorf("the workload has %d tasks; expected at most %d if stopped tasks keep their memory; let "+
-			"them release their memory, or use a scheduler that does not stop tasks", len(jobs), mostHeld)
+		return fmt.Errorf("the workload has %d tasks; expected at most %d if stopped tasks keep their memory; set "+
+			"machine.stop to \"checkpoint\", or use a scheduler that does not stop tasks", len(jobs), mostHeld)
 	}
 	if !o.Kind.Slices || o.Rules.Keep {
 		return nil
@@ -64,8 +64,8 @@ func (o *Options) checkStops(jobs []Job) error {
 
 // cannotStop returns the error of a job that would lose its work.
 func (o *Options) cannotStop(j *Job) error {
-	return fmt.Errorf("task %s: scheduler %s stops tasks, but checkpoint is not set for this task; set it if the task "+
-		"saves its state at SIGTERM and can continue later, let stopped tasks keep their memory, or use another "+
+	return fmt.Errorf("task %s: scheduler %s stops tasks, but checkpoint is not set for this task; set checkpoint if "+
+		"the task saves its state at SIGTERM and can continue later, set machine.stop to \"signal\", or use another "+
 		"scheduler", j.Name, o.Kind.Name)
 }
 

@@ -212,7 +212,8 @@ func (x *executor) decide() {
 			x.touch(d.Start)
 		}
 	}
-	x.fail(fmt.Errorf("scheduler %s made %d decisions at one time without an empty decision; expected one at the end",
+	x.fail(fmt.Errorf("scheduler %s made %d decisions at the same point in time; expected an empty decision after "+
+		"the last one",
 		x.o.Kind.Name, most))
 }
 

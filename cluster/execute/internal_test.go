@@ -45,7 +45,7 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	o := Options{Files: files.OS{}, Clock: fleet.NewClock(time.Now), Cgroup: parent}
 	g, err := openCgroups(&o, "/run")
 	require.NoError(t, err)
-	require.Equal(t, "CPU affinity; a cgroup stops and kills tasks, and limits cpu and memory", about(g, nil))
+	require.Equal(t, "CPU affinity, and a cgroup to stop and kill tasks and to limit cpu and memory", about(g, nil))
 	c, err := g.task(3, 1.5, 1<<20)
 	require.NoError(t, err)
 	c.freeze(true)
@@ -86,7 +86,7 @@ func TestTasksRunWithoutTheirCgroup(t *testing.T) {
 	require.NoError(t, run.Close())
 	require.Equal(t, 2, r.Summary.Completed)
 	require.Len(t, reasons, 2)
-	require.Contains(t, reasons[1], "no cgroup: fork/exec")
+	require.Contains(t, reasons[1], "without cgroups (fork/exec")
 	require.Equal(t, reasons[1], r.Confinement)
 }
 

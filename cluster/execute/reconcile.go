@@ -98,7 +98,7 @@ func (x *executor) confine(a *attempt) (err error) {
 		cores = a.job.Cores / 100 * float64(len(d.CPUs))
 	}
 	if a.group, err = x.groups.task(a.task.ID, cores, a.job.MemoryLimit*(1<<20)); err != nil {
-		return fmt.Errorf("make a cgroup: %w", err)
+		return fmt.Errorf("create a cgroup: %w", err)
 	}
 	return nil
 }

@@ -111,8 +111,8 @@ func (l *Limits) validate() error {
 		return fmt.Errorf("limits is %q; expected fixed, uniform, skewed or values", l.Kind)
 	}
 	if !(l.Least > 0 && l.Least <= l.Most && l.Most <= 1) {
-		return fmt.Errorf("min_limit is %g and max_limit is %g; expected ascending shares of the time on one server, "+
-			"more than 0 and at most 1", l.Least, l.Most)
+		return fmt.Errorf("min_limit is %g and max_limit is %g; expected 0 < min_limit <= max_limit <= 1, as shares "+
+			"of the time on one server", l.Least, l.Most)
 	}
 	if math.IsNaN(l.Skewness) || math.Abs(l.Skewness) > 1000 {
 		return fmt.Errorf("skewness is %g; expected -1000 to 1000", l.Skewness)

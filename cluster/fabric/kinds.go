@@ -25,13 +25,14 @@ func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decide
 // Kinds lists the kinds of deciders, except constant degrees such as constant-4.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
-		{"never", "splits no job", always(Never{})},
+		{"never", "does not split jobs", always(Never{})},
 		{"least", "splits jobs in two", always(Least{})},
 		{"most", "splits jobs into as many parts as there are free servers", always(Most{})},
-		{"in-time", "splits a job into the number of parts that its limit needs at linear speedup", always(InTime{})},
-		{"thrifty", "simulates each degree; chooses the degree that meets the limit with the least server time",
+		{"in-time", "splits a job into as many parts as it needs to meet its limit, assuming linear speedup",
+			always(InTime{})},
+		{"thrifty", "simulates each degree and chooses the degree that meets the limit with the least server time",
 			always(Thrifty{})},
-		{"quickest", "simulates each degree; chooses the degree that ends first", always(Quickest{})},
+		{"quickest", "simulates each degree and chooses the degree at which the job ends first", always(Quickest{})},
 		{"random", "chooses a valid degree at random",
 			func(random *rand.Rand) Decider { return Random{random.IntN} }},
 	}

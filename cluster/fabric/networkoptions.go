@@ -34,10 +34,10 @@ var kindsOfNetworks = map[string]struct {
 	"ramp": {[]int{4, 4, 2}, func(o *NetworkOptions, q cluster.Quirks) Network {
 		return &Ramp{Groups: o.Size[0], Racks: o.Size[1], Servers: o.Size[2], Channels: o.Channels,
 			Bandwidth: o.Bandwidth, Latency: o.Latency, IO: o.IO, Quirks: q}
-	}, "groups, racks in a group and servers in a rack"},
+	}, "groups, racks per group and servers per rack"},
 	"tree": {[]int{4, 8}, func(o *NetworkOptions, _ cluster.Quirks) Network {
 		return &Tree{Racks: o.Size[0], Servers: o.Size[1], Bandwidth: o.Bandwidth, Uplink: o.Uplink, Latency: o.Latency}
-	}, "racks and servers in a rack"},
+	}, "racks and servers per rack"},
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -68,7 +68,7 @@ func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 		return nil, fmt.Errorf("unknown network %q; expected ramp or tree", o.Kind)
 	}
 	if len(o.Size) != len(kind.size) {
-		return nil, fmt.Errorf("size is %v; network %s expected %d numbers: %s", o.Size, o.Kind, len(kind.size),
+		return nil, fmt.Errorf("size is %v; expected %d numbers for network %s: %s", o.Size, len(kind.size), o.Kind,
 			kind.ask)
 	}
 	n := kind.make(&o, q)

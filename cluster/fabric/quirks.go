@@ -38,10 +38,11 @@ var (
 		Fixed: "a channel carries one transfer at a time, the transfer with the highest priority"}
 	// ForgottenPlacement caches a step by model and degree, without its placement.
 	ForgottenPlacement = cluster.Quirk{Name: "forgotten-placement",
-		Fixed: "step times are cached by model, degree and placement, not by the first placement of that degree"}
+		Fixed: "step times are cached by model, degree and placement, not only by model and degree"}
 	// RoundedLimit compares a job's time with its limit exactly, so a rounding error can block the job.
 	RoundedLimit = cluster.Quirk{Name: "rounded-limit",
-		Fixed: "a job is blocked only if it exceeds its limit by more than rounding, a relative 1e-9"}
+		Fixed: "a job is blocked only if it exceeds its limit by more than a relative 1e-9, not because of " +
+			"rounding errors"}
 	// StepShare divides utilisation by the number of steps of a job.
 	StepShare = cluster.Quirk{Name: "step-share", Fixed: "utilisation is the share of a step's time in which a " +
 		"server computes; it is not divided by the number of steps"}

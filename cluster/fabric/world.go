@@ -202,7 +202,7 @@ func (w *World) admit(job *Job) error {
 	return nil
 }
 
-// prepare places a job at a degree and simulates its step. A cause says why it cannot start.
+// prepare places a job at a degree and simulates its step. The returned cause is the reason why it cannot start.
 func (w *World) prepare(job *Job, degree int, pick func(lanes int) int) (*Run, Cause, error) {
 	parted := w.study.Parted(job.Model, degree)
 	site := Site{

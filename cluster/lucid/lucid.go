@@ -17,7 +17,7 @@ func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{
 		Name:      "lucid",
-		About:     "the fewest expected device-seconds first; profiles jobs first and packs them",
+		About:     "fewest expected device-seconds first; profiles jobs before it schedules them, and packs jobs",
 		Estimates: "ebm",
 		Profiles:  true,
 		Quirks:    []cluster.Quirk{cluster.ExtraSecond, slowPartner, freeProfiling, fourModels},

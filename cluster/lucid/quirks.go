@@ -12,7 +12,7 @@ var (
 		Fixed: "a packed job runs at full speed after its partner has ended"}
 	freeProfiling = cluster.Quirk{Name: "free-profiling", Fixed: "a job waits until its profile is complete"}
 	fourModels    = cluster.Quirk{Name: "four-models",
-		Fixed: "measured pairs use the measured speeds for every model"}
+		Fixed: "measured speeds of pairs apply to all models"}
 )
 
 // alike lists the models without interference under the quirk four-models.

@@ -259,7 +259,7 @@ func (w *World) Waited() time.Duration { return w.waited }
 // Unfinished returns the number of tasks that have arrived and have not ended.
 func (w *World) Unfinished() int { return w.unfinished }
 
-// Coming reports whether an event is pending that needs no decision.
+// Coming reports whether an event that needs no decision is pending.
 func (w *World) Coming() bool { return w.kernel.Len() > 0 }
 
 // Run simulates a study under a scheduler.
@@ -305,6 +305,7 @@ func (w *World) decide(s Scheduler) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the scheduler made %d decisions at one time without an empty decision; expected one at the end",
+	return fmt.Errorf("the scheduler made %d decisions at the same point in time; expected an empty decision after "+
+		"the last one",
 		2*len(w.All)+1)
 }

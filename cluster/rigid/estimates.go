@@ -41,7 +41,7 @@ func (s *inputs) ready() error {
 		}
 		if p.Profiles && s.base.Profiles == nil {
 			return failure.Usagef("%s needs profiles of single models and of pairs; "+
-				"name a folder with single_data.csv and colocate_info.csv in option data", name)
+				"name a folder that contains single_data.csv and colocate_info.csv with option data", name)
 		}
 	}
 	for _, factor := range s.Schedule.ArrivalFactors {
@@ -107,9 +107,8 @@ func hasLimits(jobs []trace.Job) bool {
 // limits returns the time limits of the jobs. A job without one gets the longest limit of the trace.
 func limits(jobs []trace.Job) ([]float64, error) {
 	if !hasLimits(jobs) {
-		return nil, failure.Usagef("the trace has no time limits of users; name another source of durations in " +
-			"option " +
-			"estimates, or use a trace of format slurm or swf that has them")
+		return nil, failure.Usagef("the trace has no user time limits; name another source of durations with option " +
+			"estimates, or use a trace in slurm or swf format that has time limits")
 	}
 	longest := slices.MaxFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Limit, b.Limit) }).Limit
 	list := make([]float64, len(jobs))
@@ -150,9 +149,9 @@ func (s *inputs) readEstimates(source, policy string) ([]float64, error) {
 	}
 	if path == "" {
 		return nil, failure.Usagef("%s needs estimated durations of jobs, "+
-			"but the folder of option data has no file *_%s*.csv; name a file in option estimates, "+
-			"create one with 'graft cluster estimate', or use true durations with option estimates exact or "+
-			"users' time limits with limits", policy,
+			"but the folder in option data has no file *_%s*.csv; name a file with option estimates, create one with "+
+			"'graft cluster estimate', or set option estimates to exact (true durations) or limits (users' time "+
+			"limits)", policy,
 			source)
 	}
 	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)

@@ -26,8 +26,8 @@ func World() *study.World {
 		About:    "jobs that keep the devices that they request",
 		Sections: []string{"cluster"}, Compats: []string{CompatLucid},
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
-		Notes: "--compat lucid keeps the faults of Lucid's simulator and reproduces its results on its month of " +
-			"jobs\njob by job. Without it, the faults are corrected; --ablate reports the effect of each.",
+		Notes: "--compat lucid keeps the faults of Lucid's simulator and reproduces its result for each job of its\n" +
+			"month of jobs. Without it, the faults are corrected; --ablate reports the effect of each.",
 		Flags: flags(), Quirks: quirks(), New: func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
 			for _, p := range schedulers.Kinds() {
@@ -38,7 +38,7 @@ func World() *study.World {
 	}
 }
 
-// needs lists the flags one of which gives a scheduler its data.
+// needs lists the flags of which a scheduler requires at least one.
 func needs(p cluster.Policy) []string {
 	switch {
 	case p.Profiles:
@@ -65,8 +65,9 @@ func flags() []study.Flag {
 	return []study.Flag{
 		{Name: "data", Key: "cluster.data",
 			About: "folder of cluster data: nodes, profiles, estimates and forecasts"},
-		{Name: "nodes", Key: "cluster.nodes", About: "number of nodes of a single virtual cluster for all jobs"},
-		{Name: "vc-file", Key: "cluster.vc_file", About: "file of virtual clusters and their nodes", Text: true},
+		{Name: "nodes", Key: "cluster.nodes", About: "number of nodes; all jobs share a single virtual cluster"},
+		{Name: "vc-file", Key: "cluster.vc_file", About: "file of virtual clusters and their numbers of nodes",
+			Text: true},
 		{Name: "compat", Key: "cluster.compat"},
 		{Name: "gpus-per-node", Key: "cluster.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
 		{Name: "placement", Key: "cluster.placement",
@@ -126,7 +127,7 @@ func (f *File) Contents(io.Writer) {}
 
 // Summary describes the simulations in one line.
 func (f *File) Summary() (string, error) {
-	return fmt.Sprintf("jobs of %s under %s, placement %s, quirks of %s, arrival factors %v",
+	return fmt.Sprintf("jobs of %s under %s, placement %s, compat %s, arrival factors %v",
 		words.Some(f.Workload.Traces, 4), strings.Join(f.Schedule.Schedulers, ", "), f.Cluster.Placement,
 		f.Cluster.Compat, f.Schedule.ArrivalFactors), nil
 }

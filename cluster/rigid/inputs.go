@@ -102,12 +102,12 @@ func (s *inputs) readNodes() (err error) {
 	}
 	path := cmp.Or(s.Cluster.VCFile, s.data.Nodes)
 	if path == "" {
-		return failure.Usagef("%s has no vc_config.csv; name a file of virtual clusters and their nodes in option "+
+		return failure.Usagef("%s has no vc_config.csv; name a file of virtual clusters and their nodes with option "+
 			"vc-file", s.Cluster.Data)
 	}
 	if s.base.VCs, err = trace.ReadNodes(s.env.Files, path); errors.Is(err, fs.ErrNotExist) {
-		return failure.Usagef("read virtual clusters: no file %s; name another in option vc-file, or give a number "+
-			"of nodes in option nodes", path)
+		return failure.Usagef("read virtual clusters: file %s not found; name another with option vc-file, or give a "+
+			"number of nodes with option nodes", path)
 	}
 	return err
 }

@@ -80,11 +80,11 @@ const (
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.VCFile == "" && o.Nodes == 0,
-		"nodes is missing; give the number of nodes, such as option nodes 16, or option vc-file with a file of "+
-			"virtual clusters, or option data with a folder that has vc_config.csv")
+		"nodes is missing; set option nodes to the number of nodes, option vc-file to a file of virtual clusters, or "+
+			"option data to a folder that contains vc_config.csv")
 	faults.When(o.Nodes < 0 || o.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", o.Nodes,
 		trace.MaxNodes)
-	faults.When(o.Nodes != 0 && o.VCFile != "", "nodes is %d, but vc_file lists the nodes too; omit one of the two",
+	faults.When(o.Nodes != 0 && o.VCFile != "", "nodes is %d, but vc_file lists the nodes too; remove one of them",
 		o.Nodes)
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
@@ -95,7 +95,8 @@ func (o Options) Validate() error {
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
-	faults.When(o.Compat != compatNone && o.Compat != CompatLucid, "compat is %q; must be none or lucid", o.Compat)
+	faults.When(o.Compat != compatNone && o.Compat != CompatLucid, "compat is %q; must be \"none\" or \"lucid\"",
+		o.Compat)
 	return errors.Join(faults...)
 }
 

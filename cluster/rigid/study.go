@@ -62,14 +62,13 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	if len(oracles) > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) use the true durations of jobs, "+
-			"which no real "+
-			"scheduler has.", oracleMark, strings.Join(oracles, ", ")))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) use the true durations of jobs, which a "+
+			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p
 }
 
-// endings says how many jobs did not complete on the traced cluster: they are replayed like the others.
+// endings counts the jobs that did not complete on the traced cluster, which are replayed like all other jobs.
 func (s *simulations) endings() string {
 	counts := map[trace.State]int{}
 	for _, w := range s.workloads {
@@ -89,7 +88,7 @@ func (s *simulations) endings() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "All jobs run for their traced durations, also jobs that did not complete there: " +
+	return "All jobs run for their durations in the trace, even jobs that did not complete there: " +
 		strings.Join(parts, ", ") + "."
 }
 
@@ -114,7 +113,7 @@ func (s *simulations) overDays(of study.Of, point, workload int, samples []float
 
 // remark explains the intervals.
 func remark(*study.Outcome) []string {
-	return []string{"95% intervals over jobs resample days of submission; they need at least two days."}
+	return []string{"95% intervals over jobs are bootstrapped over days of submission and need at least two days."}
 }
 
 // Simulate runs a cell.

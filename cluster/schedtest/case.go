@@ -50,8 +50,8 @@ func Parse(text string) (*Case, error) {
 		}
 		read, known := readers[words[0]]
 		if !known {
-			return nil, fmt.Errorf("line %d: unknown keyword %q; expected one of each, begin, place, quirk, vc, "+
-				"scale, profiler, alone, pair, ahead, job", k+1, words[0])
+			return nil, fmt.Errorf("line %d: unknown keyword %q; expected each, begin, place, quirk, vc, scale, "+
+				"profiler, alone, pair, ahead or job", k+1, words[0])
 		}
 		s := &scan{words: words[1:]}
 		if read(c, s); s.fault == nil && len(s.words) > 0 {

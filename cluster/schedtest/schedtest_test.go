@@ -87,7 +87,7 @@ func TestHold(t *testing.T) {
 				}
 				s.start(p)
 				return cluster.Never
-			}, "job j1 waited for 0 seconds, counted 1",
+			}, "job j1 waited for 0 seconds, but its counter is 1",
 		},
 		"it starts jobs elsewhere the second time": {
 			func(s *faulty, p *cluster.Pool) int64 {

@@ -70,7 +70,7 @@ func (w *watch) Ended(j *cluster.Job) {
 			j.End, seen.left, seen.rate, seen.at, end)
 	}
 	if waited := seen.queue + seen.waited; j.Queue != waited {
-		w.wrong("job %s waited for %d seconds, counted %d", j.Trace.ID, waited, j.Queue)
+		w.wrong("job %s waited for %d seconds, but its counter is %d", j.Trace.ID, waited, j.Queue)
 	}
 	w.inner.Ended(j)
 }

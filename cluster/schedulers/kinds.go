@@ -24,13 +24,13 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return registry.List[cluster.Policy]{
 		{Name: "fifo", About: "in order of submission, without overtaking", New: newFIFO},
-		{Name: "sjf", About: "the shortest job first (oracle: uses the true durations)", New: newSJF,
+		{Name: "sjf", About: "shortest job first (oracle: uses the true durations)", New: newSJF,
 			Oracle: true},
-		{Name: "srtf", About: "the least remaining time first, with preemption (oracle: uses the true durations)",
+		{Name: "srtf", About: "least remaining time first, with preemption (oracle: uses the true durations)",
 			New: newSRTF, Quirks: extra, Oracle: true},
-		{Name: "qssf", About: "the fewest expected device-seconds first", New: newQSSF, Estimates: "lgb",
+		{Name: "qssf", About: "fewest expected device-seconds first", New: newQSSF, Estimates: "lgb",
 			Quirks: []cluster.Quirk{sizeFirst}},
-		{Name: "tiresias", About: "the fewest attained device-seconds first, with preemption; needs no estimates",
+		{Name: "tiresias", About: "fewest attained device-seconds first, with preemption; needs no estimates",
 			New: newTiresias, Quirks: extra},
 		lucid.Policy(o.Lucid),
 		{Name: "backfill", About: "in order of submission; a job may overtake if it delays no earlier job (uses " +

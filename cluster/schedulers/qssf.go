@@ -16,7 +16,8 @@ type qssf struct {
 
 // sizeFirst is the quirk that jobs that arrive while none waits are tried by size for one second.
 var sizeFirst = cluster.Quirk{Name: "size-first",
-	Fixed: "jobs that arrive when the queue is empty are ordered by priority at once, not by size for one second"}
+	Fixed: "jobs that arrive when the queue is empty are ordered by priority from the start, not by size for the " +
+		"first second"}
 
 func newQSSF(s cluster.Setup) (cluster.Scheduler, error) {
 	return &qssf{inTurn{cluster.NewQueue(priority, devices)}, s.Quirks.Keeps(sizeFirst), nil}, nil

@@ -89,7 +89,7 @@ func (o Schedule) Validate(known func(name string) error) error {
 		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers: duplicate %s; remove one", name)
 	}
 	faults.When(o.Against != "" && len(o.Schedulers) > 0 && !slices.ContainsFunc(o.Schedulers, o.isBaseline),
-		"against is %q; expected one of the schedulers: %s", o.Against, strings.Join(o.Schedulers, ", "))
+		"against is %q; expected one of the schedulers %s", o.Against, strings.Join(o.Schedulers, ", "))
 	faults.When(o.Seeds < 1 || o.Seeds > MostSeeds, "seeds is %d; expected 1 to %d", o.Seeds, MostSeeds)
 	faults.When(o.Workers < 0, "workers is %d; expected 0 or more", o.Workers)
 	return errors.Join(faults...)

@@ -56,7 +56,7 @@ func (s Setting) Save(set *weights.Set) error {
 func settingOf(set *weights.Set) (s Setting, err error) {
 	if text, there := set.Metadata[settingKey]; there {
 		if err = json.Unmarshal([]byte(text), &s); err != nil {
-			err = fmt.Errorf("%s of the file is damaged: %w", settingKey, err)
+			err = fmt.Errorf("metadata %s of the file is damaged: %w", settingKey, err)
 		}
 	}
 	return s, err
@@ -68,11 +68,11 @@ func (l *Learned[K]) Remarks(name string, here Setting) (lines []string) {
 	var changes []string
 	for _, key := range slices.Sorted(maps.Keys(here.Cluster)) {
 		if was, known := l.From.Cluster[key]; known && was != here.Cluster[key] {
-			changes = append(changes, fmt.Sprintf("%s was %s and is %s", key, was, here.Cluster[key]))
+			changes = append(changes, fmt.Sprintf("%s was %s and is now %s", key, was, here.Cluster[key]))
 		}
 	}
 	if len(changes) > 0 {
-		lines = append(lines, fmt.Sprintf("Warning: the scheduler %s was trained in another cluster: %s.", name,
+		lines = append(lines, fmt.Sprintf("Warning: the scheduler %s was trained on another cluster: %s.", name,
 			strings.Join(changes, ", ")))
 	}
 	for _, digest := range slices.Sorted(maps.Keys(here.Traces)) {

@@ -33,7 +33,7 @@ func TestLearnedSchedulersSayWhereTheyLearned(t *testing.T) {
 		func(string, *weights.Set) (string, bool, error) { return "kind", true, nil })
 	require.NoError(t, err)
 	require.Empty(t, l.Remarks("x", setting(96, trace("c.csv", "3"))))
-	require.Equal(t, []string{"Warning: the scheduler x was trained in another cluster: nodes was 96 and is 4."},
+	require.Equal(t, []string{"Warning: the scheduler x was trained on another cluster: nodes was 96 and is now 4."},
 		l.Remarks("x", setting(4)))
 	require.Contains(t, l.Remarks("x", setting(96, trace("copy.csv", "2")))[0], "was trained on the trace")
 	built := study.Learned[string]{Kind: "fifo"}

@@ -12,7 +12,7 @@ import (
 // alibaba2020Format is the task table of the trace that Alibaba published of its platform PAI in 2020. It has no
 // header.
 var alibaba2020Format = format{
-	Format: Format{Name: "alibaba2020", About: "CSV of Alibaba's PAI cluster of 2020, pai_task_table"},
+	Format: Format{Name: "alibaba2020", About: "CSV of Alibaba's PAI cluster from 2020 (pai_task_table)"},
 	knows:  knowsTasks,
 	open: func(source lines, o *Options) (rows, error) {
 		return &tasks{cells: cells{lines: source}, owners: o.owners}, nil

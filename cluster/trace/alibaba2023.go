@@ -2,7 +2,7 @@ package trace
 
 // alibaba2023Format is the pod list of the trace that Alibaba published in 2023 of a cluster with shared devices.
 var alibaba2023Format = format{
-	Format: Format{Name: "alibaba2023", About: "CSV of Alibaba's shared cluster of 2023, openb_pod_list"},
+	Format: Format{Name: "alibaba2023", About: "CSV of Alibaba's shared cluster from 2023 (openb_pod_list)"},
 	knows: func(head []byte) bool {
 		return hasColumns(head, "name", "num_gpu", "gpu_milli", "creation_time", "deletion_time")
 	},

@@ -14,7 +14,7 @@ const maxPhillyJob = 4 << 20
 
 // phillyFormat is the log that Microsoft published of a cluster called Philly.
 var phillyFormat = format{
-	Format: Format{Name: "philly", About: "JSON of the Philly cluster, cluster_job_log"},
+	Format: Format{Name: "philly", About: "JSON of the Philly cluster (cluster_job_log)"},
 	knows: func(head []byte) bool {
 		return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 	},
@@ -177,7 +177,7 @@ func (p *philly) clock() clock { return clock{known: true, dates: true} }
 // line returns the line at which the entry ends.
 func (p *philly) line() int { return p.at }
 
-// errTooLong says that an entry exceeds the maximum size.
+// errTooLong reports that an entry exceeds the maximum size.
 var errTooLong = errors.New("too long")
 
 // counting counts the lines that pass through it, and stops at a limit.

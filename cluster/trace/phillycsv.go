@@ -5,7 +5,7 @@ import "slices"
 // phillyCSVFormat is the Philly trace in the table form of simulators. Each simulator names the columns differently, so
 // several names are recognised.
 var phillyCSVFormat = format{
-	Format: Format{Name: "philly-csv", About: "CSV of the Philly trace, as simulators convert it"},
+	Format: Format{Name: "philly-csv", About: "CSV form of the Philly trace that simulators use"},
 	knows: func(head []byte) bool {
 		return !slices.ContainsFunc(phillyCSVColumns,
 			func(c column) bool { return c.required && !hasColumn(head, c.names) })

@@ -9,7 +9,7 @@ import (
 // slurmFormat is the accounting of Slurm, as 'sacct --parsable2' or 'sacct --parsable' prints it: values separated by
 // vertical bars, without quotes (sacct's manual page).
 var slurmFormat = format{
-	Format: Format{Name: "slurm", About: "accounting of Slurm, from 'sacct --allusers --allocations --parsable2'"},
+	Format: Format{Name: "slurm", About: "Slurm accounting data, from 'sacct --allusers --allocations --parsable2'"},
 	knows:  func(head []byte) bool { return slurmHas(head) && bytes.Contains(firstLine(head), []byte("|")) },
 	open: func(source lines, _ *Options) (rows, error) {
 		t, err := readHeaderOf(cells{lines: source, mark: '|'})
@@ -120,7 +120,7 @@ func setRequestedTRES(t *table, job *Job, cell []byte) string {
 	return want
 }
 
-// slurmMemory returns MiB, rounded up; zero if the text is no size.
+// slurmMemory returns MiB, rounded up; zero if the text is not a size.
 func slurmMemory(text []byte) int64 {
 	if len(text) == 0 {
 		return 0
@@ -177,7 +177,7 @@ func setLimitMinutes(_ *table, job *Job, cell []byte) string {
 	case string(cell) == "UNLIMITED" || string(cell) == "Partition_Limit" || isMissing(cell):
 		return ""
 	case !ok || v < 0 || v > maxSeconds/60:
-		return "minutes, UNLIMITED or Partition_Limit"
+		return "a number of minutes, UNLIMITED or Partition_Limit"
 	}
 	job.Limit = v * 60
 	return ""

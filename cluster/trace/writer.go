@@ -111,14 +111,16 @@ func (job *Job) validate() error {
 			return fmt.Errorf("job %.40q has a time of %d s: expected at most %d s", job.ID, v, int64(maxSeconds))
 		}
 	}
-	for _, n := range []int{job.GPUs, job.Share, job.CPUs, job.Batch} {
+	for k, n := range []int{job.GPUs, job.Share, job.CPUs, job.Batch} {
 		if n < 0 || n > maxCount {
-			return fmt.Errorf("job %.40q has a count of %d: expected 0 to %d", job.ID, n, maxCount)
+			return fmt.Errorf("job %.40q: the number of %s is %d; expected 0 to %d", job.ID,
+				[]string{"GPUs", "thousandths of a GPU", "CPUs", "examples per batch"}[k], n, maxCount)
 		}
 	}
-	for _, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+	for k, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return fmt.Errorf("job %.40q has value %v; expected finite numbers", job.ID, v)
+			return fmt.Errorf("job %.40q: the %s is %v; expected a finite number", job.ID,
+				[]string{"speed", "GPU utilization", "memory utilization", "GPU memory"}[k], v)
 		}
 	}
 	if job.Limit < 0 || job.Limit > maxSeconds {

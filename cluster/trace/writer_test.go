@@ -58,10 +58,10 @@ func TestJobsOfSWFHaveNumbers(t *testing.T) {
 
 func TestWhatCannotBeWritten(t *testing.T) {
 	for want, job := range map[string]trace.Job{
-		"a job has no ID":                                {},
-		`job "1" has a time of 1000000000001 s`:          {ID: "1", Submit: 1e12 + 1},
-		`job "1" has a count of -1`:                      {ID: "1", GPUs: -1},
-		`job "1" has value NaN; expected finite numbers`: {ID: "1", Speed: math.NaN()},
+		"a job has no ID":                                     {},
+		`job "1" has a time of 1000000000001 s`:               {ID: "1", Submit: 1e12 + 1},
+		`job "1": the number of GPUs is -1`:                   {ID: "1", GPUs: -1},
+		`job "1": the speed is NaN; expected a finite number`: {ID: "1", Speed: math.NaN()},
 		`takes 1048`: {ID: "1", Name: strings.Repeat("x", 1<<20)},
 	} {
 		w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{}))

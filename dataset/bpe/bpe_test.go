@@ -84,7 +84,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 			_, err := parsePair([]byte(`{"a": 1}`), merges)
 			return err
 		},
-		"1000000 have no token": func() error {
+		"1000000 are unused": func() error {
 			table := vocabulary(few...)
 			table["far"] = 1_000_000
 			far, _ := json.Marshal(table)

@@ -187,7 +187,7 @@ func failing(t *testing.T, h Harness) {
 	f := h.Start(t, b)
 	err := h.Supervise(t, f, 1)
 	require.ErrorIs(t, err, fleet.ErrNoWorkers)
-	require.ErrorContains(t, err, "worker 1 is failed (exit code 1), log: "+fleet.LogPath(b.Folder, 1))
+	require.ErrorContains(t, err, "worker 1: failed (exit code 1), log: "+fleet.LogPath(b.Folder, 1))
 	require.Equal(t, 4, strings.Count(logs(b), "toy: worker"), "each was started twice")
 }
 

@@ -100,7 +100,7 @@ func TestWrongValuesSayWhatWasExpected(t *testing.T) {
 		"wait = \"long\"":       `wait must be a time such as "90s" or "1m30s", or a number of seconds, got "long"`,
 		"wait = nan":            "292 years",
 		"color = \"gren\"":      `color must be one of "red", "green" and "grey", got "gren"; did you mean green?`,
-		"color = 2":             "color must be a text, got 2",
+		"color = 2":             "color must be a string, got 2",
 		"paint = \"red\"":       "s.toml:1:1: paint was renamed to color; rename it",
 		"tables = {}":           "tables must be a list, [ … ], got a table",
 		"tables = [1]":          "tables must be a list of tables, got a list with 1",
@@ -149,7 +149,7 @@ func TestResultsOfKeys(t *testing.T) {
 	}
 	assert.Equal(t, map[string]Result{"a": Material, "p": Contents, "t.a": None, "t.b": Rounding}, got)
 	was, now := &outer{}, &outer{A: 1, T: inner{1, 1}, P: []int{1}}
-	assert.Equal(t, []string{"a was 0 and is 1"}, Differences(colors.Values(now, nil), colors.Values(was, nil)))
+	assert.Equal(t, []string{"a was 0 and is now 1"}, Differences(colors.Values(now, nil), colors.Values(was, nil)))
 	r, err := colors.Read(NewDocument("s.toml", []byte("p = [1]\n[t]\na = 2\n")), nil, now)
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a", "p", "t.a", "t.b"}, r.Differing(was))

@@ -14,7 +14,7 @@ import (
 func setText(v reflect.Value, o *Outline, in any) error {
 	text, ok := in.(string)
 	if !ok {
-		return fmt.Errorf("must be a text, got %s", Describe(in))
+		return fmt.Errorf("must be a string, got %s", Describe(in))
 	}
 	if err := among(text, o); err != nil {
 		return err
@@ -79,7 +79,7 @@ func setScalar(v reflect.Value, o *Outline, in any) error {
 	case reflect.String:
 		text, ok := in.(string)
 		if !ok {
-			return fmt.Errorf("must be a text in quotes, got %s", Describe(in))
+			return fmt.Errorf("must be a string in quotes, got %s", Describe(in))
 		}
 		if err := among(text, o); err != nil {
 			return err

@@ -55,11 +55,11 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	return list
 }
 
-// Differences lists the material keys whose values differ, each as "KEY was OLD and is NEW".
+// Differences lists the material keys whose values differ, each as "KEY was OLD and is now NEW".
 func Differences(now, was []Value) (list []string) {
 	for k, v := range now {
 		if v.Text != was[k].Text && v.Result == Material {
-			list = append(list, fmt.Sprintf("%s was %s and is %s", v.Key, was[k].Text, v.Text))
+			list = append(list, fmt.Sprintf("%s was %s and is now %s", v.Key, was[k].Text, v.Text))
 		}
 	}
 	return list

@@ -23,7 +23,8 @@ func checkMachinePaths(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {
 		found = append(found, matches(file, homePattern, func(name string) string {
-			return fmt.Sprintf("%s is a path of one machine; make it relative to the tree or an argument", name)
+			return fmt.Sprintf("%s exists only on one machine; use a path relative to the tree, or pass it as an "+
+				"argument", name)
 		})...)
 		if file.IsTest() {
 			continue

@@ -24,7 +24,7 @@ func checkTickets(tree *Tree) []Finding {
 			continue // a test may compare with it, and reports if it is missing
 		}
 		found = append(found, matches(file, besidePattern, func(path string) string {
-			return "\"" + path + "\" is not in a reader's clone; only a test may look there"
+			return "\"" + path + "\" is not part of a clone; only tests may read it"
 		})...)
 	}
 	return found

@@ -139,8 +139,8 @@ func (s *Sampler) read(device int) Reading {
 	return r
 }
 
-// Begin reads a device and starts to measure an interval on it. MIG counts as on if use or the device itself says so.
-// The caller must end the returned meter with End.
+// Begin reads a device and starts to measure an interval on it. MIG counts as on if use or the device reports it. The
+// caller must end the returned meter with End.
 func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +202,7 @@ func (s *Sampler) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sinkErr != nil {
-		return errors.Join(errors.New("readings of devices are no longer kept"), s.sinkErr)
+		return errors.Join(errors.New("device readings are no longer saved"), s.sinkErr)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func TestSMIFaults(t *testing.T) {
 			`line 2: expected a number in "W", got "much"`},
 		"another unit": {head + "0, 2024/12/06 17:12:01.125, 5 mW\n" + row,
 			`line 2: expected a number in "W", got "5 mW"`},
-		"an index below zero":     {head + "-1, 2024/12/06 17:12:01.125, 5 W\n" + row, "line 2: index -1"},
+		"an index below zero":     {head + "-1, 2024/12/06 17:12:01.125, 5 W\n" + row, "line 2: index is -1"},
 		"a date that is none":     {head + "0, 2024/13/06 17:12:01.125, 5 W\n" + row, "month out of range"},
 		"a line without an end":   {head + strings.Repeat("0", longestSMILine+1), "line 2: "},
 		"the last row is cut":     {head + row + "0, 2024/12", ""},

@@ -80,7 +80,7 @@ const largestHidden = 1 << 12
 func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	text, ok := set.Metadata[s.policyKey()]
 	if !ok {
-		return nil, fmt.Errorf("the file does not contain a learned scheduler of %s; create one with 'graft learn'",
+		return nil, fmt.Errorf("the file does not contain a learned scheduler for %s; create one with 'graft learn'",
 			s.Noun)
 	}
 	var shape policyShape

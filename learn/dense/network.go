@@ -44,7 +44,7 @@ const largest = 1 << 24
 func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	n := &Network{Inputs: inputs, Layers: layers}
 	if inputs < 1 || inputs > largest || len(layers) == 0 {
-		return nil, fmt.Errorf("make a dense network: got %d inputs and %d layers, expected at least one of each "+
+		return nil, fmt.Errorf("create a dense network: got %d inputs and %d layers, expected at least one of each "+
 			"and at most %d inputs", inputs, len(layers), largest)
 	}
 	width := inputs
@@ -52,7 +52,8 @@ func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 		n.at, n.widths = append(n.at, len(n.Params)), append(n.widths, width)
 		for _, size := range l.Sizes(width) {
 			if size < 1 || size > largest {
-				return nil, fmt.Errorf("make a dense network: a parameter of layer %d has %d values; expected 1 to %d",
+				return nil, fmt.Errorf("create a dense network: a parameter of layer %d has %d values; expected 1 to "+
+					"%d",
 					k, size, largest)
 			}
 			n.Params = append(n.Params, make([]float64, size))

@@ -29,7 +29,7 @@ const mostItems = 1 << 26
 // NewMemory creates an empty memory with a capacity.
 func NewMemory[T any](capacity int) (*Memory[T], error) {
 	if capacity < 1 || capacity > mostItems {
-		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be between 1 and %d", capacity, mostItems)
+		return nil, fmt.Errorf("create a replay memory: capacity is %d; must be between 1 and %d", capacity, mostItems)
 	}
 	return &Memory[T]{sums: make([]float64, 2*capacity-1), items: make([]T, capacity)}, nil
 }

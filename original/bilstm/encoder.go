@@ -27,7 +27,8 @@ func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 		return nil, err
 	}
 	if f, b := e.forward, e.backward; f.In() != b.In() || f.Hidden() != b.Hidden() {
-		return nil, fmt.Errorf("%s maps %d numbers to %d in one direction, %d to %d in the other; sizes must be equal",
+		return nil, fmt.Errorf("%s maps %d numbers to %d in one direction, but %d to %d in the other; expected equal "+
+			"sizes",
 			name, f.In(), f.Hidden(), b.In(), b.Hidden())
 	}
 	if e.forward.In() != v.Size() {

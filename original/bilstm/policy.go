@@ -53,7 +53,8 @@ type Activations struct {
 // Forward evaluates the policy on a network, given the time left and the whole time budget in the same unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
-		return nil, fmt.Errorf("policy: time %v of a budget of %v is invalid", left, budget)
+		return nil, fmt.Errorf("policy: the time left is %v and the budget is %v; expected finite numbers and a "+
+			"budget above 0", left, budget)
 	}
 	tokens, err := p.tokens(n)
 	if err != nil {

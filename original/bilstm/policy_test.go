@@ -163,7 +163,7 @@ func TestNetworksThatDoNotFit(t *testing.T) {
 	for _, times := range [][2]float64{{1, 0}, {1, -1}, {math.NaN(), 1}, {1, math.Inf(1)}, {1, math.NaN()},
 		{math.Inf(1), 1}} {
 		_, err := p.Forward(network(t, "ConvNet2"), times[0], times[1])
-		require.ErrorContains(t, err, "is invalid")
+		require.ErrorContains(t, err, "expected finite numbers")
 	}
 }
 
@@ -197,14 +197,15 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"no vectors": {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{},
 			"tensor encoder.embedder.weight with rows of 4 numbers is missing"},
 		"other vectors": {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{},
-			"another vector for token 2"},
+			"a different vector for token 2"},
 		"memory of another": {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{},
 			"decider.lstm expects 10 numbers, but gets 6"},
 		"second of another": {zeros("decider.linear2.weight", 5, 6), bilstm.Options{},
 			"decider.linear2 expects 6 numbers, but gets 5"},
 		"third of another": {zeros("decider.linear3.weight", 4, 6), bilstm.Options{},
 			"decider.linear3 expects 6 numbers, but gets 5"},
-		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{}, "leaves none for the time"},
+		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{},
+			"expected more inputs, for the time left"},
 		"a bias too short": {zeros("decider.linear1.bias", 4), bilstm.Options{},
 			"decider.linear1.bias has 4 numbers for the 5 rows"},
 		"another vocabulary": {func(set *weights.Set) {
@@ -214,7 +215,7 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"a row too few": {zeros("encoder.encoder.weight_ih_l0", 11, 4), bilstm.Options{},
 			"bias_ih_l0 has 12 numbers for the 11 rows"},
 		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{},
-			"sizes must be equal"},
+			"expected equal sizes"},
 		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{}, "four times the state"},
 		"another dimension": {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{},
 			"weight_hh_l0 is float32[36], expected float32 with 2 dimensions"},

@@ -110,7 +110,8 @@ func (p *Policy) joined() error {
 		}
 	}
 	if p.Shape().Time < 1 {
-		return fmt.Errorf("decider.linear1 expects %d numbers; the memory's state has %d and leaves none for the time",
+		return fmt.Errorf("decider.linear1 reads %d numbers, but the state of the memory has %d; expected more "+
+			"inputs, for the time left",
 			p.layers[0].In, p.memory.Hidden())
 	}
 	return nil
@@ -148,8 +149,8 @@ func (p *Policy) compare() error {
 	p.rows = int(t.Shape[0])
 	for id := range min(p.rows, len(p.Vocabulary.Vectors)) {
 		if size := p.Vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.Vocabulary.Vectors[id]) {
-			return fmt.Errorf("the policy was trained with another vector for token %d than in the vocabulary %s; "+
-				"use the vocabulary that it was trained with", id, p.Vocabulary.Source)
+			return fmt.Errorf("the policy was trained with a different vector for token %d than the vocabulary %s "+
+				"has; use the vocabulary that it was trained with", id, p.Vocabulary.Source)
 		}
 	}
 	return nil

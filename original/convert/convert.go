@@ -133,9 +133,9 @@ func (c *converter) fillIn() {
 	c.set("schedule.decay", 0.9, own)
 	c.set("schedule.min_lr", 1e-8, own+", lowered by one step, the original's final rate")
 	c.set("distill.off", true, "the original never used a teacher")
-	c.set("adapt.each_epoch", true, "after an up the original asked at the start of each epoch,")
+	c.set("adapt.each_epoch", true, "after an up event, the original chose an action at the start of each epoch,")
 	c.set("adapt.max_decisions", int64(1_000_000), "without a limit,")
-	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
+	c.set("adapt.reset", true, "and created a new optimizer and schedule each time, even for action none")
 	c.set("adapt.compat", "original", "uncalibrated batch normalisation")
 	c.settle()
 	c.warn("the original's times depended on its machine; the job takes times from the profile v100-original, " +

@@ -73,7 +73,7 @@ func typed[T any](wants string, then func(*converter, string, T)) translator {
 	}
 }
 
-func text(then func(*converter, string, string)) translator { return typed("a text", then) }
+func text(then func(*converter, string, string)) translator { return typed("a string", then) }
 
 func whole(then func(*converter, string, int64)) translator { return typed("a whole number", then) }
 
@@ -194,7 +194,7 @@ func agentKey(c *converter, key, agent string) {
 	case "RandomAgent":
 		if !up {
 			c.set("adapt.decider", config.DecideNone,
-				"was "+key+" = RandomAgent, which was never asked, because there is no up")
+				"was "+key+" = RandomAgent, which never chose an action, because there is no up event")
 			return
 		}
 		c.set("adapt.decider", config.DecideRandom, "was "+key+" = RandomAgent")
@@ -244,7 +244,7 @@ func changesKey(c *converter, key string, value any) {
 				"the job returns to the smaller network and keeps what it learned since", key, at)
 		}
 		if len(table) > 2 {
-			c.warn("%s has other keys than time and change in item %d, which had no effect", key, k)
+			c.warn("%s: keys other than time and change in item %d had no effect", key, k)
 		}
 		events = append(events, decode.Table{{Key: "at", Value: at}, {Key: "change", Value: change}})
 	}

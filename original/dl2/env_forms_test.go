@@ -96,7 +96,7 @@ func TestSlotsWithoutActions(t *testing.T) {
 		require.Equal(t, k == 2, e.Cut())
 	}
 	_, err := e.Step(nil)
-	require.ErrorContains(t, err, "it has ended")
+	require.ErrorContains(t, err, "the episode has ended")
 
 	s := small(1)
 	s.Options.Most = 1

@@ -45,7 +45,7 @@ func newLesson(s elastic.Study, teacher elastic.Kind, o elastic.WindowOptions, p
 	return l, nil
 }
 
-var errReplay = errors.New("its episode ends too early in a replay; workloads or schedulers have changed")
+var errReplay = errors.New("the episode ends too early during replay; the workloads or schedulers have changed")
 
 // again simulates slots and discards the samples.
 func (l *lesson) again(slots int) error {

@@ -57,13 +57,13 @@ func (o *ShapeOptions) EnsureDefaults() {
 
 // Validate returns every invalid option.
 func (o *ShapeOptions) Validate() error {
-	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers),
+	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("layers", o.Layers, 1, maxLayers),
 		within("hidden", o.Neurons, 0, maxNeurons)}
 	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute,
-		"first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute)
-	faults.When(o.Shortcut && o.Front != ByJob, "a shortcut needs the first layers %q", ByJob)
+		"front is %q; expected none, %s or %s", o.Front, ByJob, ByAttribute)
+	faults.When(o.Shortcut && o.Front != ByJob, "shortcut is set, but requires front = %q", ByJob)
 	faults.Unless(slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order),
-		"order %q of jobs: expected arrival, share or left", o.Order)
+		"order is %q; expected arrival, share or left", o.Order)
 	return errors.Join(faults...)
 }
 
@@ -191,40 +191,41 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	s, r := &o.Supervised, &o.Reinforced
 	faults := validate.Faults{o.Shape.Validate(),
-		within("agents", o.Agents, 1, maxAgents), within("transitions in a memory", o.Replay.Capacity, 1, 1<<22),
-		within("samples of an agent in an update", s.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
-		within("transitions of an agent in an update", r.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
-		within("slots of an update", r.Every, 1, 1<<20), within("transitions kept of a slot", o.Replay.Fill, 0, 1<<20),
-		within("workloads", o.Workloads.Count, 1, 1<<16), within("first job types", o.Workloads.FirstTypes, 0, 1<<16),
-		within("updates of a job type", o.Workloads.TypesEvery, 1, 1<<30),
-		within("slots of an episode", o.Workloads.MostSlots, 1, 1<<20), oneOf("loss", s.Loss,
+		within("agents", o.Agents, 1, maxAgents), within("replay.capacity", o.Replay.Capacity, 1, 1<<22),
+		within("supervised.batch per agent", s.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
+		within("reinforced.batch per agent", r.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
+		within("reinforced.every", r.Every, 1, 1<<20), within("replay.fill", o.Replay.Fill, 0, 1<<20),
+		within("workloads.count", o.Workloads.Count, 1, 1<<16), within("workloads.first_types",
+			o.Workloads.FirstTypes, 0, 1<<16),
+		within("workloads.types_every", o.Workloads.TypesEvery, 1, 1<<30),
+		within("workloads.max_slots", o.Workloads.MostSlots, 1, 1<<20), oneOf("supervised.loss", s.Loss,
 			slices.Sorted(maps.Keys(SupervisedLosses))), oneOf("optimizer", o.Optimizer, []string{Adam, RMSProp}),
-		oneOf("reward", r.Reward, []string{SlotProgress, JobProgress, JobsLeft, Discounted}),
-		positive("learning rate of imitation", s.Rate), positive("learning rate of reinforcement", r.Rate),
+		oneOf("reinforced.reward", r.Reward, []string{SlotProgress, JobProgress, JobsLeft, Discounted}),
+		positive("supervised.lr", s.Rate), positive("reinforced.lr", r.Rate),
 	}
-	faults.When(!(r.Entropy <= 1e6), "weight %g of the entropy: expected at most 1e6", r.Entropy)
-	faults.When(o.Seed > 1<<31, "seed %d: expected at most %d", o.Seed, 1<<31)
+	faults.When(!(r.Entropy <= 1e6), "reinforced.entropy is %g; expected at most 1e6", r.Entropy)
+	faults.When(o.Seed > 1<<31, "seed is %d; expected at most %d", o.Seed, 1<<31)
 	_, err := schedulers.Named(s.Teacher)
 	return errors.Join(append(faults, err)...)
 }
 
 func within(what string, value, least, most int) error {
 	if value < least || value > most {
-		return fmt.Errorf("%d %s: expected %d to %d", value, what, least, most)
+		return fmt.Errorf("%s is %d; expected %d to %d", what, value, least, most)
 	}
 	return nil
 }
 
 func oneOf(what, value string, names []string) error {
 	if !slices.Contains(names, value) {
-		return fmt.Errorf("%s %q: expected one of %q", what, value, names)
+		return fmt.Errorf("%s is %q; expected one of %q", what, value, names)
 	}
 	return nil
 }
 
 func positive(what string, value float64) error {
 	if !(value > 0 && value <= 1e3) {
-		return fmt.Errorf("%s of %g: expected above 0 and up to 1000", what, value)
+		return fmt.Errorf("%s is %g; expected more than 0 and at most 1000", what, value)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ const policyVersion = 1
 func (p *Policy) Save() (*weights.Set, error) {
 	text, err := json.Marshal(policyHeader{policyVersion, p.Shape, p.AllReduce})
 	if err != nil {
-		return nil, fmt.Errorf("save a policy of DL2: %w", err)
+		return nil, fmt.Errorf("save a DL2 policy: %w", err)
 	}
 	s := &saved{set: &weights.Set{Metadata: map[string]string{policyKey: string(text)}}}
 	s.putAll("policy", p.network.Params)
@@ -150,7 +150,7 @@ func IsPolicy(set *weights.Set) bool { return set.Metadata[policyKey] != "" }
 
 // ReadPolicy returns the policy that Save wrote.
 func ReadPolicy(set *weights.Set) (*Policy, error) {
-	fault := func(err error) (*Policy, error) { return nil, fmt.Errorf("read a policy of DL2: %w", err) }
+	fault := func(err error) (*Policy, error) { return nil, fmt.Errorf("read a DL2 policy: %w", err) }
 	var h policyHeader
 	text, ok := set.Metadata[policyKey]
 	if !ok {

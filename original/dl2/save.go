@@ -76,7 +76,7 @@ func (t *Trainer) Save() (*weights.Set, error) {
 	}
 	text, err := json.Marshal(head)
 	if err != nil {
-		return nil, fmt.Errorf("save a training of DL2: %w", err)
+		return nil, fmt.Errorf("save a DL2 training run: %w", err)
 	}
 	s.set.Metadata = map[string]string{trainerKey: string(text)}
 	return s.set, nil
@@ -88,7 +88,7 @@ var networkNames = [2]string{"policy", "value"}
 // the trainer cannot be used.
 func (t *Trainer) Restore(set *weights.Set) error {
 	if err := t.restore(set); err != nil {
-		return fmt.Errorf("restore a training of DL2: %w", err)
+		return fmt.Errorf("restore a DL2 training run: %w", err)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	case h.Version != trainerVersion:
 		return h, fmt.Errorf("its version is %d; expected %d", h.Version, trainerVersion)
 	case h.Origin != t.origin:
-		return h, fmt.Errorf("it was saved with other options, workloads or speeds; use the original ones")
+		return h, fmt.Errorf("it was saved with different options, workloads or speeds; use the original ones")
 	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents ||
 		min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
 		return h, fmt.Errorf("its metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)
@@ -225,7 +225,7 @@ func (a *agent) restoreEpisode(h *agentState, actions []int, errors []float64) (
 		return nil
 	}
 	if h.Types < 1 || h.Types > len(a.study.Types) {
-		return fmt.Errorf("it has workloads of %d job types, of %d", h.Types, len(a.study.Types))
+		return fmt.Errorf("it has workloads of %d job types; expected 1 to %d", h.Types, len(a.study.Types))
 	}
 	if err := a.random.UnmarshalBinary(h.Drawn); err != nil {
 		return err
@@ -260,7 +260,8 @@ func (a *agent) restoreMemory(s *saved, name func(what string) string, place int
 	m := replay.State[transition]{Sums: s.take(name("memory.sums")), Next: place}
 	for k, action := range actions {
 		if action < least || action >= a.policy.Outputs() {
-			s.fail(fmt.Errorf("a transition of its memory has the action %d, of %d", action, a.policy.Outputs()))
+			s.fail(fmt.Errorf("a transition in its memory has action %d; expected an action below %d",
+				action, a.policy.Outputs()))
 		}
 		t := transition{state: states[k*inputs:][:inputs], action: action, reward: rewards[k]}
 		if outputs > 0 {

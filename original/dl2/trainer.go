@@ -81,8 +81,8 @@ func (t *Trainer) check() (err error) {
 			return fmt.Errorf("validation workload %d: %w", k, err)
 		}
 		if s.Options.AllReduce != t.study.Options.AllReduce {
-			return fmt.Errorf("validation workload %d has parameter servers but the cluster has none, "+
-				"or the reverse; use the same kind for both", k)
+			return fmt.Errorf("validation workload %d and the cluster differ in the use of parameter servers; use "+
+				"the same kind for both", k)
 		}
 	}
 	if _, err = elastic.Generate(t.study.Types, t.generate, numpy.New(uint32(t.o.Seed))); err != nil {
@@ -97,7 +97,8 @@ func (t *Trainer) check() (err error) {
 		return err
 	}
 	if first := t.o.Workloads.FirstTypes; first > len(t.study.Types) {
-		return fmt.Errorf("%d job types at first, of %d; lower their number", first, len(t.study.Types))
+		return fmt.Errorf("first_types is %d, but there are only %d job types; lower first_types",
+			first, len(t.study.Types))
 	}
 	t.origin, err = t.digest()
 	return err
@@ -155,7 +156,7 @@ func (t *Trainer) Ended() string {
 	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
 		return ""
 	}
-	return fmt.Sprintf("all %d updates by imitation and %d by reinforcement are complete", t.at.Imitated,
+	return fmt.Sprintf("all %d imitation updates and %d reinforcement learning updates are complete", t.at.Imitated,
 		t.at.Reinforced)
 }
 

@@ -239,7 +239,7 @@ func TestFilesThatAreNotRestored(t *testing.T) {
 		require.NoError(t, trainer.Advance(t.Context()))
 	}
 	text := file(t, trainer)
-	require.ErrorContains(t, formed(t, "agents").Restore(readFile(t, text)), "other options, workloads or speeds")
+	require.ErrorContains(t, formed(t, "agents").Restore(readFile(t, text)), "different options, workloads or speeds")
 	require.ErrorContains(t, trainer.Restore(&weights.Set{}), "no metadata graft.dl2.training")
 	for name, damage := range map[string]func(head map[string]any, agent map[string]any){
 		"version": func(head, _ map[string]any) { head["version"] = 9 },
@@ -301,15 +301,15 @@ func TestGradientThatIsNoNumber(t *testing.T) {
 func TestTrainingsThatCannotBegin(t *testing.T) {
 	study, generate, validation := tiny(t, nil)
 	for want, change := range map[string]func(o *dl2.Options){
-		`teacher`:                               func(o *dl2.Options) { o.Supervised.Teacher = "teacher" },
-		`optimizer "sgd"`:                       func(o *dl2.Options) { o.Optimizer = "sgd" },
-		`reward "none"`:                         func(o *dl2.Options) { o.Reinforced.Reward = "none" },
-		`loss "L3"`:                             func(o *dl2.Options) { o.Supervised.Loss = "L3" },
-		`samples of an agent in an update: exp`: func(o *dl2.Options) { o.Supervised.Batch = 100 },
-		`first layers "rows"`:                   func(o *dl2.Options) { o.Shape.Front = "rows" },
-		`a shortcut needs`:                      func(o *dl2.Options) { o.Shape.Shortcut = true },
-		`9 job types at first, of 3`:            func(o *dl2.Options) { o.Workloads.FirstTypes = 9 },
-		`learning rate of imitation of -1`:      func(o *dl2.Options) { o.Supervised.Rate = -1 },
+		`teacher`:                                          func(o *dl2.Options) { o.Supervised.Teacher = "teacher" },
+		`optimizer is "sgd"`:                               func(o *dl2.Options) { o.Optimizer = "sgd" },
+		`reinforced.reward is "none"`:                      func(o *dl2.Options) { o.Reinforced.Reward = "none" },
+		`supervised.loss is "L3"`:                          func(o *dl2.Options) { o.Supervised.Loss = "L3" },
+		`supervised.batch per agent is 100; exp`:           func(o *dl2.Options) { o.Supervised.Batch = 100 },
+		`front is "rows"`:                                  func(o *dl2.Options) { o.Shape.Front = "rows" },
+		`shortcut is set, but requires front`:              func(o *dl2.Options) { o.Shape.Shortcut = true },
+		`first_types is 9, but there are only 3 job types`: func(o *dl2.Options) { o.Workloads.FirstTypes = 9 },
+		`supervised.lr is -1`:                              func(o *dl2.Options) { o.Supervised.Rate = -1 },
 	} {
 		o := quick()
 		change(&o)

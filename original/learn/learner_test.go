@@ -255,7 +255,7 @@ func TestLearnOptions(t *testing.T) {
 	}
 	o = learn.Options{Rule: learn.Exact, Batch: 2, Episodes: 10}
 	o.EnsureDefaults()
-	require.ErrorContains(t, o.Validate(), "baseline and batch are used only by reinforce")
+	require.ErrorContains(t, o.Validate(), "remove baseline and batch, which apply only to reinforce")
 	o = learn.Options{Batch: 3, Episodes: 10}
 	o.EnsureDefaults()
 	require.ErrorContains(t, o.Validate(), "must be a multiple of batch, 3")

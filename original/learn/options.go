@@ -115,7 +115,7 @@ func (o Options) Validate() error {
 	faults.When(o.Baseline > 1, "baseline is %v; must be at most 1", o.Baseline)
 	faults.When(o.TemperatureDecay > 1, "temperature_decay is %v; must be at most 1", o.TemperatureDecay)
 	faults.When(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1),
-		"rule is %s, which has no episodes; baseline and batch are used only by %s", Exact, Reinforce)
+		"rule is %s, which uses no episodes; remove baseline and batch, which apply only to %s", Exact, Reinforce)
 	return errors.Join(faults...)
 }
 

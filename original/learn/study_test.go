@@ -92,7 +92,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	free := *table
 	free.Actions = nil
 	_, err = learn.NewPolicyTree(&free, n, learn.TreeOptions{Tokens: some})
-	require.ErrorContains(t, err, "its actions depend on the network")
+	require.ErrorContains(t, err, "the table's actions depend on the network")
 	few, err := tables.New(table.Scenario, table.Records[:15])
 	require.NoError(t, err)
 	_, err = learn.NewPolicyTree(few, n, learn.TreeOptions{Tokens: some})

@@ -46,10 +46,10 @@ type TreeOptions struct {
 // The network n has no weights and is not changed.
 func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
-		return nil, fmt.Errorf("make a tree of table %s: its actions depend on the network", t.Name)
+		return nil, fmt.Errorf("create a tree from table %s: the table's actions depend on the network", t.Name)
 	}
 	if err := t.Complete(); err != nil {
-		return nil, fmt.Errorf("make a tree: %w", err)
+		return nil, fmt.Errorf("create a tree: %w", err)
 	}
 	tree := &Tree{Actions: len(t.Actions)}
 	for k := range t.Records {
@@ -62,7 +62,7 @@ func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, err
 	for k := 0; k < len(all); k++ {
 		more, err := addState(t, tree, all[k], len(all), o)
 		if err != nil {
-			return nil, fmt.Errorf("make a tree of table %s: %w", t.Name, err)
+			return nil, fmt.Errorf("create a tree from table %s: %w", t.Name, err)
 		}
 		all = append(all, more...)
 	}

@@ -1,4 +1,4 @@
-// Package policyfile reads the configuration file for training a policy of the original system's kind on a table.
+// Package policyfile reads the configuration file for training a policy in the original system's format on a table.
 package policyfile
 
 import (
@@ -32,7 +32,7 @@ func init() {
 	})
 }
 
-// File is the configuration for training a policy of the original system's kind on a table.
+// File is the configuration for training a policy in the original system's format on a table.
 type File struct {
 	Run    RunOptions    // Seed and output of the run.
 	Table  TableOptions  // table that the policy is trained on

@@ -72,7 +72,7 @@ func (o TableOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.File == "", "file is missing; set it to the training table")
 	faults.When(o.Vocabulary == "", "vocabulary is missing; set it to a folder or file, such as NAME.ids.pkl")
-	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another action, such as \"none\"")
 	return errors.Join(faults...)
 }
 

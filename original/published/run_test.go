@@ -56,7 +56,7 @@ func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 		"[job]\nmodel = \"ConvNe2\"": "c.toml:2:9: job.model is an unsupported class of the original; " +
 			"did you mean ConvNet",
 		"[scheduler]\nstart_time = -1": "c.toml:2:14: scheduler.start_time must be a number of seconds, got -1",
-		"[agent]\npolicyfile = [1]":    "agent.policyfile must be a text",
+		"[agent]\npolicyfile = [1]":    "agent.policyfile must be a string",
 		"[agent":                       "c.toml:1:",
 	} {
 		_, err := parse("c.toml", []byte(text), (*Source).requireZoo)
@@ -105,9 +105,9 @@ func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 			"it has no job.model", "it has no job.dataset"},
 		"[runner]\nseed = 1.5\nfolder = 2\n[scheduler]\nrunning_time = \"a\"\nstart_time = -1\n[job]\nmodel = []\n" +
 			"dataset = true\n[agent]\nnum_actions = 0\naction_set_size = \"4\"\n": {
-			"a.toml:2:8: runner.seed must be a whole number, got 1.5", "a.toml:3:10: runner.folder must be a text",
+			"a.toml:2:8: runner.seed must be a whole number, got 1.5", "a.toml:3:10: runner.folder must be a string",
 			"running_time must be a number of seconds", "start_time must be a number of seconds",
-			"job.model must be a text", "job.dataset must be a text",
+			"job.model must be a string", "job.dataset must be a string",
 			"num_actions must be a whole number above 0, got 0", "action_set_size must be a whole number above 0"},
 	} {
 		_, err := parse("a.toml", []byte(text), (*Source).requireScenario)

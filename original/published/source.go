@@ -99,7 +99,7 @@ func (c *Source) Take(key string, to any) {
 		return
 	}
 	ok := false
-	wants := "a text"
+	wants := "a string"
 	switch to := to.(type) {
 	case *string:
 		*to, ok = value.(string)

@@ -20,7 +20,7 @@ type masses struct{ values, shares []float64 }
 func (m *masses) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("probability_mass_function: expected an object of probabilities by value")
+		return fmt.Errorf("probability_mass_function: expected an object that maps values to probabilities")
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -89,7 +89,8 @@ func (d *distribution) drawer(r *numpy.Random) (drawer, error) {
 	case "Uniform":
 		step := math.Pow(10, -float64(d.decimals()))
 		if !(d.Min <= d.Max) || (d.Max-d.Min)/step > mostValues {
-			return nil, fmt.Errorf("distribution Uniform from %g to %g with %d decimals: expected at most %d values",
+			return nil, fmt.Errorf("distribution Uniform from %g to %g with %d decimals: expected ascending bounds "+
+				"and at most %d values",
 				d.Min, d.Max, d.decimals(), mostValues)
 		}
 		values := d.grid(step)
@@ -97,13 +98,14 @@ func (d *distribution) drawer(r *numpy.Random) (drawer, error) {
 	case "ProbabilityMassFunction":
 		if len(d.Masses.values) == 0 || slices.ContainsFunc(d.Masses.shares,
 			func(p float64) bool { return !(p >= 0) }) {
-			return nil, fmt.Errorf("distribution ProbabilityMassFunction: expected probabilities, not negative")
+			return nil, fmt.Errorf("distribution ProbabilityMassFunction: expected at least one probability, and " +
+				"none below 0")
 		}
 		return newSampler(d.Masses.values, d.Masses.shares), nil
 	case "CustomSkewNorm":
 		if !(d.Min >= 0 && d.Min < d.Max) || d.decimals() > 4 {
-			return nil, fmt.Errorf("distribution CustomSkewNorm from %g to %g with %d decimals: expected 0 or more, "+
-				"then more, and at most 4 decimals", d.Min, d.Max, d.decimals())
+			return nil, fmt.Errorf("distribution CustomSkewNorm from %g to %g with %d decimals: expected ascending "+
+				"bounds of at least 0, and at most 4 decimals", d.Min, d.Max, d.decimals())
 		}
 		return newSampler(d.skewed(r)), nil
 	}

@@ -49,7 +49,7 @@ func (e *Episode) drawsBy(limit drawer) (*Draws, error) {
 	d := &Draws{np: numpy.New(e.Seed), py: newPython(e.Seed), config: &e.Config.Jobs}
 	size := len(e.FileOrder) * max(e.Config.Jobs.Replication, 1)
 	if size == 0 || size > mostPool {
-		return nil, fmt.Errorf("a pool of %d jobs: expected 1 to %d", size, mostPool)
+		return nil, fmt.Errorf("the pool has %d jobs; expected 1 to %d", size, mostPool)
 	}
 	for range 2 {
 		if err := d.begin(size, limit); err != nil {

@@ -92,7 +92,7 @@ func ReadEpisode(r io.Reader) (*Episode, error) {
 	}
 	var e Episode
 	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, fmt.Errorf("not an episode in JSON: %w", err)
+		return nil, fmt.Errorf("not a JSON episode: %w", err)
 	}
 	return &e, e.validate()
 }
@@ -105,7 +105,7 @@ func (e *Episode) validate() error {
 	faults.Unless(e.Arrivals == nil || len(e.Arrivals) > 0,
 		"arrivals is empty; an episode must have at least one job; remove arrivals to draw jobs from the seed")
 	faults.Unless(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove",
-		"arrivals is missing; to end, drawn jobs require max_simulation_run_time or the sampling mode remove")
+		"arrivals is missing; set max_simulation_run_time or job_sampling_mode remove, so that the episode ends")
 	for _, name := range e.FileOrder {
 		faults.Unless(!strings.ContainsAny(name, "/\\") && name != "..",
 			"file_order contains %q: expected file names without folders", name)
@@ -115,7 +115,7 @@ func (e *Episode) validate() error {
 	}
 	faults.Unless(e.Arrivals != nil ||
 		slices.Contains([]string{"replace", "remove", "remove_and_repeat"}, e.Config.Jobs.Sampling),
-		"job_sampling_mode %q is unknown; jobs are drawn with replace, remove or remove_and_repeat",
+		"job_sampling_mode %q is unknown; expected replace, remove or remove_and_repeat",
 		e.Config.Jobs.Sampling)
 	faults.Unless(e.Config.Queue == nil || *e.Config.Queue > 0, "job_queue_capacity: expected at least 1")
 	return errors.Join(faults...)

@@ -15,25 +15,25 @@ type Baseline struct {
 func Baselines() []Baseline {
 	fixed := func(p Policy) func(uint64) Policy { return func(uint64) Policy { return p } }
 	return []Baseline{
-		{"gpu0", "the first GPU", fixed(func(*Env) int { return 0 })},
+		{"gpu0", "always the first GPU", fixed(func(*Env) int { return 0 })},
 		{"round_robin", "GPUs in turn", fixed(func(e *Env) int { return e.steps % e.o.GPUs })},
-		{"random", "any GPU", func(seed uint64) Policy {
+		{"random", "a random GPU", func(seed uint64) Policy {
 			p := NewPython(seed)
 			return func(e *Env) int { return p.IntN(e.o.GPUs) }
 		}},
-		{"least_gpu", "the least used compute", fixed(leastCompute)},
-		{"least_mem", "the least used memory",
+		{"least_gpu", "the GPU with the least used compute", fixed(leastCompute)},
+		{"least_mem", "the GPU with the least used memory",
 			fixed(func(e *Env) int { return e.least(func(gpu int) int { return e.usage[e.o.GPUs+gpu] }) })},
-		{"least_max", "the least maximum of compute and memory", fixed(func(e *Env) int {
+		{"least_max", "the GPU with the lowest maximum of used compute and memory", fixed(func(e *Env) int {
 			return e.least(func(gpu int) int { return max(e.usage[gpu], e.usage[e.o.GPUs+gpu]) })
 		})},
-		{"first_fit", "the first with room, else the least used compute", fixed(func(e *Env) int {
+		{"first_fit", "the first GPU with room, else the GPU with the least used compute", fixed(func(e *Env) int {
 			return e.fit(func(int) int { return 0 })
 		})},
 		{"best_fit", "the most used GPU with room, else the least used GPU", fixed(func(e *Env) int {
 			return e.fit(func(gpu int) int { return e.usage[gpu] })
 		})},
-		{"oracle_fit", "first fit with knowledge of the tasks that leave in this step", fixed(oracleFit)},
+		{"oracle_fit", "first fit that takes into account which tasks leave in this step", fixed(oracleFit)},
 	}
 }
 

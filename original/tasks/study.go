@@ -124,7 +124,7 @@ func (e *episodes) policy(ctx context.Context, c *study.Cell) (policy func(seed 
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("learn from seed %d: %w", c.Seed, err)
+		return nil, fmt.Errorf("learn with seed %d: %w", c.Seed, err)
 	}
 	return policy, nil
 }

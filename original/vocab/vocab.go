@@ -149,10 +149,10 @@ func (e *UnknownError) Error() string {
 		source = " " + e.Vocabulary
 	}
 	if n := len(e.Layers) - 1; n > 0 {
-		more = fmt.Sprintf(", like %d more layers", n)
+		more = fmt.Sprintf(" (other missing layers: %d)", n)
 	}
 	return fmt.Sprintf("%s at %s of %s has no token in the vocabulary%s%s; "+
-		"use a network that it covers (see 'graft vocab check'), "+
+		"use a network that the vocabulary covers (see 'graft vocab check'), "+
 		"or create a vocabulary with 'graft vocab build' and train a policy with it", e.Layers[0].Key, e.Layers[0].Path,
 		e.Network, source, more)
 }

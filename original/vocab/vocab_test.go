@@ -125,7 +125,7 @@ func TestUnknownLayers(t *testing.T) {
 	require.Len(t, unknown.Layers, 3)
 	for _, part := range []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, " +
 		"1)) at conv1.layers.0 of ConvNet3 has no token in the vocabulary some.json",
-		"like 2 more layers", "'graft vocab build'"} {
+		"(other missing layers: 2)", "'graft vocab build'"} {
 		require.ErrorContains(t, err, part)
 	}
 }

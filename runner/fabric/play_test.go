@@ -91,7 +91,7 @@ func TestBadEpisodes(t *testing.T) {
 		`"seed": 1|"seed": 1, "actions": []`: "job 0 has no recorded decision; the recording has " +
 			"decisions for 0 jobs",
 		`"max_simulation_run_time": null|"max_simulation_run_time": -5`: "the end of the episode is -5",
-		`"agent"|agent`: "not an episode in JSON",
+		`"agent"|agent`: "not a JSON episode",
 	} {
 		was, is, _ := strings.Cut(change, "|")
 		require.Contains(t, episode, was)

@@ -111,12 +111,12 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	adaptiveFile(t, "", append(lucid, "adaptive.nodes=4")...)
 	for set, says := range map[string]string{
 		"adaptive.nodes=2": "job vision-3 requests 8 devices, but lucid reserves one node for its profiler",
-		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only " +
-			"schedulers of adaptive jobs; remove it, or set compat to none",
-		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs support no " +
-			"learned schedulers",
+		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only schedulers for adaptive " +
+			"jobs; remove the scheduler, or set compat to \"none\"",
+		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs do not " +
+			"support learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",
-		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers: lucid`,
+		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers lucid`,
 		`adaptive.traces=["workload-1.csv"]`:     "traces was removed: renamed to workload.traces",
 		"schedule.worth=true":                    "worth was removed: renamed to schedule.ablate",
 		`output.folder="runs/x"`:                 "output.folder was renamed to run.folder",

@@ -70,7 +70,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 		"a decision": {append(slices.Clone(long), `adapt.actions=["deepen:conv2"]`),
 			"adapt.actions: decision 1 was deepen:conv1 and is now deepen:conv2"},
 		"no script": {append(slices.Clone(long), `adapt.decider=none`, "adapt.actions=[]"),
-			`adapt.decider was "script" and is "none"`},
+			`adapt.decider was "script" and is now "none"`},
 		"an event": {append(slices.Clone(long), `time.events=[{at = "40ms", change = "up"}]`),
 			"time.events: event 0 at 40ms differs from the event"},
 		"an event too late": {append(slices.Clone(long), `time.events=[{at = "50ms", change = "up"}, {at = "60ms", `+
@@ -79,7 +79,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 			"time.events: only 0 of the 1 handled events remain"},
 		"a budget that is over": {append(slices.Clone(long), "time.budget=60ms",
 			`time.events=[{at = "50ms", change = "up"}]`), "time.budget changed from 120ms to 60ms"},
-		"another key": {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is 0.5"},
+		"another key": {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is now 0.5"},
 	} {
 		_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", with(folder, true, c.set...))
 		require.ErrorContains(t, err, c.says, name)

@@ -23,7 +23,7 @@ func (n named) Ties() int { return n.ties }
 // Name returns its name.
 func (n named) Name() string { return n.name }
 
-// Distribution calls the function.
+// Distribution returns the probability of each record.
 func (n named) Distribution(t *simulation.Tree) ([]float64, error) { return n.choose(t) }
 
 // only is the distribution of a single record.
@@ -44,7 +44,7 @@ func Constant(name, action string) Policy {
 	return named{name: name, choose: func(t *simulation.Tree) ([]float64, error) {
 		record := same(t, action)
 		if record < 0 {
-			return nil, noSequence("the table has no sequence with only " + action)
+			return nil, noSequence("the table has no sequence that consists only of " + action)
 		}
 		return only(t, record), nil
 	}}
@@ -233,7 +233,7 @@ func along(t *simulation.Tree, sequence []string) int {
 func OneEpoch() Policy {
 	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
-			return nil, noSequence("the table has no values of after, the accuracy after a decision")
+			return nil, noSequence("the table has no values \"after\" (accuracy after a decision)")
 		}
 		return ahead(t, func(node, choice int) float64 {
 			return afterOf(t, append(slices.Clip(t.Nodes[node].Prefix), t.Nodes[node].Actions()[choice]))
@@ -254,7 +254,7 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
-		return nil, noSequence("a table has no values of fall, the decrease of the training loss")
+		return nil, noSequence("a table has no values \"fall\" (decrease of the training loss)")
 	}
 	var rules []Policy
 	var values []float64
@@ -269,7 +269,7 @@ func Plateau(trees []*simulation.Tree) (Policy, error) {
 		}
 	}
 	if len(rules) == 0 {
-		return nil, noSequence("no action can be taken at every decision")
+		return nil, noSequence("no action is possible at every decision")
 	}
 	best := largest(values)
 	return named{name: namePlateau, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {

@@ -68,7 +68,7 @@ func TestGrowingOnAPlateau(t *testing.T) {
 	early := curved(t, "early", "deepen:0", [2]float64{0.1, 0.5}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
 	require.Equal(t, []string{"deepen:0", "none"}, sequenceOf(t, p, err, early))
 	_, err = Plateau([]*simulation.Tree{oldTree(t)})
-	require.ErrorContains(t, err, "has no values of fall")
+	require.ErrorContains(t, err, "has no values \"fall\"")
 }
 
 // oldTree is a tree without curves.
@@ -88,7 +88,7 @@ func TestOneEpochAhead(t *testing.T) {
 		[]float64{0.3, 0.2, 0.1, 0.4, 0.9, 0.9})
 	require.Equal(t, []string{"deepen:0", "none"}, sequenceOf(t, OneEpoch(), nil, a))
 	_, err := OneEpoch().Distribution(oldTree(t))
-	require.ErrorContains(t, err, "no values of after")
+	require.ErrorContains(t, err, "no values \"after\"")
 }
 
 // A linear model finds a rule that one feature decides.

@@ -108,8 +108,8 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
 	if slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil {
-		return nil, fmt.Errorf("leave tables out: baseline %s is not available, because a table has no values of "+
-			"fall, the decrease of the training loss; compare with another baseline", o.Against)
+		return nil, fmt.Errorf("leave tables out: baseline %s is not available, because a table has no values "+
+			"\"fall\" (decrease of the training loss); compare with another baseline", o.Against)
 	}
 	l := &leaving{LeaveOutOptions: o}
 	l.now.Of = len(groupsOf(trees, o.By))

@@ -114,8 +114,8 @@ func judges(p *decider.Structural, t *simulation.Tree) error {
 	if len(strange) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the policy was trained on the kinds %s, but the table offers %s; use a policy that was trained "+
-		"on such tables, or another table", cmp.Or(kindList(p.Learned), "none"), kindList(strange))
+	return fmt.Errorf("the policy was trained on the action kinds %s, but the table offers %s; use a policy that was "+
+		"trained on such tables, or another table", cmp.Or(kindList(p.Learned), "none"), kindList(strange))
 }
 
 func kindList(kinds []net2net.Kind) string {

@@ -82,7 +82,7 @@ func (t *Failures) List() ([]Failure, error) {
 		}
 		var one Failure
 		if err := json.Unmarshal(text, &one); err != nil {
-			one = Failure{Why: fmt.Sprintf("the record of the failure, %s, is not readable: %v", entry.Name(), err)}
+			one = Failure{Why: fmt.Sprintf("cannot read the failure record %s: %v", entry.Name(), err)}
 		}
 		list = append(list, one)
 	}

@@ -16,7 +16,7 @@ const mostWriters = 10_000
 // Errors of writers.
 var (
 	// ErrConflict reports that a table already has the run with a different outcome or under a different key.
-	ErrConflict = errors.New("the table already has this run, with another outcome or key")
+	ErrConflict = errors.New("the table already has this run, with a different outcome or key")
 	// ErrUnsound reports that a table's scenario is damaged, or does not match its records.
 	ErrUnsound = errors.New("the table is damaged")
 

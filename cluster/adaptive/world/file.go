@@ -26,7 +26,7 @@ func World() *study.World {
 		Notes: `If --data is a folder of applications, these jobs are simulated. --trace names tables of jobs,
 by path or by name in that folder. Under rigid schedulers (fifo and the schedulers listed after it),
 jobs keep the devices and the batch that users request. --compat pollux keeps the faults of Pollux's
-simulator and reproduces its results; it excludes rigid schedulers.`,
+simulator and reproduces its results. It cannot be used with rigid schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
@@ -86,12 +86,12 @@ func (f *File) EnsureDefaults() {
 func (f *File) Validate() error {
 	var faults validate.Faults
 	for _, name := range f.Schedule.Schedulers {
-		faults.When(study.IsPath(name), "scheduler %s is a path, but adaptive jobs support no learned schedulers; "+
-			"remove it", name)
+		faults.When(study.IsPath(name), "scheduler %s is a path, but adaptive jobs do not support learned "+
+			"schedulers; remove it", name)
 		_, err := adaptive.Named(name)
 		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
-			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; remove it, or set "+
-				"compat to none", name)
+			"scheduler %s is rigid, and compat pollux allows only schedulers for adaptive jobs; remove the "+
+				"scheduler, or set compat to \"none\"", name)
 	}
 	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known),
 		f.Schedule.Arrivals.Validate(),
@@ -130,7 +130,7 @@ func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
 
 // Summary describes the simulations in one line.
 func (f *File) Summary() (string, error) {
-	return fmt.Sprintf("%s under %s, quirks of %s", f.title(), strings.Join(f.Schedule.Schedulers, ", "),
+	return fmt.Sprintf("%s under %s, compat %s", f.title(), strings.Join(f.Schedule.Schedulers, ", "),
 		f.Adaptive.Compat), nil
 }
 

@@ -55,7 +55,8 @@ func (o *Options) EnsureDefaults() {
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "", "data is missing; name a folder of applications")
-	faults.When(o.Compat != compatNone && o.Compat != CompatPollux, "compat is %q; must be none or pollux", o.Compat)
+	faults.When(o.Compat != compatNone && o.Compat != CompatPollux, "compat is %q; must be \"none\" or \"pollux\"",
+		o.Compat)
 	faults.When(o.Compat == CompatPollux && len(o.Quirks) > 0,
 		"quirks is set, but compat pollux keeps all quirks; remove quirks or compat")
 	if _, err := cluster.NamedQuirks(o.Quirks, adaptive.Quirks()); err != nil {

@@ -66,7 +66,7 @@ func rigid(ctx context.Context, t *study.Tables, s adaptive.Study, d *Scheduler)
 		return nil, err
 	}
 	if len(o.Refused) > 0 {
-		return nil, fmt.Errorf("the cluster refused %d jobs, such as job %s: %s", len(o.Refused), o.Refused[0].ID,
+		return nil, fmt.Errorf("%d jobs cannot run on the cluster, such as job %s: %s", len(o.Refused), o.Refused[0].ID,
 			o.Refused[0].Why)
 	}
 	r := &result{jobs: rigidJobs(&s, o), devices: s.Options.Nodes * s.Options.Devices}

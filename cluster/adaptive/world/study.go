@@ -37,10 +37,9 @@ var metrics = []study.Metric{
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "device_time", Unit: "h", Title: "device time", About: "device time of all jobs",
 		Better: study.Lower, Format: "%.1f"},
-	{Name: "used", Unit: "share", Title: "used", About: "share of the device time until the end of the last job " +
-		"that jobs " +
-		"hold", Better: study.Higher},
-	{Name: "restarts", Title: "restarts", About: "changes of the devices of running jobs, including preemptions",
+	{Name: "used", Unit: "share", Title: "used", About: "share of the device time allocated to jobs, until the end " +
+		"of the last job", Better: study.Higher},
+	{Name: "restarts", Title: "restarts", About: "device changes of running jobs, including preemptions",
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "goodput", Title: "goodput", About: "device time that all jobs need one at a time on one device " +
 		"with the smallest batch, divided by the device time that they used; 1 means no loss",
@@ -49,7 +48,7 @@ var metrics = []study.Metric{
 		"a decision and its upper bound", Better: study.Lower, Hidden: true},
 	{Name: "search_gap_worst", Unit: "share", Title: "worst gap", About: "largest gap", Better: study.Lower,
 		Hidden: true},
-	{Name: decisions, Title: "decisions", About: "rounds with jobs and an upper bound of the decision",
+	{Name: decisions, Title: "decisions", About: "number of decisions that have an upper bound",
 		Better: study.Neutral, Total: true, Hidden: true},
 }
 

@@ -150,7 +150,7 @@ func findWorkload(fsys files.FS, data, trace string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("file %q not found; looked in %s and in the folders of %s", trace, data, workloads)
+		return "", fmt.Errorf("file %q not found; looked in %s and in the subfolders of %s", trace, data, workloads)
 	case 1:
 		return found[0], nil
 	}

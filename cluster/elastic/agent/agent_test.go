@@ -70,7 +70,7 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 	require.NoError(t, e.Reset(rand.New(rand.NewPCG(1, 1))))
 	e.Observe()
 	_, err = e.Act(99)
-	require.ErrorContains(t, err, "expected 0 to 3; the last action ends the slot")
+	require.ErrorContains(t, err, "expected 0 to 3 (the last action ends the slot)")
 }
 
 // quick are options of a learner that takes a second.

@@ -29,12 +29,12 @@ type Env struct {
 // means 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("make an environment of elastic jobs: there are no workloads; expected at least one")
+		return nil, errors.New("create an environment of elastic jobs: there are no workloads; expected at least one")
 	}
 	e := &Env{studies: studies}
 	for k := range studies {
 		if _, err := elastic.NewWorld(studies[k]); err != nil {
-			return nil, fmt.Errorf("make an environment of elastic jobs: workload %d: %w", k, err)
+			return nil, fmt.Errorf("create an environment of elastic jobs: workload %d: %w", k, err)
 		}
 		e.units = append(e.units, sync.OnceValues(func() (float64, error) { return rewardUnit(studies[k]) }))
 	}
@@ -76,7 +76,8 @@ func (e *Env) Observe() learn.Observation { return e.state.look() }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.state.world, len(e.state.candidates)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("unknown action; expected 0 to %d; the last action ends the slot", n)
+		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action ends the slot)",
+			action, n)
 	}
 	if action < n {
 		e.state.add(action)

@@ -13,18 +13,18 @@ func Kinds() registry.List[elastic.Kind] {
 	return registry.List[elastic.Kind]{
 		{Name: "fifo", About: "in order of arrival, with the maximum number of workers and servers", Quirks: common,
 			New: newFIFO},
-		{Name: "srtf", About: "the least remaining time first, with the maximum number of workers and servers",
+		{Name: "srtf", About: "least remaining time first, with the maximum number of workers and servers",
 			Quirks: with(elastic.RemainingFraction), New: newSRTF},
 		{Name: "drf", About: "dominant resource fairness: the next worker and server go to the job with the smallest " +
 			"dominant share", Quirks: common, New: newDRF},
-		{Name: "tetris", About: "multi-resource packing, short jobs preferred", Quirks: with(elastic.LongestFirst),
+		{Name: "tetris", About: "multi-resource packing that prefers short jobs", Quirks: with(elastic.LongestFirst),
 			New: newTetris},
-		{Name: "optimus", About: "the next worker or server goes to the job that saves the most remaining time per " +
-			"resource used", Quirks: with(elastic.NoCost), New: newOptimus},
-		{Name: "peak", About: "the least remaining time first, each job with its fastest number of workers and " +
-			"servers", Quirks: common, New: newPeak},
-		{Name: "frontier", About: "minimises the sum of remaining times over the numbers of workers and servers " +
-			"of all jobs at once", Quirks: common, New: newFrontier},
+		{Name: "optimus", About: "gives the next worker or server to the job that saves the most remaining time per " +
+			"unit of resources", Quirks: with(elastic.NoCost), New: newOptimus},
+		{Name: "peak", About: "least remaining time first; each job gets the numbers of workers and servers at which " +
+			"it is fastest", Quirks: common, New: newPeak},
+		{Name: "frontier", About: "chooses the numbers of workers and servers of all jobs together, to minimise the " +
+			"sum of remaining times", Quirks: common, New: newFrontier},
 	}
 }
 

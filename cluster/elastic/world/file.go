@@ -28,8 +28,8 @@ func World() *study.World {
 		Intro: "A file with the section `elastic`, for `graft cluster run`. See [elastic jobs](elastic.md).\n",
 		Notes: "--compat dl2 keeps the faults of DL2's simulator and reproduces its results.",
 		Flags: []study.Flag{
-			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a file of speeds by model, " +
-				"servers and workers, a folder of applications, or analytic"},
+			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a speed table (JSON), a folder " +
+				"of applications, or analytic"},
 			{Name: "nodes", Key: "elastic.nodes"}, {Name: "compat", Key: "elastic.compat"},
 			{Name: "gpus-per-node", Key: "elastic.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
 		},
@@ -167,7 +167,7 @@ func (f *File) Contents(w io.Writer) {
 
 // Summary describes the simulations in one line.
 func (f *File) Summary() (string, error) {
-	return fmt.Sprintf("%s under %s, quirks of %s", f.title(), strings.Join(f.Schedule.Schedulers, ", "),
+	return fmt.Sprintf("%s under %s, compat %s", f.title(), strings.Join(f.Schedule.Schedulers, ", "),
 		f.Elastic.Compat), nil
 }
 

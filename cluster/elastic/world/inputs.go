@@ -90,8 +90,8 @@ func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 		return true
 	}
 	if o.Speeds == "" {
-		r.Blame("elastic.speeds", "speeds is missing; expected a JSON file with the speed of each model by servers "+
-			"and "+"workers, a folder of applications, or \"analytic\"")
+		r.Blame("elastic.speeds", "speeds is missing; expected a JSON file with the speed of each model for each "+
+			"number of servers and workers, a folder of applications, or \"analytic\"")
 		return false
 	}
 	var err error

@@ -75,9 +75,9 @@ func (o Options) Validate() error {
 	if _, err := elastic.ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, fmt.Errorf("scaling: %w", err))
 	}
-	faults.When(o.Compat != compatNone && o.Compat != CompatDL2, "compat is %q; must be none or dl2", o.Compat)
+	faults.When(o.Compat != compatNone && o.Compat != CompatDL2, "compat is %q; must be \"none\" or \"dl2\"", o.Compat)
 	faults.When(o.Compat == CompatDL2 && o.Scaling != elastic.NoScaling,
-		"scaling is %q; compat dl2 requires none, because DL2's simulator scales jobs at no cost", o.Scaling)
+		"scaling is %q; must be \"none\" with compat dl2, because DL2's simulator scales jobs at no cost", o.Scaling)
 	return errors.Join(faults...)
 }
 

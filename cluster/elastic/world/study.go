@@ -86,8 +86,8 @@ func (f *File) slotRemarks() []string {
 	if !f.inputs.clustered || slots < 2 || have >= usualGPUs*slots {
 		return nil
 	}
-	return []string{fmt.Sprintf("A GPU of the trace is a worker, which takes up to %d GPU slots, so a node of %d "+
-		"GPU slots holds %d of them. A node of %d GPUs needs --set elastic.gpus_per_node=%d "+
+	return []string{fmt.Sprintf("Each GPU of the trace becomes a worker, which takes up to %d GPU slots, so a node "+
+		"with %d GPU slots holds %d of them. To simulate nodes with %d GPUs, use --set elastic.gpus_per_node=%d "+
 		"--set elastic.cpus_per_node=%d.", slots, have, have/slots, usualGPUs, usualGPUs*slots,
 		usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
 }

@@ -78,7 +78,7 @@ func TestRewardsAreBlockedJobs(t *testing.T) {
 		require.InDelta(t, -float64(e.world.Record.Blocked)/40, total, 1e-12)
 	}
 	_, err = e.Act(-1)
-	require.ErrorContains(t, err, "expected 0 to 1; the last action blocks the job")
+	require.ErrorContains(t, err, "expected 0 to 1 (the last action blocks the job)")
 }
 
 // quick are options of a learner that takes a moment.
@@ -143,7 +143,7 @@ func TestWhatIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "does not contain a learned scheduler of training steps")
+	require.ErrorContains(t, err, "does not contain a learned scheduler for training steps")
 }
 
 // Each teacher's decisions, when followed, end in the teacher's blocking rate.

@@ -23,7 +23,7 @@ type course struct {
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn degrees: got %d training episodes and %d validation episodes; "+
+		return nil, fmt.Errorf("learn a scheduler: got %d training episodes and %d validation episodes; "+
 			"expected at least one of each", len(train), len(validation))
 	}
 	teachers, err := teachersOf(o.Teacher)

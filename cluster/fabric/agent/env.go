@@ -21,11 +21,11 @@ type Env struct {
 // NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("make an environment of episodes: there are no episodes; expected at least one")
+		return nil, errors.New("create an environment of episodes: there are no episodes; expected at least one")
 	}
 	for k, s := range studies {
 		if err := s.Validate(); err != nil {
-			return nil, fmt.Errorf("make an environment of episodes: episode %d: %w", k, err)
+			return nil, fmt.Errorf("create an environment of episodes: episode %d: %w", k, err)
 		}
 		s.Prepare()
 	}
@@ -60,7 +60,8 @@ func (e *Env) Observe() learn.Observation { return e.now }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.offers)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("unknown action; expected 0 to %d; the last action blocks the job", n)
+		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action blocks the job)",
+			action, n)
 	}
 	degree, before := 0, w.Record.Blocked
 	if action < n {

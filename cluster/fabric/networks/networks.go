@@ -31,16 +31,16 @@ func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 		o.Batch = 64
 	}
 	if o.Batch < 1 || o.Batch > maxBatch {
-		return nil, fmt.Errorf("make a graph of %s: batch is %d; expected 1 to %d", n.Name(), o.Batch, maxBatch)
+		return nil, fmt.Errorf("create a graph of %s: batch is %d; expected 1 to %d", n.Name(), o.Batch, maxBatch)
 	}
 	times, err := o.Profile.LayerTimes(n, o.Batch)
 	if err != nil {
-		return nil, fmt.Errorf("make a graph of %s: %w", n.Name(), err)
+		return nil, fmt.Errorf("create a graph of %s: %w", n.Name(), err)
 	}
 	b := builder{batch: float64(o.Batch), times: times, seen: map[*model.Leaf]bool{}}
 	b.profile.Model = n.Name()
 	if _, err := model.Run(n, b.node("Input", fmt.Sprint(n.Input), n.Input, b.next()), &b); err != nil {
-		return nil, fmt.Errorf("make a graph of %s: %w", n.Name(), err)
+		return nil, fmt.Errorf("create a graph of %s: %w", n.Name(), err)
 	}
 	return &b.profile, b.profile.Validate()
 }

@@ -119,7 +119,8 @@ func (o *Graphs) EnsureDefaults() {
 func (o Graphs) Validate() error {
 	var faults validate.Faults
 	faults.When(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models),
-		"sizes has %d values, but models has %d; expected one size for each model; 0 keeps its default", len(o.Sizes),
+		"sizes has %d values, but models has %d; expected one size for each model (0 keeps the model's own size)",
+		len(o.Sizes),
 		len(o.Models))
 	faults.When(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
 	for k, name := range o.Models {

@@ -29,7 +29,7 @@ type simulations struct {
 // mostStates bounds the states that a search visits.
 const mostStates = 100_000
 
-// Prepare searches the plans of the scheduler Exact, if it is requested. A search that is too large fails the study
+// Prepare searches for the plans of the scheduler Exact, if it is requested. A search that is too large fails the study
 // before it begins.
 func (s *simulations) Prepare(ctx context.Context, _ study.Env, _ bool) error {
 	if !slices.Contains(s.Schedule.Schedulers, Exact) {
@@ -68,7 +68,7 @@ func (s *simulations) search(ctx context.Context, point, episode int) (*fabric.P
 		return plan, nil
 	}
 	name := strings.TrimSuffix(fmt.Sprintf("%s, %s, %s", Exact, episodeName(episode), s.points[point].name()), ", ")
-	err = fmt.Errorf("%s: %w; demand.jobs is %d", name, err, s.Demand.Jobs)
+	err = fmt.Errorf("%s: %w (demand.jobs is %d)", name, err, s.Demand.Jobs)
 	if errors.Is(err, fabric.ErrTooLarge) {
 		err = failure.With(failure.Configuration, err)
 	}
@@ -106,7 +106,7 @@ func (s *simulations) Plan() *study.Plan {
 }
 
 func (f *File) title() string {
-	return fmt.Sprintf("%s with %s on %s of %s, with the same jobs under each scheduler",
+	return fmt.Sprintf("%s of %s each, on %s with %s; every scheduler gets the same jobs",
 		words.Plural(f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"), f.Fabric.Network,
 		words.Plural(f.Fabric.servers(), "server"))
 }

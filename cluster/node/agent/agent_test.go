@@ -94,7 +94,7 @@ func TestWhatIsRefused(t *testing.T) {
 	e.Observe()
 	for _, action := range []int{-1, 999} {
 		_, err = e.Act(action)
-		require.ErrorContains(t, err, "expected 0 to 2; the last action advances time")
+		require.ErrorContains(t, err, "expected 0 to 2 (the last action advances time)")
 	}
 	_, err = NewLearner(nil, workloads(1), Completion, candidates.Options{}, 1)
 	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")

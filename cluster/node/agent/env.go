@@ -60,13 +60,13 @@ type scale struct {
 // NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("make an environment of tasks: there are no workloads; expected at least one")
+		return nil, errors.New("create an environment of tasks: there are no workloads; expected at least one")
 	}
 	e := &Env{objective: objective}
 	for k := range studies {
 		p, err := studies[k].Prepare()
 		if err != nil {
-			return nil, fmt.Errorf("make an environment of tasks: workload %d: %w", k, err)
+			return nil, fmt.Errorf("create an environment of tasks: workload %d: %w", k, err)
 		}
 		e.studies = append(e.studies, p)
 		e.scales = append(e.scales, sync.OnceValues(func() (scale, error) { return measure(p) }))
@@ -126,7 +126,8 @@ func (e *Env) Observe() learn.Observation {
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.candidates)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("unknown action; expected 0 to %d; the last action advances time", n)
+		return learn.Outcome{}, fmt.Errorf("unknown action %d; expected 0 to %d (the last action advances time)",
+			action, n)
 	}
 	if action < n {
 		c := e.state.candidates[action]

@@ -11,10 +11,10 @@ func Kinds() registry.List[node.Kind] {
 	return registry.List[node.Kind]{
 		{Name: "fcfs", About: "in order of arrival on the first GPU with room; " +
 			"the first task in the queue blocks later tasks", New: newFCFS},
-		{Name: "sjf", About: "the least estimated work first; the first task in the queue blocks later tasks",
+		{Name: "sjf", About: "least estimated work first; the first task in the queue blocks later tasks",
 			New: newSJF},
-		{Name: "priority", About: "the highest priority first; priority grows while a task waits; the first task " +
-			"blocks later tasks", New: newPriority},
+		{Name: "priority", About: "highest priority first; priority grows while a task waits; the first task in the " +
+			"queue blocks later tasks", New: newPriority},
 		{Name: "backfill", About: "in order of arrival; later tasks start earlier if they do not delay the first " +
 			"task in the queue", New: newBackfill},
 		{Name: "first-fit", About: "all tasks that fit, the highest priority first, on the first GPU with room",
@@ -29,7 +29,8 @@ func Kinds() registry.List[node.Kind] {
 			New: newRoundRobin},
 		{Name: "lottery", About: "draws the task of each quantum at random, weighted by tickets", Slices: true,
 			Draws: true, New: newLottery},
-		{Name: "stride", About: "quanta in proportion to tickets, deterministic", Slices: true, New: newStride},
+		{Name: "stride", About: "gives tasks quanta in proportion to their tickets, without randomness",
+			Slices: true, New: newStride},
 		{Name: "wfq", About: "weighted fair queueing: each flow gets GPU time in proportion to its weight",
 			Slices: true, New: newWFQ},
 	}

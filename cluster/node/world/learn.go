@@ -25,7 +25,7 @@ func (f *File) CheckLearning() error {
 	train, validation := f.Learning()
 	switch {
 	case len(f.Task) > 0:
-		return errors.New("learn a scheduler: the tables [[task]] of the file are a single workload; remove " +
+		return errors.New("learn a scheduler: the tables [[task]] of the file form a single workload; remove " +
 			"them to generate workloads, or name a trace in workload.traces")
 	case len(train) == 0 || len(validation) == 0:
 		return fmt.Errorf("learn a scheduler: the trace yields %d training workloads and %d validation workloads; "+

@@ -53,13 +53,13 @@ func (f *File) GPUs() int { return len(f.Machine.options().Devices) }
 func (f *File) checkPublished(r *decode.Reading) {
 	if published.New == nil {
 		r.Blame("machine.compat", "compat is tasks, but this program was built without the published study; set "+
-			"compat to none")
+			"compat to \"none\"")
 		return
 	}
 	for _, name := range f.Schedule.Schedulers {
 		if !publishedScheduler(name) {
-			r.Blame(schedulersKey, fmt.Sprintf("unknown scheduler %s; with machine.compat = \"tasks\" "+
-				"expected one of %s", name, strings.Join(study.Names(published.Schedulers), ", ")))
+			r.Blame(schedulersKey, fmt.Sprintf("unknown scheduler %s; with machine.compat = \"tasks\", expected one "+
+				"of %s", name, strings.Join(study.Names(published.Schedulers), ", ")))
 		}
 	}
 	if len(f.Task) > 0 {

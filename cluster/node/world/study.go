@@ -31,17 +31,18 @@ var metrics = []study.Metric{
 		Better: study.Lower, Format: "%.2f"},
 	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time without a GPU",
 		Better: study.Lower, Format: "%.2f"},
-	{Name: "slowdown_mean", Title: "slowdown", About: "mean of JCT divided by the time alone on a GPU",
+	{Name: "slowdown_mean", Title: "slowdown", About: "mean ratio of JCT to the task's time alone on a GPU",
 		Better: study.Lower, Format: "%.2f"},
 	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last task", Better: study.Lower,
 		Format: "%.1f", Main: true},
 	{Name: "busy", Unit: "share", Title: "busy", About: "share of the GPUs' cores in use until the end of the last " +
 		"task", Better: study.Higher},
-	{Name: "energy", Unit: "J", Title: "energy", About: "energy of all GPUs until the end of the last task, by the " +
-		"power model of the file", Better: study.Lower, Format: "%.0f", Main: true},
+	{Name: "energy", Unit: "J", Title: "energy", About: "energy of all GPUs until the end of the last task, " +
+		"according to the file's power model", Better: study.Lower, Format: "%.0f", Main: true},
 	{Name: "energy_delay", Unit: "kJ s", Title: "energy times JCT", About: "product of energy and mean JCT",
 		Better: study.Lower, Format: "%.1f"},
-	{Name: "stops", Title: "stops", About: "times that tasks were stopped and continued later", Better: study.Neutral,
+	{Name: "stops", Title: "stops", About: "number of times that a task was stopped and continued later",
+		Better: study.Neutral,
 		Format: "%.1f"},
 	{Name: "completed", Unit: "share", Title: "completed", About: "share of tasks that completed",
 		Better: study.Higher, Format: "%.0f%%"},
@@ -106,14 +107,12 @@ func (s *simulations) Plan() *study.Plan {
 	p.Title = fmt.Sprintf("%s with %s in total on %s", words.Plural(len(s.studies), "workload"),
 		words.Plural(p.Jobs, "task"), words.Plural(s.GPUs(), "GPU"))
 	if s.omitted > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%s of %s are left out: a task is a job with one GPU, or a part "+
-			"of one, "+
-			"and a duration.", words.Plural(s.omitted, "job"), s.trace()))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("%s of %s are left out: only jobs that have a duration and use one "+
+			"GPU, or a part of one, become tasks.", words.Plural(s.omitted, "job"), s.trace()))
 	}
 	if used := p.Jobs; s.trace() != "" && used < len(s.specs) {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%d of %s are compared; tasks.test_count limits the workloads, "+
-			"and learned "+
-			"schedulers learn from earlier ones.", used, words.Plural(len(s.specs), "task")))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("The comparison uses %d of %s: tasks.test_count limits the "+
+			"workloads, and earlier workloads are for learning.", used, words.Plural(len(s.specs), "task")))
 	}
 	for k := range s.candidates {
 		e := &s.candidates[k]
@@ -141,7 +140,7 @@ func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 		return []study.Reference{bound}, nil
 	}
 	return []study.Reference{bound, study.NewReference("optimum without stops",
-		"best of all schedules that stop no task", jctKey, "", s.best)}, nil
+		"best schedule that stops no task", jctKey, "", s.best)}, nil
 }
 
 // Simulate runs a cell.

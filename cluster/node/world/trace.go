@@ -30,7 +30,7 @@ func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
 		r.Blame(tracesKey, "traces and [[task]] are both set; remove one of them")
 		return false
 	case len(f.Workload.Traces) > 1:
-		r.Blame(tracesKey, "traces has several files; expected one trace, because this trace is divided into workloads")
+		r.Blame(tracesKey, "traces has several files; expected one trace, because the trace is divided into workloads")
 		return false
 	}
 	var err error

@@ -132,13 +132,15 @@ func (o WorkloadOptions) Validate() error {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0),
-		"arrivals is %s and pattern has %d slots; arrivals = \"pattern\" requires pattern, other values exclude it",
+		"arrivals is %s and pattern has %d slots; set pattern only with arrivals = \"pattern\", which requires it",
 		o.Arrivals, len(o.Pattern))
 	faults.When(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
-		"pattern is %v; must not have negative numbers", o.Pattern)
+		"pattern is %v; must not contain negative numbers", o.Pattern)
 	faults.When(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
-	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; set from to a trace")
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be at least 0 and less than 1",
+		o.EpochError)
+	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission, which requires a trace; set "+
+		"from to a trace")
 	if o.From != "" {
 		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
 			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "max_arrivals": o.Rate != 0,
@@ -168,7 +170,7 @@ func (l *File) EnsureDefaults() {
 func (l *File) Validate() error {
 	var faults validate.Faults
 	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
-		"workloads.arrivals is trace; add a trace to workload.traces")
+		"workloads.arrivals is trace, which requires a trace; add one to workload.traces")
 	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(),
 		agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(),
 		l.Schedule.Validate(elasticworld.Known))...)
@@ -197,8 +199,8 @@ func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	l.test = l.workloads(fsys, r, "workloads.test", o.Test, o.TestCount, 2)
 	for _, name := range slices.Concat(o.Train, o.Validation) {
 		if slices.Contains(o.Test, name) {
-			r.Blame("workloads.test", name+" is also one of training or validation; "+
-				"use test traces that are not used for learning")
+			r.Blame("workloads.test", name+" is also a training or validation trace; use test traces that are not "+
+				"used for learning")
 		}
 	}
 }

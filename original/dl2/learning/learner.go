@@ -82,7 +82,8 @@ func (l *File) checkLearner() error {
 		faults.When(given, "workloads.%s is set; with compat dl2 each agent generates its workloads", key)
 	}
 	faults.When(l.DL2.Validation.Every < 0,
-		"dl2.validation.every is %d; must be positive, as validation chooses what is kept", l.DL2.Validation.Every)
+		"dl2.validation.every is %d; must be positive, because validation selects the policy to keep",
+		l.DL2.Validation.Every)
 	faults.When(l.Run.Seed < 1 || l.Run.Seed > 1<<16, "run.seed is %d; with compat dl2 it must be from 1 to %d",
 		l.Run.Seed, 1<<16)
 	if err := l.DL2.Validate(); err != nil {
