@@ -46,7 +46,7 @@ first line is the start of the simulation.`,
 	flags.StringVar(&o.from, "from", "",
 		"learn from submissions before this date, and forecast the later ones; empty learns every week")
 	flags.StringVar(&o.Models, "models", "",
-		"write the last models to jobs.json and gpus.json in this folder, for graft cluster shapes")
+		"write the last models to jobs.json and gpus.json in this folder, for 'graft cluster shapes'")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
 	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // elsewhere this flag is a format

@@ -58,7 +58,8 @@ byte-identical results; --force moves it aside.
 		}
 	}
 	command.Flags().String("against", "", "baseline scheduler; empty uses the first")
-	command.Flags().Bool("ablate", false, "keep each fault of a published simulator by itself, and report its effect")
+	command.Flags().Bool("ablate", false,
+		"simulate each fault of a published simulator without the others, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
 		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,

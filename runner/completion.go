@@ -30,7 +30,7 @@ func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print the completion script of a shell",
-		Long: `completion prints a script for a shell. It completes commands, flags and their values:
+		Long: `completion prints a script for a shell. The script completes commands, flags and their values:
 networks of the zoo, profiles, datasets, run folders, and keys after --set.
 
 bash needs the package bash-completion. 'make install' installs the scripts of bash, zsh and

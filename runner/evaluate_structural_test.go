@@ -359,7 +359,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a policy is given": {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage,
 			of("leave-out", "policy")},
 		"nothing is left out": {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage,
-			of("--seeds needs --leave-out")},
+			of("--seeds requires --leave-out")},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, sound) })
 	}

@@ -226,7 +226,7 @@ func TestFleetManifest(t *testing.T) {
 	fails(t, failure.Configuration, "train.batch was 40 and is 20", "fleet", "manifest", run, "--set", "train.batch=20")
 
 	require.Contains(t, graft("fleet", "status", run).stdout,
-		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
+		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from this folder")
 	for _, command := range []string{"logs", "cancel"} {
 		require.Contains(t, graft("fleet", command, run).stderr, "no workers were started from this folder")
 	}

@@ -109,7 +109,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1",
+	fails(t, failure.Usage, "--set requires FILE, a file that trains schedulers", "evaluate", "--set", "a=1",
 		"--policy", "x", "--table", "y")
 }
 
