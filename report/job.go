@@ -137,7 +137,7 @@ func (j *JobDetail) write(d *document.Document) {
 	d.Head(timelineHead)
 	d.Show(events)
 	d.Say(meanings(j.Events)...)
-	d.Say("LAST and NEXT ACCURACY are of the evaluations around an event, with training between them.")
+	d.Say("LAST and NEXT ACCURACY come from the evaluations before and after an event; the network trains in between.")
 	if j.Skipped > 0 {
 		d.Head("last %d of %s", len(j.Epochs), words.Plural(j.Skipped+len(j.Epochs), "epoch"))
 	} else {

@@ -328,7 +328,7 @@ func TestSimulateOnSlurm(t *testing.T) {
 	// a node each
 	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set",
 		"fleet.threads=1")
-	require.Contains(t, said, "4 workers: job ")
+	require.Contains(t, said, "submitted 4 workers: job ")
 	require.Contains(t, said, "graft fleet attach "+g.run)
 	attach := []string{"fleet", "attach", g.run, "--every", "500ms"}
 	first, _ := process(t, attach...)

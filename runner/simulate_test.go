@@ -204,7 +204,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}
 	write(t, filepath.Join(run, "table", "grid-1.jsonl"), "rubbish\n")
 	text := simulated(t, path, "--folder", run)
-	require.Equal(t, 3, strings.Count(text, "damaged and repeated"))
+	require.Equal(t, 3, strings.Count(text, "repeated damaged work"))
 	require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
 
 	for args, says := range map[string]struct {

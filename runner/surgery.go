@@ -22,8 +22,8 @@ given order:
 ` + actionHelp() + `
 BLOCK and LAYER are names or numbers as 'graft model show' prints them. Batch normalisation in a
 new block is calibrated on a batch: --batch names a file with the inputs in the tensor "x" (or
-its only tensor). Without --batch inputs are random, and the function is kept on such inputs
-only.
+its only tensor). Without --batch, inputs are random, and the function is preserved only on
+such inputs.
 
 --verify prints the change of the logits, relative to the largest logit; if it exceeds the
 tolerance, surgery fails and writes no files.`,
