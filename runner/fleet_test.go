@@ -127,7 +127,7 @@ func TestFleetOfTrials(t *testing.T) {
 	require.Contains(t, done(t, "fleet", "cancel", run).stdout,
 		"2 workers of local ended; completed work is kept, and the same command with --resume continues from it")
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial started")
+	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "started trial")
 	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)
 
 	write(t, filepath.Join(run, runs.FailuresFolder, "as-given_seed1.json"), `{"why": "it is a test"}`)

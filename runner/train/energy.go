@@ -83,7 +83,7 @@ func (e *energy) open(env *app.Env, device torch.Device, count int) ([]int, erro
 		return nil, fmt.Errorf("find %s among the GPUs of NVML: %w", device, err)
 	}
 	if device.Index >= len(order) {
-		return nil, fmt.Errorf("find %s among the GPUs of NVML: NVML lists %d", device, len(order))
+		return nil, fmt.Errorf("find %s among the GPUs of NVML: NVML lists only %d GPUs", device, len(order))
 	}
 	if order = order[device.Index:]; count > 0 && count < len(order) {
 		order = order[:count]
