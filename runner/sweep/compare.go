@@ -79,7 +79,7 @@ func (s *sweep) comparable(path string) error {
 			"script or another decider", path)
 	}
 	if s.Sweep.Decisions() == 0 {
-		return fmt.Errorf("compare %s: the timeline has no event \"up\", so there are no decisions; "+
+		return fmt.Errorf("compare %s: the timeline has no up event, so there are no decisions; "+
 			"add an event with change = \"up\" to time.events", path)
 	}
 	return nil
