@@ -193,7 +193,7 @@ func (e *eventRow) what() string {
 
 // GivenText describes the initial weights of a job in one sentence.
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("started at %s with weights after %s: %s accuracy on the validation images",
+	text := fmt.Sprintf("started at %s with weights trained for %s: %s accuracy on the validation images",
 		document.SecondsText(g.Start), words.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
