@@ -180,7 +180,7 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		form table
 		want string
 	}{
-		"an empty form": {table{}, "input is missing: the sizes of an example: [channels, height, width], " +
+		"an empty form": {table{}, "input is missing; expected the sizes of an example: [channels, height, width], " +
 			"or [features]\none of layers, block, residual or branches is missing"},
 		"a part's keys on top": {table{"input": []any{8}, "class": "X", "sequence": relu, "layers": relu},
 			"class: unknown key class in a network; use name\nsequence: unknown key sequence in a network; use layers"},

@@ -64,7 +64,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares each case of a sweep with another case, which the function of names.
+// Reaches compares each case of a sweep with the case named of.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {
