@@ -41,7 +41,7 @@ with equal numbers of devices. A fitted model predicts other placements; its err
 	flags.StringVar(&o.Profile, "profile", "",
 		"profile with the step times: a name or file; empty uses the profile of the runs' clock")
 	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
-	flags.IntVar(&o.Nodes, "nodes", 16, "maximum number of nodes in the step times")
+	flags.IntVar(&o.Nodes, "nodes", 16, "largest number of nodes for which step times are written")
 	flags.Float64Var(&o.Between, "between", 0,
 		"seconds per gradient exchange between nodes; 0 uses the time within a node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 means the largest batch")

@@ -30,16 +30,17 @@ user, virtual cluster, name, model, dataset, devices, profile and date. No estim
 information.
 
 Without --history, there is no model for the first week. The estimate of a job is then the mean
-duration of the ended jobs with the same user, name and devices. If there are none, it is the mean
-of the ended jobs of the same user, then of all ended jobs, and finally one hour. This also applies
-to weeks before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
-			` jobs have ended. The number of jobs estimated without a model is printed.
+duration of the ended jobs with the same user, name and devices. If there are none, it is the
+mean of the ended jobs of the same user, then of all ended jobs, and finally one hour. This also
+applies to weeks before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+			` jobs have ended. The number of jobs estimated
+without a model is printed.
 
 With --walk none, one model is learned, from the traces of --history or else from the first week.
 With --walk never, no model is learned: each estimate is the mean of similar ended jobs.
 
-'graft cluster run --estimates FILE' reads the output. Without --estimates, 'graft cluster run' looks
-for a file in the --data folder: with _ebm in its name, such as jobs_ebm.csv, for
+'graft cluster run --estimates FILE' reads the output. Without --estimates, 'graft cluster run'
+looks for a file in the --data folder: with _ebm in its name, such as jobs_ebm.csv, for
 ` + readersOf("ebm") + `; with a name that ends in _lgb.csv, for ` + readersOf("lgb") + `.`,
 		Example: `  graft cluster estimate --trace september.csv --out venus_ebm.csv
   graft cluster estimate --trace september.csv --history august.csv --out estimates.csv --model model.json

@@ -57,7 +57,7 @@ byte-identical results; --force moves it aside.
 			}
 		}
 	}
-	command.Flags().String("against", "", "baseline scheduler; empty uses the first")
+	command.Flags().String("against", "", "baseline scheduler; empty uses the first scheduler")
 	command.Flags().Bool("ablate", false,
 		"simulate each fault of a published simulator without the others, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",

@@ -20,7 +20,8 @@ reports which arms are significantly better. The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job
-  small from scratch  like never, but with fresh weights; only for a job that starts from trained weights
+  small from scratch  like never, but with fresh weights; only for a job that starts from
+                      trained weights
   final from scratch  the final network of the job with the same seed, trained from fresh
                       weights for the whole budget, even if network.weights names a file
   random              a random action that fits, at each decision

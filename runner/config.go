@@ -269,7 +269,7 @@ a page with the keys of all kinds of files: a table for each section.`,
 		if kind == config.JobKind {
 			continue
 		}
-		text := fmt.Sprintf("print the schema of %s, files with the section %s, instead of job files", kind.Files,
+		text := fmt.Sprintf("print the schema of %s (section %s) instead of job files", kind.Files,
 			strings.Join(kind.Sections, " or "))
 		wanted[kind.Name] = command.Flags().Bool(kind.Name, false, text)
 		names = append(names, kind.Name)

@@ -133,7 +133,7 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Leave.For, "for", "new",
 		`with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10,
-		"with --leave-out: number of policies per evaluation, with seeds from 1")
+		"with --leave-out: number of policies for each group left out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
 		fmt.Sprintf("baseline to compare with: with FILE a scheduler (default: optimus), with --leave-out one of: %s "+
 			"(default: the first)", strings.Join(evaluation.BaselineNames, "; ")))

@@ -39,19 +39,19 @@ func newFabricRunCommand() *cobra.Command {
 		Use:   "run [CONFIG]",
 		Short: "Simulate episodes in which jobs arrive, are split and placed, and run or are blocked",
 		Long: `run simulates the episodes that CONFIG, a file with the section fabric, describes. A scheduler
-chooses the degree of each arriving job: the number of parts into which its training step is split. A job is
-blocked if no servers are free for it or if it would exceed its time limit. All schedulers get
-the same jobs. Schedulers:
+chooses the degree of each arriving job: the number of parts into which its training step is
+split. A job is blocked if no servers are free for it or if it would exceed its time limit. All
+schedulers get the same jobs. Schedulers:
 
 ` + fabricHelp() + `
 'graft config schema --markdown' lists the keys of CONFIG. The same inputs give byte-identical
 results, with any number of workers.
 
---compat ramp simulates a recorded episode of the simulator of RAMP and PAC-ML instead of CONFIG,
-and reproduces the faults of that simulator. Jobs arrive as in the --episode file. Degrees are
-chosen by the episode's agent, or replayed from its actions; its recorded results are ignored.
-With --out, the folder receives jobs.csv, with a row for each job: its status (completed, blocked,
-running or queued), start and end in seconds.
+--compat ramp simulates a recorded episode of the simulator of RAMP and PAC-ML instead of
+CONFIG, and reproduces the faults of that simulator. Jobs arrive as in the --episode file.
+Degrees are chosen by the episode's agent, or replayed from its actions; its recorded results
+are ignored. With --out, the folder receives jobs.csv, with a row for each job: its status
+(completed, blocked, running or queued), start and end in seconds.
 
 --study repeats the published experiments. It prints the blocking rates of each agent and each
 constant degree under four distributions of time limits, next to the rates that PAC-ML's authors

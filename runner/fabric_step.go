@@ -34,7 +34,7 @@ func newFabricGraphCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "graph GRAPH",
 		Short: "Describe the graph of a training step, or write it to a file",
-		Long:  "graph prints the slowest operations, and totals by kind.\n\n" + graphHelp,
+		Long:  "graph prints the slowest operations of a graph, and totals by kind of operation.\n\n" + graphHelp,
 		Example: `  graft fabric graph ResNet18 --batch 128
   graft fabric graph profiles/alexnet.txt
   graft fabric graph MobileNetV2 --out mobilenet.txt`,
@@ -133,8 +133,8 @@ draws its servers and the links between them over time.`,
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
 	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
 	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is printed; 0 means the last degree that fits")
-	flags.StringVar(&o.Trace, "trace", "", "trace file to write for that degree")
-	flags.StringVar(&o.Figure, "figure", "", "figure file to write for that degree: .svg, .png or .pdf")
+	flags.StringVar(&o.Trace, "trace", "", "trace file to write for the degree of --critical")
+	flags.StringVar(&o.Figure, "figure", "", "figure file to write for the degree of --critical: .svg, .png or .pdf")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

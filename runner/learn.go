@@ -42,8 +42,8 @@ episode is a step. The policy is written to agent.finalmodel.pth; 'graft config 
 converts a file of the original system to CONFIG.
 
 --cases trains schedulers for each case of a TOML file, one after the other. The file has a
-table for each case, with keys of CONFIG. All cases are checked before the first one starts. Each case gets a run
-folder inside the run folder; a table of all cases is printed at the end.
+table for each case, with keys of CONFIG. All cases are checked before the first one starts.
+Each case gets a run folder inside the run folder; a table of all cases is printed at the end.
 
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
 overwritten: --resume continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first

@@ -38,10 +38,10 @@ node simulate' slows tasks as measured. single_data.csv has the label by which L
 less. profile.csv has every measurement, with utilization, memory and power of the device if
 known. --resume measures only what is missing.
 
-A task's command must do the same work each time. For each run, $GRAFT_NODE names a new folder and
-$GRAFT_TASK a new name; 'graft train' must write its run folder there. The exit code is 3 if a task
-failed or took too long; its logs stay in the run folder. Pairs that do not fit into memory are
-listed, but are not failures.`,
+A task's command must do the same work each time. For each run, $GRAFT_NODE names a new folder
+and $GRAFT_TASK a new name; 'graft train' must write its run folder there. The exit code is 3 if
+a task failed or took too long; its logs stay in the run folder. Pairs that do not fit into
+memory are listed, but are not failures.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,

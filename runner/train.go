@@ -37,9 +37,10 @@ func newTrainCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "train [CONFIG]",
 		Short: "Train a network within a time budget, adapting to changes of its devices",
-		Long: `train runs one job from the first step to the end of its time budget. The timeline and the decider
-determine when and how its network grows and shrinks. Unset keys have defaults; 'graft config show'
-prints all keys. Without CONFIG, --set changes the default job: ConvSmall on synthetic images.
+		Long: `train runs one job from the first step to the end of its time budget. The timeline and the
+decider determine when and how its network grows and shrinks. Unset keys have defaults; 'graft
+config show' prints all keys. Without CONFIG, --set changes the default job: ConvSmall on
+synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
 continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and
@@ -48,8 +49,8 @@ is bit-identical to an uninterrupted job. A second SIGINT ends the job at once. 
 changes to parts that the job has not reached: later events, later script actions, a different
 end of the budget.
 
-With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this machine
-or on a cluster. One run folder contains the run folders of all trials.
+With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this
+machine or on a cluster. One run folder contains the run folders of all trials.
 
 --listen serves an API while the job runs: GET /status and GET /metrics return its state, POST
 /allocation adds or removes devices. Every request needs a token, from --token-file or
