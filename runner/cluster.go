@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 func newClusterCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "cluster",
-		Short: "Simulate a cluster of GPUs under schedulers",
+		Short: "Simulate a cluster of GPUs with different schedulers",
 		Long: `cluster simulates clusters of GPUs. 'run' replays the jobs of a trace under one or more schedulers
 and reports the outcome of each job. The other commands write the device timeline of a job for
 'graft train', and predict job durations and future submissions for schedulers.`,

@@ -20,7 +20,7 @@ func newClusterForecastCommand() *cobra.Command {
 	var o clusterForecastOptions
 	command := &cobra.Command{
 		Use:   "forecast",
-		Short: "Forecast the submitted jobs and GPUs",
+		Short: "Forecast the numbers of submitted jobs and requested GPUs",
 		Long: `forecast predicts the number of GPU jobs submitted every ten minutes, and the number of GPUs
 they request, from the calendar and from submissions at least an hour old. Submissions come from
 a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_num.

@@ -23,7 +23,7 @@ func newClusterRunCommand() *cobra.Command {
 	var o clusterRunOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Replay a trace under schedulers and report completion times",
+		Short: "Replay a trace with different schedulers and report completion times",
 		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and prints
 completion times (submission to end), queueing times and device utilization. Simulations are
 event-driven and exact: the same inputs give byte-identical results, with any number of workers.

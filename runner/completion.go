@@ -29,7 +29,7 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
-		Short: "Print the completion script of a shell",
+		Short: "Print the completion script for a shell",
 		Long: `completion prints a script for a shell. The script completes commands, flags and their values:
 networks of the zoo, profiles, datasets, run folders, and keys after --set.
 

@@ -98,7 +98,7 @@ func newNodeGuardCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "guard EXECUTOR",
 		Hidden: true,
-		Short:  "Kill the tasks of an executor if it is killed",
+		Short:  "Kill the tasks of an executor that was killed",
 		Long: `guard is started by 'graft node run', the executor. If the executor ends without notice on
 guard's standard input, guard kills all processes of the executor's tasks.`,
 		Example: "  graft node guard 4711-815",

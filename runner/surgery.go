@@ -15,7 +15,7 @@ func newSurgeryCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "surgery --model NAME|FILE [--weights FILE] --action ACTION…",
-		Short: "Deepen and widen a network file, and verify that its function is unchanged",
+		Short: "Deepen and widen a network, and verify that its function is unchanged",
 		Long: `surgery deepens and widens a network without changing its function. Actions are applied in the
 given order:
 
