@@ -60,7 +60,8 @@ func JobDeciders() registry.List[JobDecider] {
 			ActionChoices, func(j *Job) (decider.Decider, error) {
 				return decider.Trials{Random: j.random(), Steps: j.Adapt.TrialSteps}, nil
 			}},
-		{decidePolicy, "asks a learned policy, structural or the original's", `policy = "runs/learned"`, ActionChoices,
+		{decidePolicy, "uses a learned policy, structural or of the original system", `policy = "runs/learned"`,
+			ActionChoices,
 			(*Job).learnedDecider},
 	}
 }

@@ -417,8 +417,8 @@ var descriptions = map[string]string{
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
 	"graft/config.Job.Run":     "Seed, device and output.",
 	"graft/config.Job.Time":    "Budget, clock, and planned changes of devices.",
-	"graft/config.Job.Train": "Training options. The tables optimizer, schedule, augment, distill, checkpoint and " +
-		"parallel are top-level sections.",
+	"graft/config.Job.Train": "Training options. The sections optimizer, schedule, augment, distill, checkpoint and " +
+		"parallel are outside of this section.",
 	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. Zero means the data's number " +
 		"of classes for a network of the zoo, and an unchanged layer for a network file.",
 	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Cannot be " +
@@ -440,7 +440,7 @@ var descriptions = map[string]string{
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options for the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
-	"graft/config.Pipeline.Policy":   "Size of a structural policy.",
+	"graft/config.Pipeline.Policy":   "Network size of a structural policy, which reads any network.",
 	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the learned policies.",
 	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: \"scenario\" leaves out one " +
 		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
@@ -502,7 +502,7 @@ var descriptions = map[string]string{
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
 		"Requires that clock. Empty means \"steady\".",
 	"graft/config.TreeLearning.Learn":  "Options for the learner.",
-	"graft/config.TreeLearning.Policy": "Size of a structural policy.",
+	"graft/config.TreeLearning.Policy": "Network size of a structural policy, which reads any network.",
 	"graft/config.TreeLearning.Run":    "Seeds and output of the run.",
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
 	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +

@@ -95,9 +95,9 @@ func (j *Job) checkBudget(r *decode.Reading) {
 		return
 	}
 	if least, known := f.Least(); known {
-		r.Blame("time.budget", fmt.Sprintf("the budget ends before the first training step: by the profile %s, "+
-			"one step "+
-			"and the evaluation after it take %v, and the job starts at %v; set time.budget to at least %v",
+		r.Blame("time.budget", fmt.Sprintf(
+			"the budget ends before the first training step: with the profile %s, one step "+
+				"and the evaluation after it take %v, and the job starts at %v; set time.budget to at least %v",
 			f.Profile.Name, least, j.Time.Start, wholeUp(j.Time.Start+least)))
 	}
 }
@@ -114,8 +114,7 @@ func (j *Job) shortBudget() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %d steps; raise it "+
-		"to train "+
-		"whole epochs", j.Time.Budget, e.Steps())}
+		"to train whole epochs", j.Time.Budget, e.Steps())}
 }
 
 // checkCosts reports a profile that lacks the costs of the job's networks.
@@ -133,8 +132,8 @@ func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
 	if p.Closed() && j.MayMakeAnyNetwork() {
 		return fmt.Errorf("the profile %s has no rates, but the decider %s may create networks that were not "+
-			"measured; "+
-			"measure them with 'graft profile' and the job file, or use a profile with rates", p.Name, j.Adapt.Decider)
+			"measured; measure them with 'graft profile' and the job file, or use a profile with rates", p.Name,
+			j.Adapt.Decider)
 	}
 	return j.Options().CoveredBy(p, first, j.Adapt.Actions)
 }

@@ -33,8 +33,9 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 		"a profile without random networks": {[]string{"time.profile=" + closed, "adapt.decider=random",
 			`time.events=[{at="30s",change="up"}]`}, "the profile closed has no rates, but the decider random may"},
 		"another network": {[]string{"time.profile=" + closed, "network.name=ConvNet2"}, "has no measurement of this"},
-		"no time for a step": {[]string{"time.budget=1ms"}, "the budget ends before the first training step: by the " +
-			"profile steady, one step and the evaluation after it take"},
+		"no time for a step": {[]string{"time.budget=1ms"},
+			"the budget ends before the first training step: with the profile steady, one step and the evaluation " +
+				"after it take"},
 		"no time after the start": {[]string{"time.start=59.999s"}, "and the job starts at 59.999s; set " +
 			"time.budget to"},
 		"any time on a wall clock": {[]string{"time.budget=1ms", "time.clock=wall"}, ""},

@@ -63,7 +63,7 @@ func (j *Job) lateText(l lateEvent, remedy string) string {
 	if l.at+1 < len(t.Events) {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
-	return fmt.Sprintf("only %d of %s after the up at %v fit before %s; move the up earlier, %s",
+	return fmt.Sprintf("only %d of %s after the up event at %v fit before %s; move the event earlier, %s",
 		l.fits, words.Plural(l.wanted, "decision"), t.Events[l.at].At, until, remedy)
 }
 

@@ -46,8 +46,8 @@ type Job struct {
 	Network NetworkOptions  // Network to train, and its initial weights.
 	Data    dataset.Options // Dataset. Empty means synthetic images.
 	Time    TimeOptions     // Budget, clock, and planned changes of devices.
-	// Training options. The tables optimizer, schedule, augment, distill, checkpoint and parallel are top-level
-	// sections.
+	// Training options. The sections optimizer, schedule, augment, distill, checkpoint and parallel are outside of this
+	// section.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
 	Adapt AdaptOptions    // Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.
 

@@ -63,7 +63,7 @@ func (o RunOptions) Validate() error {
 		o.Instructions, native, avx2)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; expected an address and a port, such as 127.0.0.1:8080; "+
-			"port 0 takes a free port", o.Listen))
+			"port 0 selects a free port", o.Listen))
 	}
 	return errors.Join(faults...)
 }
@@ -115,7 +115,7 @@ func (o NetworkOptions) Validate() error {
 			"set network.weights or remove fresh")
 	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are mutually exclusive; remove one of them")
 	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
-		"weights is %q; {seed} is allowed in the file name, not in the folder", o.Weights)
+		"weights is %q; {seed} is allowed only in the file name, not in the folder", o.Weights)
 	faults.When(o.Runtimes != "" && o.Weights == "", "runtimes: requires network.weights; set it too")
 	return errors.Join(faults...)
 }
@@ -240,19 +240,24 @@ func (o *AdaptOptions) EnsureDefaults() {
 func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)
-	faults.When(use == OneAction && n != 1, "decider is %s, which requires exactly one action, got %d", o.Decider, n)
-	faults.When(use == ActionsInOrder && n == 0, "decider is %s, which requires at least one action", o.Decider)
-	faults.When(use == NoActions && n > 0, "actions are used only by the deciders %s; the decider is %s",
+	faults.When(use == OneAction && n != 1,
+		"decider is %s, which requires exactly one action, got %d; correct actions, or change decider", o.Decider, n)
+	faults.When(use == ActionsInOrder && n == 0,
+		"decider is %s, which requires at least one action; list actions, or change decider", o.Decider)
+	faults.When(use == NoActions && n > 0,
+		"actions are used only by the deciders %s, but the decider is %s; remove actions, or change decider",
 		decidersWith(OneAction, ActionsInOrder, ActionChoices), o.Decider)
 	chooses := use == ActionChoices
 	faults.When(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
 		"trial_steps is %d; must be between 0 (default: 32) and %d", o.TrialSteps, mostTrialSteps)
 	faults.When(o.TrialSteps > 0 && o.Decider != decideTrials,
-		"trial_steps is used only by the decider trials; the decider is %s", o.Decider)
+		"trial_steps is used only by the decider trials, but the decider is %s; remove trial_steps, or change decider",
+		o.Decider)
 	faults.When(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
 		"kinds and actions are mutually exclusive; remove one of them")
 	faults.When(!chooses && len(o.Kinds) > 0,
-		"kinds is used only by the deciders %s; the decider is %s", decidersWith(ActionChoices), o.Decider)
+		"kinds is used only by the deciders %s, but the decider is %s; remove kinds, or change decider",
+		decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
 		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
 			"with fixed choices; remove actions and kinds")
@@ -260,8 +265,8 @@ func (o AdaptOptions) Validate() error {
 		faults = append(faults, errors.New("decider is policy, but the key policy is missing; "+
 			"set it to the path of a policy"))
 	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
-		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider policy; "+
-			"the decider is %s", o.Decider))
+		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider policy, but "+
+			"the decider is %s; remove these keys, or change decider", o.Decider))
 	}
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)

@@ -27,7 +27,7 @@ var PipelineKind = &Kind{
 type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
 	Run      learn.RunOptions        `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
-	Policy   decider.StructuralShape // Size of a structural policy.
+	Policy   decider.StructuralShape // Network size of a structural policy, which reads any network.
 	Learn    TreeLearningOptions     // Options for the learner.
 	Evaluate PipelineEvaluate        // Evaluation of the learned policies.
 

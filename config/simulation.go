@@ -70,7 +70,7 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	if m.Job.Decisions() == 0 {
-		r.Blame("time.events", "the timeline has no up, so there are no decisions; add an up, "+
+		r.Blame("time.events", "the timeline has no up event, so there are no decisions; add an up event, "+
 			"such as events = [{at = \"30s\", change = \"up\"}]")
 		return
 	}
@@ -101,10 +101,11 @@ func (m *Simulation) Validate() error {
 		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions is %d, but the timeline and adapt.max_decisions allow only %d; "+
-			"lower decisions, or add ups", m.Simulate.Decisions, asked))
+			"lower decisions, or add up events to time.events", m.Simulate.Decisions, asked))
 	}
-	faults.When(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, "+
-		"which a sequence of actions cannot express; simulate each growth in its own scenario")
+	faults.When(m.shrinksBetween(),
+		"events have an up event after a down event: the network would shrink between decisions, "+
+			"which a sequence of actions cannot express; simulate each growth in its own scenario")
 	return errors.Join(faults...)
 }
 

@@ -60,9 +60,9 @@ func (o SimulateOptions) Validate() error {
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
 		faults.When(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as \"none\"")
 	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are mutually exclusive; remove one of them")
 	faults.When((o.Design == grid.Likely) != (o.Policy != ""),
-		"policy is required by the design likely and unused by other designs; the design is %s", o.Design)
+		"policy is required by the design likely, and must be empty for other designs; the design is %s", o.Design)
 	return errors.Join(faults...)
 }

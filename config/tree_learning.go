@@ -25,7 +25,7 @@ var TreeLearningKind = &Kind{
 type TreeLearning struct {
 	Run    learn.RunOptions        // Seeds and output of the run.
 	Tables TreeLearningTables      // training and validation tables
-	Policy decider.StructuralShape // Size of a structural policy.
+	Policy decider.StructuralShape // Network size of a structural policy, which reads any network.
 	Learn  TreeLearningOptions     // options for the learner
 
 	sources

@@ -28,14 +28,14 @@ func (m *Simulation) Warnings() []string {
 func (j *Job) unasked() (list []string) {
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
 		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.each_epoch is false, so the "+
-			"decider chooses one action per up; set adapt.each_epoch to true, or add an up to time.events for "+
-			"each action", n))
+			"decider chooses one action per up event; set adapt.each_epoch to true, or add an up event to "+
+			"time.events for each action", n))
 	}
 	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),
 		func(e trainer.Event) bool { return e.Change != trainer.Up }))
 	if n := len(j.Adapt.Actions); j.Adapt.kind().Actions == ActionsInOrder && !j.Adapt.Every && n > ups && ups > 0 {
-		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but time.events has %d ups "+
-			"with one decision each, so the last actions are not used; add ups or remove actions", n, ups))
+		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but time.events has %d up events "+
+			"with one decision each, so the last actions are not used; add up events, or remove actions", n, ups))
 	}
 	return list
 }
@@ -129,7 +129,7 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median,
 		100*p.Fit.NewStep.Worst)
 	if p.Fit.NewStep.Network == "" {
-		misses = "by an unknown error"
+		misses = "by an unknown amount"
 	}
 	switch {
 	case !g.Measured && g.Relatives == 0:
@@ -145,10 +145,11 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 	if median <= mostMedianMiss && g.Worst() <= mostWorstMiss {
 		return nil
 	}
-	return []string{fmt.Sprintf("the profile %s mispredicts the networks that %s grows to by %.0f%% in the median and "+
-		"%.0f%% at worst (error of each of %d measured networks, left out of the fit in turn); do not compare "+
-		"networks of different sizes by this profile, or measure it again on an idle machine with 'graft profile', "+
-		"the job file and more rounds",
+	return []string{fmt.Sprintf(
+		"the profile %s mispredicts grown versions of %s, by %.0f%% in the median and %.0f%% at "+
+			"worst (error of each of %d measured networks, left out of the fit in turn); do not compare networks of "+
+			"different sizes with this profile, or measure it again on an idle machine with 'graft profile', the job "+
+			"file and more rounds",
 		p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
 }
 

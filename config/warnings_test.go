@@ -171,8 +171,8 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 			"has measurements of ConvSmall, but not of its grown versions"},
 		"the network never grows": {profiled(t, 1, 1), nil, ""},
 		"what it grows to":        {profiled(t, 3, 1), []string{random}, ""},
-		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "mispredicts the networks that ConvSmall " +
-			"grows to by"},
+		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "mispredicts grown versions of " +
+			"ConvSmall, by"},
 	} {
 		warnings := must(readJob(t, append(tc.set, "time.profile="+tc.profile)...)).Warnings()
 		if tc.says == "" {

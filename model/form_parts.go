@@ -229,7 +229,7 @@ func (t *tableReader) use(where []any, table map[string]any) string {
 	t.unknownKeys(where, table, formKey{name: "use"}, []string{"use", "name", "layer"})
 	for _, key := range []string{"name", "layer"} {
 		if _, has := table[key]; has {
-			t.badKey(below(where, key), "%s is not allowed with use, which runs an existing part", key)
+			t.badKey(below(where, key), "%s is not allowed together with the key use, which runs an existing part", key)
 		}
 	}
 	name, where := t.word(where, table, "use"), below(where, "use")
@@ -238,7 +238,7 @@ func (t *tableReader) use(where []any, table map[string]any) string {
 	case !t.index[name]:
 		t.bad(where, "no earlier part of this container is named %q%s", name, words.Guess(name, t.sorted()))
 	case m != nil && hasWeights(m):
-		t.bad(where, "%q has weights, but only parts without weights may run again", name)
+		t.bad(where, "%q has weights, but only parts without weights may run more than once", name)
 	}
 	return name
 }

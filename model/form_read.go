@@ -135,7 +135,7 @@ func (r *formReader) input(form map[string]any) Shape {
 	const wanted = "the sizes of an example: [channels, height, width], or [features]"
 	value, given := form["input"]
 	if !given {
-		r.bad(nil, "input is missing: %s", wanted)
+		r.bad(nil, "input is missing; expected %s", wanted)
 		return nil
 	}
 	list, ok := value.([]any)

@@ -180,7 +180,7 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		form table
 		want string
 	}{
-		"an empty form": {table{}, "input is missing: the sizes of an example: [channels, height, width], " +
+		"an empty form": {table{}, "input is missing; expected the sizes of an example: [channels, height, width], " +
 			"or [features]\none of layers, block, residual or branches is missing"},
 		"a part's keys on top": {table{"input": []any{8}, "class": "X", "sequence": relu, "layers": relu},
 			"class: unknown key class in a network; use name\nsequence: unknown key sequence in a network; use layers"},
@@ -237,8 +237,8 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 			"\"relu\"\nlayers[2].use: no earlier part of this container is named \"rellu\"; did you mean relu?\n" +
 			"layers[3].use: use must be a string, got 3"},
 		"a use of weights": {layersForm("BatchNorm2d(8)", table{"use": "0", "name": "x"}),
-			"layers[1].name: name is not allowed with use, which runs an existing part\n" +
-				"layers[1].use: \"0\" has weights, but only parts without weights may run again"},
+			"layers[1].name: name is not allowed together with the key use, which runs an existing part\n" +
+				"layers[1].use: \"0\" has weights, but only parts without weights may run more than once"},
 		"an order that is none": {layersForm(table{"sequence": []any{"ReLU()", "Tanh()"}, "order": []any{"0", "0",
 			"x", 3}}, table{"sequence": relu, "order": "0"}), "layers[0].order[1]: order contains \"0\" twice\n" +
 			"layers[0].order[2]: order contains \"x\", which is not a part of this container\n" +
@@ -252,7 +252,8 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		"the network's own does not": {table{"input": []any{8, 6, 6}, "branches": []any{}},
 			"branches: the network: the concatenation has no branches"},
 		"a step that does not fit": {layersForm("flatten()", "pool()"),
-			"layers[1]: pool(): AdaptiveAvgPool2d(output_size=(1, 1)) expects images, channels x height x width, " +
+			"layers[1]: pool(): AdaptiveAvgPool2d(output_size=(1, 1)) expects images of shape [channels, height, " +
+				"width], " +
 				"got 288 (the previous layer, flatten(), Flatten(start_dim=1, end_dim=-1), outputs 288)"},
 	} {
 		n, err := FromForm(test.form)

@@ -9,10 +9,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Held is the layer of a module in a graph: it has the module's tensors and print. The graph runs its operators.
+// Held is the layer of a module in a graph: it has the module's tensors and printed text. The graph runs its operators.
 type Held struct {
 	Class, Extra string
-	Print        string // print of a module whose class prints itself; usually empty
+	Print        string // printed text of a module whose class defines it; usually empty
 	Tensors      []Slot
 }
 

@@ -201,7 +201,7 @@ func PythonFloat(v float64) string {
 // image returns an error if an example is not an image or its number of channels is wrong; zero channels allow any.
 func image(l Layer, in Shape, channels int) error {
 	if len(in) != 3 {
-		return fmt.Errorf("%s expects images, channels x height x width, got %v", l, in)
+		return fmt.Errorf("%s expects images of shape [channels, height, width], got %v", l, in)
 	}
 	if channels > 0 && in[0] != channels {
 		return fmt.Errorf("%s expects %d channels, got %d", l, channels, in[0])

@@ -36,7 +36,8 @@ func (l Linear) Infer(in Shape) (Shape, error) {
 	case l.In < 1 || l.Out < 1:
 		return nil, errors.New("a linear layer must have at least one input and one output feature")
 	case len(in) != 1:
-		return nil, fmt.Errorf("%s expects features, got an image, %v; put a Flatten() before the linear layer", l, in)
+		return nil, fmt.Errorf("%s expects features, got an image of shape %v; add a Flatten() before the linear layer",
+			l, in)
 	case in[0] != l.In:
 		return nil, fmt.Errorf("%s expects %d features, got %d", l, l.In, in[0])
 	}

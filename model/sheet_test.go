@@ -105,9 +105,9 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"other channels": {image, model.Flow{}, conv(4, 8), conv(4, 8), "b: Conv2d(4, 8, kernel_size=(3, 3), " +
 			"stride=(1, 1), padding=(1, 1)) expects 4 channels, got 8 (the previous layer, a, "},
 		"an image for features": {image, model.Flow{}, model.Identity{}, model.NewLinear(4, 2),
-			"put a Flatten() before the linear layer"},
+			"add a Flatten() before the linear layer"},
 		"features for an image": {flat, model.Flow{}, conv(4, 4), model.Identity{},
-			"expects images, channels x height x width, got 4, the network's input"},
+			"expects images of shape [channels, height, width], got 4, the network's input"},
 		"other features": {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "expects 5 features, got 4"},
 		"normalisation of features": {flat, model.Flow{}, model.NewBatchNorm2d(4), model.Identity{},
 			"BatchNorm1d for features"},

@@ -127,7 +127,7 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 // Shrink reverts changes, the last one first, until keep of them remain.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
-		return nil, fmt.Errorf("shrink %s: cannot keep %d changes, because the record has %d", n.Name(), keep,
+		return nil, fmt.Errorf("shrink %s: cannot keep %d changes, because the record has only %d", n.Name(), keep,
 			len(record))
 	}
 	var back []*Change

@@ -77,7 +77,8 @@ func (c *Change) validate() error {
 	}
 	faults.When(c.Noise < 0, "noise is %g; must not be negative", c.Noise)
 	if cal := c.Calibration; cal != nil && len(cal.Mean) != len(cal.Var) {
-		faults = append(faults, fmt.Errorf("got %d means and %d variances", len(cal.Mean), len(cal.Var)))
+		faults = append(faults, fmt.Errorf("got %d means and %d variances; expected equal numbers", len(cal.Mean),
+			len(cal.Var)))
 	}
 	return errors.Join(faults...)
 }

@@ -53,12 +53,13 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 		t.Add(s.Scheduler, s.Rank, seeds, *s.Mean, timeInterval(s.Interval), *s.Excess, difference, better, ties)
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s. No scheduler can have a mean below the lower bound "+
-		"%.2f. DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds.",
+	d.Say(fmt.Sprintf(
+		"Times are in slots of %g s, with scaling %s, on %s. No scheduler can have a mean below the lower bound "+
+			"%.2f. DIFFERENCE is relative to %s, paired by workload; 95%% intervals are over workloads and seeds.",
 		c.Slot, c.Scaling, words.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
 		rankRemark)
 	if len(left) > 0 {
-		d.Say("Schedulers that left jobs unfinished: " + strings.Join(left, ", ") + "; numbers count simulations.")
+		d.Say("Schedulers that left jobs unfinished: " + strings.Join(left, ", ") + "; the numbers count simulations.")
 	}
 }
 

@@ -137,7 +137,7 @@ func (j *JobDetail) write(d *document.Document) {
 	d.Head(timelineHead)
 	d.Show(events)
 	d.Say(meanings(j.Events)...)
-	d.Say("LAST and NEXT ACCURACY are of the evaluations around an event, with training between them.")
+	d.Say("LAST and NEXT ACCURACY come from the evaluations before and after an event; the network trains in between.")
 	if j.Skipped > 0 {
 		d.Head("last %d of %s", len(j.Epochs), words.Plural(j.Skipped+len(j.Epochs), "epoch"))
 	} else {
@@ -193,7 +193,7 @@ func (e *eventRow) what() string {
 
 // GivenText describes the initial weights of a job in one sentence.
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("started at %s with weights after %s: %s accuracy on the validation images",
+	text := fmt.Sprintf("started at %s with weights trained for %s: %s accuracy on the validation images",
 		document.SecondsText(g.Start), words.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))

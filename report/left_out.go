@@ -21,7 +21,7 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 
 // leaveRemark explains regret and the training tables of each chooser.
 const leaveRemark = "Regret is in points of accuracy below the best of the table. " +
-	"The best fixed sequence and the policies are from the other tables only. " + noiseRemark
+	"The best fixed sequence and the policies come from the other tables only. " + noiseRemark
 
 // leftOutLead describes the held-out tables and the number of policies.
 func leftOutLead(r runs.LeaveOutReport) string {

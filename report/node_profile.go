@@ -34,7 +34,7 @@ func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
 	}
 	d.Show(t)
 	d.Show(nodePairTable(o.Pairs))
-	d.Say("SPEED is relative to the task alone. LABEL rates how much a task slows its partners: " +
+	d.Say("SPEED is relative to the speed of the task alone. LABEL rates how much a task slows its partners: " +
 		"0 for a mean speed of partners of at least 0.95, 1 for at least 0.85, 2 for less.")
 	for _, f := range o.Left {
 		name := f.First

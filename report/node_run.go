@@ -44,7 +44,7 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 	}
 	d.Show(t)
 	if left > 0 {
-		d.Say(fmt.Sprintf("%d more tasks are completed; 'graft report --all' and outcome.json list them.", left))
+		d.Say(fmt.Sprintf("%d more tasks completed; 'graft report --all' and outcome.json list them.", left))
 	}
 	d.Say(fmt.Sprintf(
 		"Mean turnaround %.2f s, 95th percentile %.2f s, mean time without a device %.2f s; makespan %.2f s; "+

@@ -42,7 +42,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 	}
 	if !few {
 		p.Lead = fmt.Sprintf("Differences come first, then results. Runs are not ranked. "+
-			"With more than %d runs there are no sections of single runs; %s adds them.", MaxPageRuns, more)
+			"With more than %d runs, the sections of single runs are omitted; %s adds them.", MaxPageRuns, more)
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
@@ -130,7 +130,8 @@ func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	all, _ := r.Parts()
 	if len(all) > MaxPageRuns && !b.all {
 		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{
-			fmt.Sprintf("With more than %d runs there are no sections of single runs; --all adds them.", MaxPageRuns),
+			fmt.Sprintf("With more than %d runs, the sections of single runs are omitted; --all adds them.",
+				MaxPageRuns),
 		}}}}}
 	}
 	for _, p := range all {

@@ -82,12 +82,12 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
-// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of another case,
-// which the function of names.
+// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of the case named
+// of.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
-		return failure.Usagef("option reach needs one completed run of trials; name its folder")
+		return failure.Usagef("option reach requires exactly one completed run of trials; name its folder")
 	}
 	var err error
 	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)

@@ -42,10 +42,10 @@ func standingTable(all []evaluation.Standing) *document.Table {
 func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
 		lines = append(lines,
-			"omitted above, since not in all tables: "+document.Printable(strings.Join(partial, ", ")))
+			"omitted above, because they are not in all tables: "+document.Printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
-		return append(lines, fmt.Sprintf("DIFFERENCE is missing, since %s is not in all tables",
+		return append(lines, fmt.Sprintf("DIFFERENCE is missing, because %s is not in all tables",
 			document.Printable(against)))
 	}
 	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s, with its interval over "+
@@ -85,8 +85,8 @@ func decisionRemark(all []evaluation.Standing) []string {
 	if len(parts) < 2 { // nothing was learned
 		return nil
 	}
-	return []string{"decisions whose choice is the best, or below the best by no more than the noise of a " +
-		"difference, of all decisions of the tables, reached or not: " + strings.Join(parts, "; ")}
+	return []string{"share of all decisions in the tables, reached or not, in which the choice is the best, or " +
+		"worse by no more than the noise of a difference: " + strings.Join(parts, "; ")}
 }
 
 func intervalCell(i *stat.Interval) document.Cell {

@@ -276,13 +276,14 @@ const holmLegend = "P (HOLM) is the probability of so large a difference by chan
 func differencesLegend(o *study.Outcome) string {
 	switch {
 	case len(o.Workloads) > 1:
-		return fmt.Sprintf("DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds. "+
-			"%s %s", o.Against, holmLegend, rankRemark)
+		return fmt.Sprintf(
+			"DIFFERENCE is relative to %s, paired by workload; 95%% intervals are over workloads and seeds. "+
+				"%s %s", o.Against, holmLegend, rankRemark)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
-		return fmt.Sprintf("DIFFERENCE in %s is from %s, paired by job, with its 95%% interval. %s",
+		return fmt.Sprintf("DIFFERENCE in %s is relative to %s, paired by job, with its 95%% interval. %s",
 			o.Metric(firstRanked(o)).Title, o.Against, holmLegend)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil }):
-		return fmt.Sprintf("DIFFERENCE in %s is from %s.", o.Metric(firstRanked(o)).Title, o.Against)
+		return fmt.Sprintf("DIFFERENCE in %s is relative to %s.", o.Metric(firstRanked(o)).Title, o.Against)
 	}
 	return ""
 }
@@ -292,7 +293,7 @@ func writeEffects(o *study.Outcome, d *document.Document) {
 	if len(o.Ablation) == 0 {
 		return
 	}
-	d.Head("effect of each quirk of the original alone")
+	d.Head("effect of each quirk of the original without the others")
 	m := o.Metric(firstRanked(o))
 	t := document.NewTable("scheduler", "quirk").Numbers(m.Unit, formatOf(m), "without", "with").
 		Numbers(m.Unit, "", "difference").

@@ -42,8 +42,8 @@ func (s *sweepDetail) write(d *document.Document) {
 	if len(s.Reaches) > 0 {
 		d.Head("cost to reach the final validation loss of %s", document.Printable(s.Reaches[0].Of))
 		d.Show(reachTable(s.Reaches))
-		d.Say("Cost until the validation loss is as low as the final loss of its trial with the same seed, "+
-			"interpolated between epochs, as a share of that trial's cost.",
+		d.Say("Cost until the validation loss is as low as the final loss of that case's trial with the same "+
+			"seed, interpolated between epochs, as a share of that trial's cost.",
 			"Trials that never reach this loss count with their whole cost.", seedIntervals+".")
 	}
 	d.Head("trials")
@@ -171,7 +171,8 @@ func differencesText(o *runs.SweepOutcome) string {
 			"with its 95%% interval by Student's t-distribution.", document.Printable(from), wordsOf(o.Compared))
 	}
 	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. "+
-		"Their intervals hold jointly with 95%%: each of the %d is a %.4g%% interval, by Bonferroni (Dunn 1961).",
+		"Their intervals hold jointly with 95%% confidence: each of the %d is a %.4g%% interval, by Bonferroni "+
+		"(Dunn 1961).",
 		document.Printable(from), wordsOf(o.Compared), n, 100*level)
 }
 

@@ -20,9 +20,10 @@ func detectableText(o *runs.SweepOutcome) string {
 	}
 	now, then := detectedRange(cases)
 	seeds, twice := seedCounts(cases)
-	return fmt.Sprintf("With %s, a true difference from %s of %s is found in %.0f%% of comparisons; %s would find %s. "+
-		"This is the power of the paired t-test at the level of these intervals (Cohen 1988), if the differences "+
-		"keep their spread.", seeds, document.Printable(cases[0].Difference.From), now,
+	return fmt.Sprintf(
+		"With %s, a true difference from %s of %s is detected in %.0f%% of comparisons; %s would detect %s. "+
+			"This is the power of the paired t-test at the level of these intervals (Cohen 1988), if the differences "+
+			"keep their spread.", seeds, document.Printable(cases[0].Difference.From), now,
 		100*cases[0].Difference.Detectable.Power, twice, then)
 }
 

@@ -221,8 +221,8 @@ func rankSummary(r *runs.TableReport) string {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
 	return text + fmt.Sprintf("\nspread of single runs: the seeds of a sequence differ by a standard deviation of "+
-		"%.2f points; %s within it of the best; the noise in 'graft evaluate' is smaller: it is of means over seeds, "+
-		"and paired by seed\n", 100**r.SeedSpread, others)
+		"%.2f points; %s within this distance of the best; the noise in 'graft evaluate' is smaller, because it "+
+		"applies to means over seeds, paired by seed\n", 100**r.SeedSpread, others)
 }
 
 // PrintRankCSV writes the ranks of a table's sequences as CSV.

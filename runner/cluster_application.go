@@ -19,14 +19,14 @@ func newClusterApplicationCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "application NAME RUN…",
 		Short: "Build an application for adaptive jobs from training runs and a profile",
-		Long: `application builds an application from runs of graft train; 'graft cluster run' simulates
-adaptive jobs with it. Each run must have a fixed batch and measure its gradient noise
-(adaptive_batch.measure = true). At least two different batches are needed; runs with the same
-batch are averaged. A sweep's folder stands for its trials.
+		Long: `application builds an application, the training job that 'graft cluster run' simulates as an
+adaptive job, from runs of 'graft train'. Each run must have a fixed batch and measure its
+gradient noise (adaptive_batch.measure = true). At least two different batches are needed; runs
+with the same batch are averaged. RUN may also be the folder of a sweep, for all its trials.
 
-Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures; the
-default is the profile that charged the runs. Step times are written for 1, 2, 4, … nodes with
-equal numbers of devices. A fitted model predicts other placements; its errors are printed.`,
+Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. The
+default is the profile of the runs' virtual clock. Step times are written for 1, 2, 4, … nodes
+with equal numbers of devices. A fitted model predicts other placements; its errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
   graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,
@@ -41,12 +41,12 @@ equal numbers of devices. A fitted model predicts other placements; its errors a
 	flags.StringVar(&o.Profile, "profile", "",
 		"profile with the step times: a name or file; empty uses the profile of the runs' clock")
 	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
-	flags.IntVar(&o.Nodes, "nodes", 16, "maximum nodes per step")
+	flags.IntVar(&o.Nodes, "nodes", 16, "largest number of nodes for which step times are written")
 	flags.Float64Var(&o.Between, "between", 0,
-		"seconds per gradient exchange between nodes; 0 takes the time within a node")
+		"seconds per gradient exchange between nodes; 0 uses the time within a node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 means the largest batch")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"validation accuracy that ends a job, with the smallest batch; 0 uses the end of the shortest run")
+		"validation accuracy at which a job with the smallest batch ends; 0 uses the end of the shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of that name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
@@ -74,8 +74,8 @@ func printApplication(w io.Writer, r *application.Report) error {
 	d.Say(fmt.Sprintf(
 		"A job takes %s with the smallest batch. Each row shows when another batch reaches the same progress, "+
 			"predicted from its gradient noise.", words.Plural(r.Epochs, "epoch")),
-		fmt.Sprintf("%s from profile %s; the fitted model for other placements has an error of %.1f%% in "+
-			"the median, %.1f%% at worst", words.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss,
+		fmt.Sprintf("%s from profile %s; the fitted model for other placements has a median error of %.1f%% and a "+
+			"maximum error of %.1f%%", words.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss,
 			100*r.WorstMiss))
 	return d.Print(w)
 }

@@ -53,7 +53,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 		"small runs --out applications":                      "choose another name, or set --force",
 		"new runs/16 --out applications":                     "expected runs with at least two different batches",
 		"new runs silent --out applications":                 "adaptive_batch.measure = true",
-		"new runs other --out applications":                  "has a different architecture",
+		"new runs other --out applications":                  "differs from the network of the previous run",
 		"new runs --out applications --accuracy 0.999":       "a validation accuracy of",
 		"new runs --out applications --devices 10 --nodes 0": "--devices is 10; must be between 1 and 9",
 		"new runs simulated --out applications": "is a run of kind adaptive; expected a run of 'graft " +

@@ -25,21 +25,23 @@ func newClusterEstimateCommand() *cobra.Command {
 		Use:   "estimate",
 		Short: "Estimate the duration of each job at its submission",
 		Long: `estimate reads a trace week by week. For each week it learns a model from the jobs that ended
-before, and estimates the jobs of the week from their data at submission: user, virtual cluster,
-name, model, dataset, devices, profile and date. No estimate uses later information.
+before that week, and estimates the durations of the week's jobs from their data at submission:
+user, virtual cluster, name, model, dataset, devices, profile and date. No estimate uses later
+information.
 
-The first week has no model, unless --history names earlier traces. The estimate of its jobs is
-the mean duration of ended jobs with the same user, name and devices; if there are no such jobs,
-of the same user; then of all jobs; an hour if no job has ended. Weeks with too few earlier jobs
-get the same estimates: fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
-			` jobs that have ended. The number of jobs estimated in this way is printed.
+Without --history, there is no model for the first week. The estimate of a job is then the mean
+duration of the ended jobs with the same user, name and devices. If there are none, it is the
+mean of the ended jobs of the same user, then of all ended jobs, and finally one hour. This also
+applies to weeks before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+			` jobs have ended. The number of jobs estimated
+without a model is printed.
 
---walk none learns once, from the history, or from the first week without --history. --walk
-never learns no model: each estimate is the mean of similar jobs that have ended.
+With --walk none, one model is learned, from the traces of --history or else from the first week.
+With --walk never, no model is learned: each estimate is the mean of similar ended jobs.
 
-'graft cluster run --estimates FILE' reads the file. In the folder of --data the name selects
-the use: a name with _ebm, such as jobs_ebm.csv, is for ` +
-			readersOf("ebm") + `, and a name that ends in _lgb.csv for ` + readersOf("lgb") + `.`,
+'graft cluster run --estimates FILE' reads the output. Without --estimates, 'graft cluster run'
+looks for a file in the --data folder: with _ebm in its name, such as jobs_ebm.csv, for
+` + readersOf("ebm") + `; with a name that ends in _lgb.csv, for ` + readersOf("lgb") + `.`,
 		Example: `  graft cluster estimate --trace september.csv --out venus_ebm.csv
   graft cluster estimate --trace september.csv --history august.csv --out estimates.csv --model model.json
   graft cluster estimate --trace seconds.csv --start 2020-04-01 --past --out estimates.csv --shapes shapes`,
@@ -51,11 +53,11 @@ the use: a name with _ebm, such as jobs_ebm.csv, is for ` +
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
 	flags.StringArrayVar(&o.History, "history", nil,
-		"earlier trace to learn from, not to estimate; repeatable")
+		"earlier trace, used only for learning; repeatable")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
-		"when to learn models: week, none (once) or never")
+		"when to learn a model: week (every week), none (once) or never")
 	flags.BoolVar(&o.Past, "past", false, "use durations of similar ended jobs as features")
-	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for graft cluster shapes")
+	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for 'graft cluster shapes'")
 	_ = command.MarkFlagRequired("trace")
 	// In other commands flags with this name are networks.
 	_ = command.RegisterFlagCompletionFunc("model", fixedWords(func() []string { return nil }))

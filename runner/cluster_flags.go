@@ -50,23 +50,24 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
 	f.given.String("data", "", "folder with cluster data: nodes, profiles, estimates, "+
 		"forecasts; for adaptive jobs, the folder of applications")
-	f.given.String("trace", "", "trace file; for adaptive jobs one or more, separated by commas")
-	f.given.Int("nodes", 0, "number of nodes that all jobs share")
+	f.given.String("trace", "", "trace file; for adaptive jobs one or more files, separated by commas")
+	f.given.Int("nodes", 0, "number of nodes, shared by all jobs")
 	f.given.String("vc-file", "",
-		"file of the virtual clusters and their nodes; without it and --nodes, vc_config.csv in --data")
+		"file of the virtual clusters and their nodes (default without --nodes: vc_config.csv in --data)")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
-		`schedulers, separated by commas; "all" selects every scheduler whose data is given`)
-	f.given.String("compat", "", "published simulator to reproduce with its faults: lucid (rigid jobs), "+
+		`schedulers, separated by commas; "all" selects every scheduler whose data is available`)
+	f.given.String("compat", "", "published simulator to reproduce, including its faults: lucid (rigid jobs), "+
 		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" corrects the faults`)
 	f.given.String("placement", "", "placement: consolidate, consolidate-first or random")
-	f.given.String("estimates", "", "estimated durations of jobs: limits, lgb or ebm of --data, exact, or a file")
+	f.given.String("estimates", "",
+		"source of job duration estimates: limits (of the trace), lgb or ebm (in --data), exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil,
 		"arrival rates relative to the trace, separated by commas; 2 submits twice as fast")
 	f.given.Int64("from", 0, "drop jobs submitted before this second of the trace")
 	f.given.Int64("to", 0, "drop jobs submitted after this second of the trace")
-	f.given.Int("workers", 0, "parallel simulations; 0 runs one per processor")
+	f.given.Int("workers", 0, "number of parallel simulations; 0 means one per processor")
 	f.given.StringArrayVar(&f.set, "set", nil,
-		"set a key, such as lucid.profile_seconds=300, after file and flags; repeatable")
+		"set a key, such as lucid.profile_seconds=300; overrides CONFIG and other flags; repeatable")
 }
 
 // read reads the file of rigid jobs, and sets the keys of the given flags.
@@ -108,7 +109,7 @@ func chosen[T registry.Kind](f *clusterFlags, all registry.List[T]) string {
 func (f *clusterFlags) checkLoads() error {
 	for _, text := range f.loads {
 		if v, err := strconv.ParseFloat(text, 64); err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return failure.Usagef("option load has %q; expected numbers above 0, separated by commas, such as "+
+			return failure.Usagef("--load contains %q; expected numbers above 0, separated by commas, such as "+
 				"0.8,1,1.2", text)
 		}
 	}

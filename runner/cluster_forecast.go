@@ -20,7 +20,7 @@ func newClusterForecastCommand() *cobra.Command {
 	var o clusterForecastOptions
 	command := &cobra.Command{
 		Use:   "forecast",
-		Short: "Forecast the submitted jobs and GPUs",
+		Short: "Forecast the numbers of submitted jobs and requested GPUs",
 		Long: `forecast predicts the number of GPU jobs submitted every ten minutes, and the number of GPUs
 they request, from the calendar and from submissions at least an hour old. Submissions come from
 a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_num.
@@ -46,7 +46,7 @@ first line is the start of the simulation.`,
 	flags.StringVar(&o.from, "from", "",
 		"learn from submissions before this date, and forecast the later ones; empty learns every week")
 	flags.StringVar(&o.Models, "models", "",
-		"write the last models to jobs.json and gpus.json in this folder, for graft cluster shapes")
+		"write the last models to jobs.json and gpus.json in this folder, for 'graft cluster shapes'")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
 	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // elsewhere this flag is a format

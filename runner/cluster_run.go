@@ -23,7 +23,7 @@ func newClusterRunCommand() *cobra.Command {
 	var o clusterRunOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Replay a trace under schedulers and report completion times",
+		Short: "Replay a trace with different schedulers and report completion times",
 		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and prints
 completion times (submission to end), queueing times and device utilization. Simulations are
 event-driven and exact: the same inputs give byte-identical results, with any number of workers.
@@ -57,8 +57,9 @@ byte-identical results; --force moves it aside.
 			}
 		}
 	}
-	command.Flags().String("against", "", "baseline scheduler; empty uses the first")
-	command.Flags().Bool("ablate", false, "keep each fault of a published simulator by itself, and report its effect")
+	command.Flags().String("against", "", "baseline scheduler; empty uses the first scheduler")
+	command.Flags().Bool("ablate", false,
+		"simulate each fault of a published simulator without the others, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
 		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,

@@ -24,10 +24,10 @@ func newClusterShapesCommand() *cobra.Command {
 		Use:   "shapes MODEL",
 		Short: "Print the shape functions of a learned model",
 		Long: `shapes prints a model written by 'graft cluster estimate --model' or 'graft cluster forecast
---models': the importance of each term, and the curve of each feature. The value of a bin is
-added to the base, in seconds, jobs or GPUs; in a model of logarithms it is added to log(1 +
-target). The deviation over the bags shows where a curve is uncertain. Bins without rows are
-omitted; --term prints a map of two features.`,
+--models': the importance of each term, and the curve of each feature. A prediction is the base
+plus the value of one bin per term, in seconds, jobs or GPUs; with --target log or median, the
+sum is log(1 + prediction). The standard deviation over the bags shows where a curve is
+uncertain. Bins without rows are omitted. --term also prints terms of two features, as maps.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,
@@ -37,7 +37,7 @@ omitted; --term prints a map of two features.`,
 			return runClusterShapes(command.Context(), command.OutOrStdout(), args[0], o)
 		},
 	}
-	command.Flags().StringVar(&o.term, "term", "", "term to print: a feature, or two as 'vc x hour'")
+	command.Flags().StringVar(&o.term, "term", "", "term to print: a feature, or two features, such as 'vc x hour'")
 	command.Flags().BoolVar(&o.csv, "csv", false, "print the shape of --term as CSV")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("csv", "json")

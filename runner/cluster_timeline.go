@@ -29,12 +29,12 @@ func newClusterTimelineCommand() *cobra.Command {
 		Use:   "timeline [CONFIG]",
 		Short: "Write a job's device changes as a timeline for graft train",
 		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, follows one job,
-and writes its device changes as a table for the key time.timeline of a job's file. Seconds
-count from the job's start; time without devices is cut out. A job that shares its devices
-counts half of them.
+and writes its device changes as a table for the key time.timeline of a job's file. Times are
+seconds since the job's start, without the time in which the job has no devices. While the job
+shares its devices with another job, half of them are counted.
 
-Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. stderr
-shows the values of time.budget and time.devices for the job's file.`,
+Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. The
+values of time.budget and time.devices for the job's file are printed on stderr.`,
 		Example: `  graft cluster timeline --trace jobs.csv --vc-file vc_config.csv --scheduler fair --job 17 --out job17.csv
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,8 +46,9 @@ shows the values of time.budget and time.devices for the job's file.`,
 	o.add(command)
 	command.Flags().StringVar(&o.Job, "job", "", "id of the job, as in the trace")
 	command.Flags().StringVar(&o.out, "out", "", "output file; empty prints the timeline")
-	command.Flags().Float64Var(&o.Budget, "budget", 0, "scale the job's time to this number of seconds; 0 keeps it")
-	command.Flags().BoolVar(&o.force, "force", false, "replace the file")
+	command.Flags().Float64Var(&o.Budget, "budget", 0,
+		"scale the job's duration to this number of seconds; 0 does not scale it")
+	command.Flags().BoolVar(&o.force, "force", false, "replace an existing file")
 	_ = command.MarkFlagRequired("job")
 	return command
 }
@@ -69,7 +70,8 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 			err = files.WriteAtomic(env.Files, o.out, t.Write)
 		}
 	}
-	_, told := fmt.Fprintf(about, "set time.budget = %g and time.devices = %d; %s; lost all its devices %s\n",
+	_, told := fmt.Fprintf(about,
+		"set time.budget = %g and time.devices = %d; the timeline has %s; the job lost all its devices %s\n",
 		t.Budget, t.First, words.Plural(len(t.Changes), "change"), words.Plural(t.Waits, "time"))
 	return errors.Join(err, told)
 }

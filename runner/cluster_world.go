@@ -104,7 +104,7 @@ func (o *clusterFlags) checkSchedulers(w *study.World) error {
 		}
 		for _, other := range worlds.All() {
 			if _, found := registry.List[study.Entry](other.Schedulers()).Find(name); found && other.Name != w.Name {
-				return failure.Usagef("the scheduler %s is for %s: %s. These flags select %s: %s. See '%s --help'",
+				return failure.Usagef("the scheduler %s is for %s: %s. The given flags select %s: %s. See '%s --help'",
 					name, other.Titles, other.About, w.Titles, w.About, other.RunCommand())
 			}
 		}

@@ -20,15 +20,15 @@ reports which arms are significantly better. The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job
-  small from scratch  as never but with fresh weights; only for a job that starts from trained weights
-  final from scratch  the final network of the job with the same seed, with fresh weights
-                      and the whole budget; fresh weights are drawn by graft, also if
-                      network.weights names a file
+  small from scratch  like never, but with fresh weights; only for a job that starts from
+                      trained weights
+  final from scratch  the final network of the job with the same seed, trained from fresh
+                      weights for the whole budget, even if network.weights names a file
   random              a random action that fits, at each decision
   best fixed          the sequence of actions with the highest mean validation accuracy on
                       selection seeds, which no arm uses
 
-Differences from never are paired by seed, with intervals by Student's t-distribution.
+Differences from never are paired by seed, with 95% intervals by Student's t-distribution.
 compare.actions or compare.kinds list the candidate actions of random and best fixed.
 
 The run folder contains a run folder for each trial. Workers run the trials; --resume continues
@@ -54,7 +54,7 @@ after a stop or a kill.`,
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
 		"trials per sequence to select the best fixed arm; 0 uses compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
-		"arms in addition to the job and never, such as random,best fixed; empty uses compare.arms")
+		"arms besides the job and never, such as \"random,best fixed\"; empty uses compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	sweepFlags(command, &o.Options, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")

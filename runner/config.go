@@ -51,7 +51,7 @@ func kindsHelp() string {
 // setFlag adds the flag that sets keys.
 func setFlag(command *cobra.Command, set *[]string) {
 	command.Flags().StringArrayVar(set, "set", nil,
-		"set a key, such as time.budget=30s, after the file; repeatable")
+		"set a key, such as time.budget=30s; overrides the file; repeatable")
 }
 
 func newConfigCheckCommand() *cobra.Command {
@@ -67,9 +67,9 @@ fit the network without reading images, counts a scenario's sequences, and print
 valid file. In a trace larger than 64 MiB it checks only the first job. Faults are listed with
 their lines, at most 20 per file. Devices and the contents of data are checked when a job starts.
 
-For a job on a virtual clock it also prints the epochs and steps to expect between the changes of
-devices, and the time that they take on this machine, from a few measured steps. It assumes that
-decisions without a script keep the network.`,
+For a job on the virtual clock it also prints the expected epochs and steps between changes of
+devices, and the time that they take on this machine, estimated from a few measured steps. The
+estimate assumes that decisions without a script do not change the network.`,
 		Example: `  graft config check job.toml
   graft config check job.toml --without-data
   graft config check *.toml`,
@@ -243,7 +243,7 @@ func newConfigSchemaCommand() *cobra.Command {
 	markdown, wanted := false, map[string]*bool{}
 	command := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of a job's file, or a page of all keys",
+		Short: "Print the JSON Schema of job files, or a page of all keys",
 		Long: `schema prints the JSON Schema (draft 2020-12) of job files, or of files of another kind. Editors
 use it to complete, explain and check keys; 'graft config check' checks more. --markdown prints
 a page with the keys of all kinds of files: a table for each section.`,
@@ -269,7 +269,7 @@ a page with the keys of all kinds of files: a table for each section.`,
 		if kind == config.JobKind {
 			continue
 		}
-		text := fmt.Sprintf("schema of %s, with the section %s, instead of job files", kind.Files,
+		text := fmt.Sprintf("print the schema of %s (section %s) instead of job files", kind.Files,
 			strings.Join(kind.Sections, " or "))
 		wanted[kind.Name] = command.Flags().Bool(kind.Name, false, text)
 		names = append(names, kind.Name)
@@ -293,10 +293,10 @@ func newConfigConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert ORIGINAL",
 		Short: "Convert a configuration file of the original system",
-		Long: `convert writes a job's file that trains as the original system did: with the original's
-defaults, the original's key in a comment next to each key, and a comment and a warning for each
-difference and each key that never had an effect. Paths are kept. A simulation's file becomes a
-scenario; a policy's file becomes a file for 'graft learn'.`,
+		Long: `convert writes a job file that trains as the original system did, with its defaults. A comment
+next to each key names the original's key. Each difference, and each key that never had an effect,
+gets a comment and a warning. Paths do not change. A simulation's file becomes a scenario; a
+policy's file becomes a file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),

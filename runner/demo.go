@@ -21,7 +21,7 @@ devices, deepens and widens, loses the devices, and shrinks to its first size wh
 distilled from the larger network. demo prints the effect of each step on the accuracy. It needs
 no data and no network connection. --set changes the job; --folder keeps its run folder, which
 is otherwise deleted. The devices change after 5 s and 14 s of the budget of 18 s, so a budget
-below 14 s needs other time.events as well.`,
+below 14 s also requires different time.events.`,
 		Example: `  graft demo
   graft demo --folder runs/demo --set time.clock=wall --set time.budget=60s`,
 		Args: cobra.NoArgs,

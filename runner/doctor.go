@@ -52,7 +52,7 @@ func runDoctor(w io.Writer, asJSON bool) error {
 		return err
 	}
 	if !report.Healthy {
-		return errors.New("doctor: a check failed; its line has the remedy")
+		return errors.New("doctor: a check failed; the output lists the remedy")
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func printDoctor(w io.Writer, r *doctor.Report) error {
 	if l := r.LibTorch; l != nil {
 		fmt.Fprintf(table, "LibTorch\t%s from %s, %s\n", l.Version, l.Origin, l.Vectors)
 		fmt.Fprintf(table, "library\t%s\n", l.Library)
-		fmt.Fprintf(table, "threads\t%d of %d processors; idle ones %s\n", l.Threads, r.Machine.Processors,
+		fmt.Fprintf(table, "threads\t%d on %d processors; idle threads: %s\n", l.Threads, r.Machine.Processors,
 			r.Machine.WaitPolicy)
 		fmt.Fprintf(table, "devices\t%s\n", strings.Join(r.Devices, ", "))
 		fmt.Fprintf(table, "processes\t%s\n", together(l))

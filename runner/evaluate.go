@@ -68,7 +68,7 @@ table, and the printed report. 'graft report' and 'graft plot' read it.
 if the published report had it. The last version of the original system had two faults, which
 --as-published reproduces: for a policy that started from another policy, it evaluated that
 other policy (from the sibling folder); and it never put token 0 before the layers, although
-policies of the first network learned with it.`,
+policies for the first network learned with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -100,12 +100,12 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags.StringArrayVar(&o.Tables, "table", nil,
 		"folder of a table, or of a policy of the original system with its table in the same folder; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
-		"folder or file of the vocabulary of policies of the original system")
+		"vocabulary (folder or file) for policies of the original system")
 	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"with --compat: reproduce the faults of the original system's last version")
-	flags.StringVar(&o.Prefix, "prefix", "", `token 0 before the layers for policies of the original system: `+
-		`"always" or "never"; empty: as during learning, or with --compat as in the published report`)
+	flags.StringVar(&o.Prefix, "prefix", "", `when policies of the original system read token 0 before `+
+		`the layers: "always" or "never"; empty means as during learning, with --compat as in the published report`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
@@ -123,9 +123,9 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate on them policies that `+
-		`learned from the others: "scenario" leaves out one table at a time, "network", "dataset" and `+
-		`"budget" all of one network, dataset or budget, "held-out" the held-out tables of the --learn file`)
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate policies that learned from `+
+		`the other tables: "scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves `+
+		`out all tables with the same value; "held-out" leaves out the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
 		"with --leave-out: file of 'graft learn' with tables, learning options and number of seeds")
 	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another candidate setting, such as "+
@@ -133,12 +133,12 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Leave.For, "for", "new",
 		`with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10,
-		"with --leave-out: policies per table left out, with seeds from 1")
+		"with --leave-out: number of policies for each group left out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
-		fmt.Sprintf("baseline to compare with: for FILE a scheduler (default: optimus), for --leave-out one of: %s "+
+		fmt.Sprintf("baseline to compare with: with FILE a scheduler (default: optimus), with --leave-out one of: %s "+
 			"(default: the first)", strings.Join(evaluation.BaselineNames, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
-		"with --leave-out: maximum learning steps (default: by --for)")
+		"with --leave-out: maximum number of learning steps (default: depends on --for)")
 }
 
 // validate returns every fault of combined flags and of the options.
@@ -147,9 +147,9 @@ func (o evaluateOptions) validate(env *app.Env) error {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
 		return failure.Usagef("--compat reports one policy on one table; give one --policy and one --table")
 	case o.asPublished && !o.compat:
-		return failure.Usagef("--as-published needs --compat")
+		return failure.Usagef("--as-published requires --compat; add --compat, or omit --as-published")
 	case len(o.set) > 0:
-		return failure.Usagef("--set needs FILE, a configuration of schedulers; name one, or omit --set")
+		return failure.Usagef("--set requires FILE, a file that trains schedulers; name one, or omit --set")
 	case o.Force && o.Out == "":
 		return failure.Usagef("--force needs --out; add --out, or omit --force")
 	}
@@ -163,7 +163,7 @@ func (o evaluateOptions) validate(env *app.Env) error {
 func (o evaluateOptions) validateLeave() error {
 	var faults validate.Faults
 	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {
-		faults.When(o.Leave.By == "" && o.given(flag), "--%s needs --leave-out; add --leave-out, or omit --%s",
+		faults.When(o.Leave.By == "" && o.given(flag), "--%s requires --leave-out; add --leave-out, or omit --%s",
 			flag, flag)
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
@@ -185,7 +185,8 @@ func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOption
 		}
 	})
 	if len(unfit) > 0 {
-		return failure.Usagef("%s: valid only for policies on tables; omit these flags with a file of schedulers",
+		return failure.Usagef(
+			"%s: valid only for policies on tables, but FILE trains schedulers; omit these flags",
 			strings.Join(unfit, ", "))
 	}
 	if o.Force && o.Out == "" {

@@ -172,7 +172,7 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 		[]string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
 	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
 	require.Contains(t, text,
-		"omitted above, since not in all tables: always deepen:0, always deepen:2, always deepen:1\n")
+		"omitted above, because they are not in all tables: always deepen:0, always deepen:2, always deepen:1\n")
 }
 
 func TestLeaveOut(t *testing.T) {
@@ -209,8 +209,8 @@ func TestLeaveOut(t *testing.T) {
 	require.Regexp(t, `settings selected by cross-validation on the learning tables: as in the file \d times?, `+
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
-		"decisions whose choice is the best, or below the best by no more than the noise of a difference, of all "+
-			"decisions of the tables, reached or not: ")
+		"share of all decisions in the tables, reached or not, in which the choice is the best, or worse by no "+
+			"more than the noise of a difference: ")
 	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate",
 		"--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
@@ -359,7 +359,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a policy is given": {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage,
 			of("leave-out", "policy")},
 		"nothing is left out": {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage,
-			of("--seeds needs --leave-out")},
+			of("--seeds requires --leave-out")},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, sound) })
 	}

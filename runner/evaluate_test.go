@@ -268,7 +268,7 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 			[]string{"started from the policy ../results/source/agent.finalmodel.pth", "no such file"}},
 		"a file has no source": {nil, []string{"--compat", "--as-published", "--policy",
 			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published requires the folder"}},
-		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"needs --compat"}},
+		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"requires --compat"}},
 		"no such prefix": {nil, []string{"--prefix", "some"}, failure.Usage,
 			[]string{`prefix is "some"`}},
 		"two mistakes and a prefix": {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage,

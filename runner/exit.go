@@ -15,9 +15,9 @@ var exitTable = []struct {
 	meaning string // one line of text
 }{
 	{failure.Done, "done", "the command did everything that was requested"},
-	{failure.Failed, "failed", "the command failed; the error says why"},
-	{failure.Crashed, "crashed", "a bug in graft, or out of memory; the report on stderr says where"},
-	{failure.Partial, "partial", "partial success: some of the work failed, completed work is kept"},
+	{failure.Failed, "failed", "the command failed; the error message states the cause"},
+	{failure.Crashed, "crashed", "a bug in graft, or out of memory; stderr shows where"},
+	{failure.Partial, "partial", "partial success: some of the work failed; completed work is kept"},
 	{failure.Configuration, "configuration", "the configuration is invalid; nothing was started"},
 	{failure.Damaged, "damaged", "a file is truncated, corrupt or not in the expected format"},
 	{failure.Usage, "usage", "the command line is invalid; nothing was started"},

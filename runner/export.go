@@ -20,7 +20,7 @@ func newExportCommand() *cobra.Command {
 		Use:   "export RUN --out FILE",
 		Short: "Write a trained network for other programs",
 		Long: `export writes the trained network of a job's run folder: the final network of a finished job, or
-the network of the newest checkpoint. With --weights it also takes a network of the zoo or a
+the network of the newest checkpoint. With --weights it also exports a network of the zoo or a
 network file. The extension of FILE selects the format:
 
 ` + export.Forms() + `
@@ -50,7 +50,7 @@ the normalisation.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "output `FILE`")
 	flags.StringVar((*string)(&o.At), "at", "",
-		"network of the run: final, or best by validation (needs train.keep_best); empty means final")
+		"network of the run: final, or best by validation (requires train.keep_best); empty means final")
 	flags.StringVar(&o.Weights, "weights", "", "`FILE` of weights, instead of the run's weights")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -26,7 +26,7 @@ import (
 func newFabricCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:     "fabric",
-		Short:   "Simulate clusters on which training steps run operation by operation",
+		Short:   "Simulate training jobs on clusters, operation by operation",
 		Example: "  graft fabric run --compat ramp --episode episode.json --graphs profiles --out played",
 	}
 	command.AddCommand(newFabricGraphCommand(), newFabricStepCommand(), newFabricRunCommand())
@@ -37,24 +37,26 @@ func newFabricRunCommand() *cobra.Command {
 	var o fabricOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Simulate episodes: jobs arrive, are split and placed, and run or are blocked",
-		Long: `run simulates episodes of CONFIG, a file with the section fabric. A scheduler chooses the degree
-of each arriving job: the number of parts into which its training step is split. A job is
-blocked if no servers are free for it or if it would exceed its time limit. All schedulers get
-the same jobs. Schedulers:
+		Short: "Simulate episodes in which jobs arrive, are split and placed, and run or are blocked",
+		Long: `run simulates the episodes that CONFIG, a file with the section fabric, describes. A scheduler
+chooses the degree of each arriving job: the number of parts into which its training step is
+split. A job is blocked if no servers are free for it or if it would exceed its time limit. All
+schedulers get the same jobs. Schedulers:
 
 ` + fabricHelp() + `
-Keys of CONFIG: 'graft config schema --markdown'. The same inputs give byte-identical results,
-with any number of workers.
+'graft config schema --markdown' lists the keys of CONFIG. The same inputs give byte-identical
+results, with any number of workers.
 
---compat ramp replaces CONFIG by a recorded episode of the simulator of RAMP and PAC-ML, and
-reproduces the faults of that simulator. Jobs arrive as in the --episode file; the episode's
-agent chooses, or its actions are replayed. Recorded results are not read. --out gets jobs.csv,
-with a row for each job: its status (completed, blocked, running or queued), start and end in
-seconds. --study repeats the published experiments: blocking rates of each agent and each
-constant degree under four distributions of limits, next to the rates that PAC-ML's authors
-print. --learn ppo or ape-x also learns policies by the published method, network and settings;
---out gets a file for each policy, and its rewards.`,
+--compat ramp simulates a recorded episode of the simulator of RAMP and PAC-ML instead of
+CONFIG, and reproduces the faults of that simulator. Jobs arrive as in the --episode file.
+Degrees are chosen by the episode's agent, or replayed from its actions; its recorded results
+are ignored. With --out, the folder receives jobs.csv, with a row for each job: its status
+(completed, blocked, running or queued), start and end in seconds.
+
+--study repeats the published experiments. It prints the blocking rates of each agent and each
+constant degree under four distributions of time limits, next to the rates that PAC-ML's authors
+print. --learn ppo or --learn ape-x also learns policies with the published method, network and
+settings, and writes each policy and its rewards into the folder of --out.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "schedule.schedulers=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
@@ -75,12 +77,12 @@ print. --learn ppo or ape-x also learns policies by the published method, networ
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"with --study: learning algorithm, ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"with --learn: policies per distribution of limits; 0 means 10")
+		"with --learn: number of policies per distribution of limits; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"with --learn: updates per policy, one every 4,800 actions; 0 means 15")
+		"with --learn: number of updates per policy, one every 4,800 actions; 0 means 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
-		"with --study: distributions of limits out of A,B,C,D; empty uses all")
-	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes per row; 0 means 3")
+		"with --study: distributions of time limits, such as A,C; empty means A,B,C,D")
+	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: number of episodes per row; 0 means 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of the graphs (PipeDream profiles)")
 	return command
 }
@@ -101,7 +103,7 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat empty writes no folder")
+		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat, empty writes no folder")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -113,23 +115,24 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 	e := &o.experiment
 	if !o.study && (e.Learn.Method != "" || len(e.Limits) > 0 || e.Episodes != 0) {
 		return failure.With(failure.Usage,
-			errors.New("options learn, limits and episodes need option study"))
+			errors.New("--learn, --limits and --episodes require --study; add --study, or omit them"))
 	}
 	if e.Learn.Method == "" && (e.Learn.Seeds != 0 || e.Learn.Updates != 0) {
-		return failure.With(failure.Usage, errors.New("options seeds and updates require option learn"))
+		return failure.With(failure.Usage, errors.New(
+			"--seeds and --updates require --learn; add --learn, or omit them"))
 	}
 	if o.compat != "" || o.study || o.play.Episode != "" || o.play.Graphs != "" {
 		if o.compat != "ramp" {
-			return failure.With(failure.Usage, fmt.Errorf("option compat is %q; expected ramp", o.compat))
+			return failure.With(failure.Usage, fmt.Errorf("--compat is %q; expected ramp", o.compat))
 		}
 		if path != "" || len(o.set) > 0 {
 			return failure.With(failure.Usage,
-				errors.New("option compat replays a recorded episode; omit the file and option set"))
+				errors.New("--compat replays a recorded episode; omit the file and --set"))
 		}
 		if o.study {
 			if o.play.Episode != "" {
 				return failure.With(failure.Usage,
-					errors.New("option study generates all episodes; omit option episode"))
+					errors.New("--study generates all episodes; omit --episode"))
 			}
 			e.Graphs, e.Out, e.Learn.Resume = o.play.Graphs, o.out, o.Resume
 			r, err := fabric.Experiment(ctx, env, *e)
@@ -199,9 +202,9 @@ func printExperiments(w io.Writer, r *fabric.Experiments) error {
 		}
 	}
 	d.Say("BLOCKED is the share of jobs not completed, with a 95% interval over episodes; " +
-		"PRINTED is the value that PAC-ML's authors print. MB/s is requested and received bandwidth; DEGREES are of " +
-		"jobs " +
-		"that completed. A best constant degree is the best of the degrees that the cluster offers.")
+		"PRINTED is the value that PAC-ML's authors print. MB/s is requested and received bandwidth. DEGREES " +
+		"shows the degrees of completed jobs. A best constant degree is the best of the degrees that the cluster " +
+		"offers.")
 	if r.Folder != "" {
 		d.Say("results in " + r.Folder)
 	}

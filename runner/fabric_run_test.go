@@ -65,7 +65,7 @@ func TestLearnedDegrees(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	set := []string{"--set", "demand.train_count=2", "--set", "demand.validation_count=2"}
 	out := done(t, append([]string{"learn", path, "--folder", learned}, set...)...).stdout
-	require.Contains(t, out, "Blocked share of jobs on the 2 workloads of validation, "+
+	require.Contains(t, out, "Blocked share of jobs on the 2 validation workloads, "+
 		"which also selected the best schedulers; 'graft fabric run' compares")
 	require.Contains(t, out, "constant-4")
 	schedulers := "schedule.schedulers=['best-constant'," + config.Quote(learned) + "]"

@@ -18,7 +18,8 @@ import (
 // graphFlags adds the flags of networks given as graphs.
 func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
 	flags.IntVar(&o.Batch, "batch", 64, "for a network: examples per step")
-	flags.IntVar(&o.Size, "size", 0, "for a network: height and width of images in pixels; 0 uses the network's own")
+	flags.IntVar(&o.Size, "size", 0,
+		"for a network: height and width of images in pixels; 0 uses the network's own size")
 	flags.StringVar(&o.Profile, "profile", graphs.UsualProfile,
 		"for a network: device profile, built-in or a file of 'graft profile'")
 }
@@ -33,7 +34,7 @@ func newFabricGraphCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "graph GRAPH",
 		Short: "Describe the graph of a training step, or write it to a file",
-		Long:  "graph prints the slowest operations, and totals by kind.\n\n" + graphHelp,
+		Long:  "graph prints the slowest operations of a graph, and totals by kind of operation.\n\n" + graphHelp,
 		Example: `  graft fabric graph ResNet18 --batch 128
   graft fabric graph profiles/alexnet.txt
   graft fabric graph MobileNetV2 --out mobilenet.txt`,
@@ -56,7 +57,7 @@ const (
 
 func printGraph(w io.Writer, r *fabric.GraphReport) error {
 	p := &document.Printer{W: w}
-	p.Line("%s: %d operations and %d edges forward, %d deep; %.4g ms forward, %.4g ms backward; activations %.4g MB, "+
+	p.Line("%s: %d operations and %d edges forward, depth %d; %.4g ms forward, %.4g ms backward; activations %.4g MB, "+
 		"parameters %.4g MB\n", document.Printable(r.Model), r.Operations, r.Edges, r.Depth, r.Forward, r.Backward,
 		r.Activation/megabyte, r.Parameters/megabyte)
 	t := document.NewTable("kind").Numbers("", "", "operations").Numbers("ms", "%.4g", "time").
@@ -120,19 +121,20 @@ draws its servers and the links between them over time.`,
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
 		"parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
-		"strategy tensor: overhead per part of an operation, ms")
+		"with --strategy tensor: overhead per part of an operation, ms")
 	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory per server, bytes")
 	flags.StringVar(&o.Network.Kind, "network", "ramp", "network that connects the servers: ramp or tree")
 	flags.StringVar(&o.shape, "shape", "",
-		"network size: for ramp groups, racks and servers, such as 4x4x2; for tree racks and servers, such as 4x8")
+		"size of the network: groups, racks and servers for ramp, such as 4x4x2; racks and servers for tree, such as "+
+			"4x8")
 	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth per server, bytes/s")
 	flags.Float64Var(&o.Network.Uplink, "uplink", 0,
 		"uplink bandwidth per rack of a tree, bytes/s; 0 means the sum of its servers' bandwidths")
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
 	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
 	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is printed; 0 means the last degree that fits")
-	flags.StringVar(&o.Trace, "trace", "", "trace file to write for that degree")
-	flags.StringVar(&o.Figure, "figure", "", "figure file to write for that degree: .svg, .png or .pdf")
+	flags.StringVar(&o.Trace, "trace", "", "trace file to write for the degree of --critical")
+	flags.StringVar(&o.Figure, "figure", "", "figure file to write for the degree of --critical: .svg, .png or .pdf")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -141,7 +143,7 @@ draws its servers and the links between them over time.`,
 func (o *stepFlags) read() (err error) {
 	if o.shape != "" {
 		if o.Network.Size, err = wire.ReadSize(o.shape); err != nil {
-			return fmt.Errorf("option shape: %w", err)
+			return fmt.Errorf("--shape: %w", err)
 		}
 	}
 	o.Options.Quirks, err = cluster.NamedQuirks(o.quirks, wire.Quirks())
@@ -153,7 +155,7 @@ const legsShown = 20
 
 func printStep(w io.Writer, r *fabric.StepReport) error {
 	p := &document.Printer{W: w}
-	p.Line("a step of %s, strategy %s, on %d servers\n", document.Printable(r.Model), r.Strategy, r.Servers)
+	p.Line("one step of %s with strategy %s on %d servers\n", document.Printable(r.Model), r.Strategy, r.Servers)
 	t := (&document.Table{}).Numbers("", "", "degree").Numbers("ms", "%.5g", "time").Numbers("", "%.2f", "speedup").
 		Numbers(document.UnitShare, "", "efficiency", "computing", "transferring", "busy").
 		Numbers("", "", "servers").Numbers("GB", "%.4g", "memory").Numbers("MB", "%.4g", "sent").Texts("note")

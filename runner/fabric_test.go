@@ -51,7 +51,7 @@ func TestFabricGraphAndStep(t *testing.T) {
 	fails(t, failure.Usage, "degree 3: a job runs on one server or on an even number of servers", "fabric",
 		"step", file,
 		"--degree", "3")
-	fails(t, failure.Usage, "expected a file that ends in .svg", "fabric", "step", file, "--figure",
+	fails(t, failure.Usage, "expected a file name that ends in .svg", "fabric", "step", file, "--figure",
 		filepath.Join(dir, "step.gif"))
 	text, err := os.ReadFile(trace)
 	require.NoError(t, err)

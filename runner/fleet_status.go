@@ -92,7 +92,7 @@ func printTrialStatus(w io.Writer, r *sweep.Status) error {
 // printWorkers prints the workers of a run folder.
 func printWorkers(p *document.Printer, r workers.Status) {
 	if r.Batch == "" {
-		p.Line("\nno workers were started from here")
+		p.Line("\nno workers were started from this folder")
 		return
 	}
 	about := "batch " + r.Batch + " of " + r.Engine

@@ -127,7 +127,7 @@ func TestFleetOfTrials(t *testing.T) {
 	require.Contains(t, done(t, "fleet", "cancel", run).stdout,
 		"2 workers of local ended; completed work is kept, and the same command with --resume continues from it")
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial started")
+	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "started trial")
 	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)
 
 	write(t, filepath.Join(run, runs.FailuresFolder, "as-given_seed1.json"), `{"why": "it is a test"}`)
@@ -227,7 +227,7 @@ func TestFleetManifest(t *testing.T) {
 		"train.batch=20")
 
 	require.Contains(t, graft("fleet", "status", run).stdout,
-		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
+		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from this folder")
 	for _, command := range []string{"logs", "cancel"} {
 		require.Contains(t, graft("fleet", command, run).stderr, "no workers were started from this folder")
 	}
@@ -329,7 +329,7 @@ func TestSimulateOnSlurm(t *testing.T) {
 	// a node each
 	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set",
 		"fleet.threads=1")
-	require.Contains(t, said, "4 workers: job ")
+	require.Contains(t, said, "submitted 4 workers: job ")
 	require.Contains(t, said, "graft fleet attach "+g.run)
 	attach := []string{"fleet", "attach", g.run, "--every", "500ms"}
 	first, _ := process(t, attach...)

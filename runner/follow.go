@@ -22,12 +22,12 @@ func newFollowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "follow --join HOST:PORT --token FILE",
 		Short: "Train a part of each batch of a job on another machine",
-		Long: `follow joins a job with parallel.listen at HOST:PORT, on this or another machine, and trains a
-part of each batch. Leader and followers need the same graft, LibTorch, images and token: a file
-with at least 16 characters, such as the output of 'openssl rand -hex 16'. The job's
-configuration comes from the leader; --set overrides keys on this machine, such as data.path.
-follow waits for work, reconnects after a lost connection, and exits if it finds no leader
-within --wait.
+		Long: `follow joins the job whose parallel.listen is HOST:PORT, on this or another machine, and trains
+a part of each batch. Leader and followers need the same versions of graft and LibTorch, the
+same images and the same token: a file with at least 16 characters, such as the output of
+'openssl rand -hex 16'. The job's configuration comes from the leader; --set overrides keys on
+this machine, such as data.path. follow waits for work, reconnects after a lost connection, and
+exits if it finds no leader within --wait.
 
 Traffic is not encrypted: use private addresses in a trusted network or a tunnel.
 
@@ -38,13 +38,13 @@ Traffic is not encrypted: use private addresses in a trusted network or a tunnel
 		RunE: func(command *cobra.Command, args []string) error {
 			if join.Address != "" {
 				if len(args) > 0 {
-					return failure.Usagef("option join takes the configuration from the leader; omit %s", args[0])
+					return failure.Usagef("--join takes the configuration from the leader; omit %s", args[0])
 				}
 				join.Set, join.Device = o.Set, o.Device
 				return train.Join(command.Context(), environment(command.Context()), join)
 			}
 			if len(args) == 0 {
-				return failure.Usagef("no leader is given; set its address with option join")
+				return failure.Usagef("the leader's address is missing; set it with --join")
 			}
 			return runFollow(command.Context(), args[0], o)
 		},

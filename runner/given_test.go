@@ -78,7 +78,8 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 		"--set", "network.weights="+dir, "--set", "time.budget=3.4", "--set", "data.synthetic.train=300", "--set",
 		"data.synthetic.test=100", "--set", "time.events=[]")
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `^started at 3\.2 s with weights after 2 epochs: \d+\.\d% accuracy on the validation images, `+
+	require.Regexp(t, `^started at 3\.2 s with weights trained for 2 epochs: \d+\.\d% accuracy `+
+		`on the validation images, `+
 		`50\.0% published on the test images\n`, o.stdout)
 
 	folder := filepath.Join(t.TempDir(), "run")

@@ -42,8 +42,8 @@ episode is a step. The policy is written to agent.finalmodel.pth; 'graft config 
 converts a file of the original system to CONFIG.
 
 --cases trains schedulers for each case of a TOML file, one after the other. The file has a
-table for each case, with keys of CONFIG. All cases are checked first. Each case gets a run
-folder inside the run folder; a table of all cases is printed at the end.
+table for each case, with keys of CONFIG. All cases are checked before the first one starts.
+Each case gets a run folder inside the run folder; a table of all cases is printed at the end.
 
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
 overwritten: --resume continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first
@@ -111,7 +111,7 @@ func printCases(w io.Writer, r *learn.CasesResult) error {
 func printStudy(w io.Writer, r *learn.StudyResult) error {
 	o := r.Outcome
 	_, err := fmt.Fprintf(w,
-		"%s from table %s, %.0f a second\nthe policy's most likely sequence is %s: %.2f%%, rank %d of %d\n"+
+		"%s from table %s, %.0f episodes a second\nthe policy's most likely sequence is %s: %.2f%%, rank %d of %d\n"+
 			"the table's best is %s: %.2f%%\nmean accuracy of sequences drawn by the policy: %.2f%%\nresults in %s, "+
 			"the policy in %s\n", words.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy),
 		100*o.Accuracy, o.Rank, o.Records, tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)

@@ -53,7 +53,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "compared")
 	text := done(t, "evaluate", path, "--policy", folder, "--against", "drf", "--out", out).stdout
 	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads. `+
-		`No scheduler can have a mean below the lower bound.*DIFFERENCE is from drf.*results in `, text)
+		`No scheduler can have a mean below the lower bound.*DIFFERENCE is relative to drf.*results in `, text)
 	var c runs.ElasticComparison
 	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(out, runs.OutcomeFile))), &c))
 	require.Len(t, c.Standings, 3)
@@ -110,7 +110,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1",
+	fails(t, failure.Usage, "--set requires FILE, a file that trains schedulers", "evaluate", "--set", "a=1",
 		"--policy", "x", "--table", "y")
 }
 

@@ -248,7 +248,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	before := learnt(t, folder)
 	require.Contains(t, before, "learning.csv\nseed,step,aim,entropy [nats],held_out,regret [points]\n1,10,")
 	log := contents(t, filepath.Join(folder, "log.jsonl"))
-	require.Equal(t, 3, strings.Count(log, "seed finished learning"))
+	require.Equal(t, 3, strings.Count(log, "trained policy"))
 
 	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
 	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"},

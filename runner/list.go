@@ -38,7 +38,7 @@ func newListCommand() *cobra.Command {
 		Use:   "list [KIND]",
 		Short: "List schedulers, layers, datasets, figures and other items, with examples",
 		Long: `list prints all items of a kind, each with a description and an example: a command line, or a
-part of a TOML file. Replace the file names in examples by your own. Without a kind it lists the
+part of a TOML file. Replace the file names in examples with your own. Without a kind it lists the
 kinds:
 
 ` + listed(lists.Kinds()),

@@ -20,7 +20,7 @@ func newModelForwardCommand() *cobra.Command {
 		Short: "Compute the outputs of a network for given inputs",
 		Long: `forward computes the outputs of a network in evaluation mode: the trained network of a run
 folder, or with --weights a network of the zoo or of a file. Inputs must have the network's
-shape and be normalised as its training data:
+shape and be normalised like its training data:
 
   {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
 
@@ -45,7 +45,7 @@ An imported network may take integers: add "dtype": "int64" next to the shape. -
 	flags.StringVar(&o.Out, "out", "",
 		"JSON `FILE` to write instead of printing; an existing file is replaced")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),
-		"network of the run: final, or best by validation (needs train.keep_best)")
+		"network of the run: final, or best by validation (requires train.keep_best)")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("inputs")
 	return command

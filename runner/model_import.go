@@ -18,17 +18,17 @@ func newModelImportCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import FILE --out NAME",
 		Short: "Read a network that PyTorch exported, with its weights",
-		Long: `import reads a network and writes NAME.toml, its operators and modules, and
-NAME.safetensors, its weights. FILE is one of
+		Long: `import reads a network and writes two files: NAME.toml with its operators and modules, and
+NAME.safetensors with its weights. FILE is one of
 
-  .pt2   an archive of torch.export.save, of PyTorch 2.7 or later
+  .pt2   an archive written by torch.export.save of PyTorch 2.7 or later
   .onnx  an ONNX model, with its weights inside
 
 Nothing in an archive is executed, and pickles are rejected. If an operator cannot be mapped,
 nothing is written; the error lists each call and its remedy.
 
-Networks exported by python/graft_export.py print exactly as in PyTorch; others print as their
-operators.`,
+A network exported by python/graft_export.py is printed exactly as in PyTorch; other networks are
+printed as their operators.`,
 		Example: `  graft model import net.pt2 --out net
   graft model forward net.toml --weights net.safetensors --inputs in.json`,
 		Args: cobra.ExactArgs(1),
@@ -40,7 +40,7 @@ operators.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "`NAME` of the output files, without an extension")
 	flags.StringVar(&o.Modules, "modules", "",
-		"`FILE` with the classes and prints of the modules, written by python/graft_export.py")
+		"`FILE` with the classes and printouts of the modules, written by python/graft_export.py")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

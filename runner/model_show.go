@@ -53,7 +53,7 @@ NAME is a network of 'graft model list'. An argument that contains a slash or en
 	flags.IntVar(&o.classes, "classes", 0, "number of classes, for a network of the zoo (default: the network's own)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file to stdout; '> FILE' saves it")
-	flags.StringVar(&o.svg, "svg", "", "draw the network to `FILE`, replacing it; - is stdout")
+	flags.StringVar(&o.svg, "svg", "", "draw the network into `FILE`, replacing an existing file; - means stdout")
 	command.MarkFlagsMutuallyExclusive("json", "toml", "svg")
 	return command
 }

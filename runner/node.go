@@ -76,16 +76,16 @@ func newNodeSimulateCommand() *cobra.Command {
 	var o nodeOptions
 	command := &cobra.Command{
 		Use:   "simulate [CONFIG]",
-		Short: "Simulate tasks under schedulers and compare their completion times and energy",
+		Short: "Simulate tasks with different schedulers and compare their completion times and energy",
 		Long: `simulate runs the tasks of CONFIG, a file with the section machine, under each scheduler. Tasks
-come from its tables [[task]], from a trace, or from generated workloads. Simulations are
-event-driven; the same inputs give byte-identical results, with any number of workers.
+come from the tables [[task]] of CONFIG, from a trace, or from generated workloads. Simulations
+are event-driven; the same inputs give byte-identical results, with any number of workers.
 Schedulers:
 
 ` + nodeHelp() + `
-and learned schedulers: a run folder of 'graft learn CONFIG', which learns on generated
-workloads outside the comparison. Estimates of durations are exact unless the file has others.
-Keys of CONFIG: 'graft config schema --markdown'.
+The run folder of 'graft learn CONFIG' is a learned scheduler; it learns on generated workloads
+that are not part of the comparison. Estimates of durations are exact unless CONFIG sets others.
+'graft config schema --markdown' lists the keys of CONFIG.
 
 --compat tasks reproduces the packing environment of a published study of GPU schedulers, with
 its generator, rewards and faults: its baselines bit for bit, and PPO with the published method.`,
@@ -102,7 +102,7 @@ its generator, rewards and faults: its baselines bit for bit, and PPO with the p
 	command.Flags().StringVar(&o.compat, "compat", "",
 		"published simulator to reproduce: tasks; empty uses machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"schedulers to compare, by name or run folder; empty uses the list in the file, else all that need no learning")
+		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all that need no learning")
 	return command
 }
 

@@ -25,7 +25,8 @@ clock, and processes. On a machine without GPUs it lists the CPU slots for tasks
 power over a second if RAPL is readable.
 
 With --smi it reads the output of nvidia-smi --query-gpu=timestamp,index,... --format=csv and
-summarises each GPU in it. Unknown values are a dash, in JSON null, never zero.`,
+summarises each GPU in it. Unknown values are printed as a dash, and as null in JSON, never as
+zero.`,
 		Example: `  graft node devices
   graft node devices --json
   graft node devices --smi usage.csv`,

@@ -27,8 +27,8 @@ func newNodeProfileCommand() *cobra.Command {
 		Use:   "profile CONFIG",
 		Short: "Measure the speed of tasks alone and in pairs on one device",
 		Long: `profile runs each table [[task]] of CONFIG alone on the first device, and then each pair of
-tasks together, including pairs of one task with itself, if their memory fits. A task that ends
-restarts, for at least --seconds and until each task has completed a whole run alongside the
+tasks together, including pairs of one task with itself, if their memory fits. Tasks that end are
+restarted, for at least --seconds and until each task has completed a whole run alongside the
 other. The speed of a task in a pair is relative to its speed alone. Tasks of the same kind are
 measured once.
 
@@ -36,12 +36,12 @@ The run folder contains three tables. colocate_info.csv is an input of machine.p
 node simulate' slows tasks as measured. single_data.csv has the label by which Lucid packs jobs:
 0 for tasks that leave their partners a mean speed of at least 0.95, 1 for at least 0.85, 2 for
 less. profile.csv has every measurement, with utilization, memory and power of the device if
-known. --resume measures what is missing.
+known. --resume measures only what is missing.
 
-A command must do the same work each time. $GRAFT_NODE (a folder) and $GRAFT_TASK (a name)
-differ for each run: 'graft train' needs its run folder there. The exit code is 3 if a task
-failed or took too long; its logs stay in the run folder. Pairs that do not fit are listed; they
-are not failures.`,
+A task's command must do the same work each time. For each run, $GRAFT_NODE names a new folder
+and $GRAFT_TASK a new name; 'graft train' must write its run folder there. The exit code is 3 if
+a task failed or took too long; its logs stay in the run folder. Pairs that do not fit into
+memory are listed, but are not failures.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,
@@ -57,7 +57,7 @@ are not failures.`,
 	flags.StringVar(&o.profile.Pairs, "pairs", o.profile.Pairs, "pairs to measure: all, or none")
 	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "minimum time of a measurement, s")
 	flags.Float64Var(&o.profile.Most, "most-seconds", o.profile.Most,
-		"maximum time of a measurement, s; tasks that need longer are not measured")
+		"maximum time of a measurement, s; longer tasks are not measured")
 	return command
 }
 
@@ -80,7 +80,8 @@ func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfile
 	}
 	failed := slices.DeleteFunc(outcome.Left, func(f runs.NodeProfileFailed) bool { return f.Full })
 	if len(failed) > 0 {
-		return failure.With(failure.Partial, fmt.Errorf("profile tasks: %s failed; the report says why, logs are in %s",
+		return failure.With(failure.Partial, fmt.Errorf(
+			"profile tasks: %s failed; the report lists the causes, logs are in %s",
 			words.Plural(len(failed), "measurement"), outcome.Folder))
 	}
 	return nil

@@ -26,16 +26,16 @@ func newNodeRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run tasks on this machine's GPUs, or on its CPU slots",
-		Long: `run starts the tables [[task]] of CONFIG as processes, on the GPUs of this machine by
-CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to a shell.
-The scheduler of --scheduler, or the first of schedule.schedulers, places the tasks; every
-scheduler of 'graft node simulate' works, including learned ones. Tasks share a GPU if their
-memory fits.
+		Long: `run starts the tasks of CONFIG, its tables [[task]], as processes: on the GPUs of this machine,
+selected with CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to
+a shell. --scheduler, or else the first entry of schedule.schedulers, selects the scheduler that
+places the tasks: any scheduler of 'graft node simulate', including learned ones. Tasks share a
+GPU if their memory fits.
 
 Time-sharing schedulers pause tasks by SIGSTOP, or with machine.stop = "checkpoint" by SIGTERM;
 tasks with checkpoint = true then save their work and are restarted later. Each attempt has a
-log. A failed task is retried up to its number of retries; tasks that depend on a failed task
-are skipped, and the exit code is 3.
+log. A failed task is restarted as often as its key retries allows. If it still fails, tasks that
+depend on it are skipped, and the exit code is 3.
 
 The run folder has a journal, from which --resume continues after a stop or a kill: completed
 tasks stay completed, running tasks are killed and restarted. SIGTERM and the first SIGINT end
@@ -59,7 +59,7 @@ exporter. The file listen in the run folder has the address while the command ru
 	}
 	o.add(command)
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"scheduler, by name or run folder; empty uses the first of the file, else backfill")
+		"scheduler, by name or run folder; empty uses the first scheduler in CONFIG, else backfill")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
 		"address to serve /status and /metrics at, such as 127.0.0.1:0; empty starts no server")
@@ -86,7 +86,8 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 		return err
 	}
 	if left := outcome.Tasks - outcome.Completed; left > 0 {
-		return failure.With(failure.Partial, fmt.Errorf("%s failed or were skipped; the table says why, logs are in %s",
+		return failure.With(failure.Partial, fmt.Errorf(
+			"%s failed or were skipped; the table lists the causes, logs are in %s",
 			words.Plural(left, "task"), outcome.Folder))
 	}
 	return nil
@@ -97,7 +98,7 @@ func newNodeGuardCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "guard EXECUTOR",
 		Hidden: true,
-		Short:  "Kill the tasks of an executor if it is killed",
+		Short:  "Kill the tasks of an executor that was killed",
 		Long: `guard is started by 'graft node run', the executor. If the executor ends without notice on
 guard's standard input, guard kills all processes of the executor's tasks.`,
 		Example: "  graft node guard 4711-815",

@@ -26,7 +26,7 @@ evaluated on scenarios, or networks, that they did not learn from.
 
 A stage is skipped if its inputs are unchanged and its output is complete; otherwise it runs
 again and reuses existing work. SIGTERM, SIGUSR1 and the first SIGINT save all work and exit
-with code 75; the same command then continues, as after a kill; --force starts over. If
+with code 75. The same command then continues, also after a kill; --force starts over. If
 sequences fail, policies learn from the complete tables only, and the exit code is 3.`,
 		Example: `  graft pipeline scenarios/small.toml
   graft pipeline scenarios/cifar10.toml --set run.seeds=20 --folder runs/cifar10`,

@@ -65,16 +65,17 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	flags.StringVar(&o.Format, "format", "svg", "svg, png (300 dpi) or pdf")
 	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.Theme, "theme", "light",
-		"light, dark, or page: no background, and in SVG the light or dark colours that the viewer prefers")
+		"light, dark, or page: no background, and in SVG the colours of the viewer's light or dark mode")
 	flags.StringSliceVar(&o.Kinds, "kind", nil, "figures to draw; empty draws all that fit")
 	flags.StringVar(&o.x, "x", "time",
-		"horizontal axis of curves and accuracy of jobs: time, device-time or flop")
+		"horizontal axis of the figures curves and accuracy of jobs: time, device-time or flop")
 	flags.StringVar(&o.policy, "policy", "",
-		"file of a policy, or run folder, for trees of tables and for decisions")
+		"policy file or run folder, for the trees of tables and the figures of decisions")
 	flags.StringVar(&o.vocab, "vocab", "",
-		"folder or file of the vocabulary of a policy of the original system")
-	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: target that a run must reach, in the figure's unit: "+
-		"% of accuracy, or points of regret (default: final value of the first run)")
+		"vocabulary (folder or file), if --policy names a policy of the original system")
+	flags.Float64Var(&o.threshold, "threshold", 0,
+		"for the figure transfer: target that a run must reach, in the figure's unit: "+
+			"% of accuracy, or points of regret (default: final value of the first run)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -82,7 +83,7 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 func (o plotOptions) validate() error {
 	faults := validate.Faults{o.Options.Validate(), plot.Given{X: o.x}.Validate()}
 	faults.When(o.vocab != "" && o.policy == "",
-		"--vocab needs --policy; add --policy, or omit --vocab")
+		"--vocab requires --policy; add --policy, or omit --vocab")
 	faults.When(o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)),
 		"--threshold is %v; expected a finite number",
 		o.threshold)

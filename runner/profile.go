@@ -30,9 +30,9 @@ func newProfileCommand() *cobra.Command {
 of small networks and for the named networks: names of 'graft model list' or network files. Each
 network is measured unchanged, and deepened and widened once; named networks in up to three
 places. CONFIG is the file of a job, a scenario or a comparison: its network is measured after
-each possible action, at most 16, and after 6 whole sequences, with its batches and optimizer.
-All networks are warmed up and then measured in rounds, on random images, as in jobs; the
-profile has the medians of the rounds and half their interquartile ranges. Decisions and
+each possible action (at most 16 actions) and after 6 complete sequences of actions, with its
+batches and optimizer. All networks are warmed up and then measured in rounds, on random images;
+the profile contains the median of the rounds and half their interquartile range. Decisions and
 operations are measured too.
 
 Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter,
@@ -62,11 +62,12 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.IntVar(&o.Threads, "threads", 0, "threads per operator on the CPU; 0 uses all processors")
 	flags.IntSliceVar(&o.Batches, "batch", nil,
-		"examples per step and per evaluation batch, separated by commas; empty uses CONFIG's, or 64,128 without "+
+		"examples per step and per evaluation batch, separated by commas; empty uses the batches of CONFIG, or "+
+			"64,128 without "+
 			"CONFIG")
-	flags.IntVar(&o.Rounds, "rounds", 7, "rounds; each measures every network once")
+	flags.IntVar(&o.Rounds, "rounds", 7, "number of rounds; each round measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
-		"optimizer of the steps; empty uses CONFIG's, else adam: "+strings.Join(torch.RuleNames(), ", "))
+		"optimizer of the steps; empty uses the optimizer of CONFIG, else adam: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
 	flags.BoolVar(&o.Fast, "fast", false, "use the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,

@@ -52,7 +52,7 @@ is 3.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if o.force && o.html == "" {
-				return failure.With(failure.Usage, errors.New("--force needs --html; add --html, or omit --force"))
+				return failure.With(failure.Usage, errors.New("--force requires --html; add --html, or omit --force"))
 			}
 			return runReport(command.Context(), command.OutOrStdout(), args, o)
 		},
@@ -63,7 +63,7 @@ is 3.`,
 	flags.BoolVar(&o.csv, "csv", false,
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"for trials: cost of each case to reach the final validation loss of this `case`")
+		"for trials: print the cost at which each case reaches the final validation loss of this `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")

@@ -58,7 +58,7 @@ listed with their faults.
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address to serve at; port 0 takes a free port")
+	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address to serve at; port 0 selects a free port")
 	flags.BoolVar(&o.anywhere, "listen-anywhere", false,
 		"allow an address that other machines can reach; they can read the runs")
 	flags.DurationVar(&o.every, "every", 2*time.Second, "minimum interval between two reads of a run in progress")

@@ -21,8 +21,8 @@ func newSimulateCommand() *cobra.Command {
 		Use:   "simulate CONFIG",
 		Short: "Simulate all action sequences of a scenario",
 		Long: `simulate runs the action sequences of a scenario: the possible decisions of a job. CONFIG is a
-job file with a section simulate. Sequences that begin with the same actions share that part,
-which is trained once. Workers are processes; each takes work that no other worker runs.
+job file with a section simulate. Sequences that begin with the same actions share this part of
+the training, which runs once. Workers are processes; each takes work that no other worker runs.
 
 Results are cached by a digest of their inputs, for this scenario and others. The table that
 policies learn from is written into the run folder. The same command continues after a stop or a
@@ -55,7 +55,7 @@ workers.`,
 	flags.StringVar(&o.Engine, "engine", "",
 		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty uses fleet.engine")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 uses fleet.workers")
-	flags.BoolVar(&o.Wait, "wait", false, "supervise workers of a cluster until they end")
+	flags.BoolVar(&o.Wait, "wait", false, "with engine slurm: supervise the workers until they end")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
@@ -71,7 +71,7 @@ func reportOf(r *simulate.Result) *simulate.Report {
 // printSubmission prints the engine and workers of a simulation.
 func printSubmission(w io.Writer, s *simulate.Submission) error {
 	last := s.Jobs[len(s.Jobs)-1]
-	_, err := fmt.Fprintf(w, "%s: job %s of %s, named %s\nto watch them and collect the table, run\n"+
+	_, err := fmt.Fprintf(w, "submitted %s: job %s of %s, named %s\nto watch the workers and collect the table, run\n"+
 		"  graft fleet attach %s\n", words.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
 	return err
 }
@@ -86,13 +86,14 @@ func printSimulation(w io.Writer, r *simulate.Report) error {
 	s, p := r.State, &document.Printer{W: w}
 	saved := ""
 	if s.Alone > s.Steps {
-		saved = fmt.Sprintf(", %d if each had been run alone (%.1f times)", s.Alone, float64(s.Alone)/float64(s.Steps))
+		saved = fmt.Sprintf("; without shared legs it would be %d steps (%.1f times as many)", s.Alone,
+			float64(s.Alone)/float64(s.Steps))
 	}
 	p.Line("%d of %s ended, of %s: %s of training%s", s.Ended, words.Plural(s.Sequences, "run"),
 		words.Plural(s.Segments, "leg"), words.Plural(s.Steps, "step"), saved)
 	p.Line("the table is %s, in the cache %s", r.Table, r.Cache)
 	for _, path := range r.Damaged {
-		p.Line("damaged and repeated: %s", path)
+		p.Line("repeated damaged work: %s", path)
 	}
 	return p.Err
 }

@@ -204,7 +204,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}
 	write(t, filepath.Join(run, "table", "grid-1.jsonl"), "rubbish\n")
 	text := simulated(t, path, "--folder", run)
-	require.Equal(t, 3, strings.Count(text, "damaged and repeated"))
+	require.Equal(t, 3, strings.Count(text, "repeated damaged work"))
 	require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
 
 	for args, says := range map[string]struct {
@@ -213,7 +213,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}{
 		`simulate.max_sequences=5`:         {failure.Configuration, "has 9 sequences of 2 decisions"},
 		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
-		`time.events=[]`:                   {failure.Configuration, "the timeline has no up"},
+		`time.events=[]`:                   {failure.Configuration, "the timeline has no up event"},
 		`adapt.max_decisions=9`:            {failure.Configuration, "of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},

@@ -15,15 +15,15 @@ func newSurgeryCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "surgery --model NAME|FILE [--weights FILE] --action ACTION…",
-		Short: "Deepen and widen a network file, and verify that its function is unchanged",
+		Short: "Deepen and widen a network, and verify that its function is unchanged",
 		Long: `surgery deepens and widens a network without changing its function. Actions are applied in the
 given order:
 
 ` + actionHelp() + `
 BLOCK and LAYER are names or numbers as 'graft model show' prints them. Batch normalisation in a
 new block is calibrated on a batch: --batch names a file with the inputs in the tensor "x" (or
-its only tensor). Without --batch inputs are random, and the function is kept on such inputs
-only.
+its only tensor). Without --batch, inputs are random, and the function is preserved only on
+such inputs.
 
 --verify prints the change of the logits, relative to the largest logit; if it exceeds the
 tolerance, surgery fails and writes no files.`,

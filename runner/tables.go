@@ -24,12 +24,13 @@ func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
 		"actions that the numbers in data.pkl stand for, from 0")
-	flags.StringVar(&o.Network, "network", "", "network of a data.pkl; empty reads config.toml in the same folder")
-	flags.StringVar(&o.Dataset, "dataset", "", "name of the dataset of data.pkl; empty takes it from config.toml "+
-		"in the same folder")
+	flags.StringVar(&o.Network, "network", "",
+		"network with which data.pkl was simulated; empty reads config.toml in the same folder")
+	flags.StringVar(&o.Dataset, "dataset", "",
+		"dataset with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,
-		"start of the sequences of a data.pkl, in seconds of the budget (default: from config.toml)")
-	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in a data.pkl (default: from config.toml)")
+		"start of the sequences in data.pkl, in seconds of the budget (default: from config.toml)")
+	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in data.pkl (default: from config.toml)")
 }
 
 // heedTableFlags records which flags were given.

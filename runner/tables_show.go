@@ -27,7 +27,7 @@ func newTableShowCommand() *cobra.Command {
 		Short: "Print a table's scenario, its best and worst sequences, and the rank of no adaptation",
 		Long: `show ranks the sequences of a table by accuracy, and prints the best and worst sequences and the
 rank of no adaptation. SPREAD is the standard deviation over the seeds of a sequence. TIME LEFT AT
-EACH DECISION is the rest of the budget, in the order of the decisions. Sequences of equal
+EACH DECISION is the remaining budget, in the order of the decisions. Sequences of equal
 accuracy are ordered by their actions. --csv has a row for every sequence.
 
 If a table is partly damaged, show prints the rest, and the exit code is 3.`,

@@ -21,12 +21,12 @@ func newTraceGenerateCommand() *cobra.Command {
 		Use:   "generate OUT",
 		Short: "Generate a synthetic trace that resembles a month of a research cluster",
 		Long: `generate writes synthetic jobs. The submission rate has daily and weekly cycles, or is constant;
-GPUs, durations and states are distributed as in a published month of the cluster Venus; jobs of
+GPUs, durations and states are distributed as in a published month of the Venus cluster; jobs of
 the same user and name have similar durations, so that schedulers can learn them. Equal flags
 give byte-identical files.
 
-Without --load the load follows from jobs, days and nodes. --load scales durations until the
-jobs request this share of the cluster's GPU time.
+Without --load, the load follows from --jobs, --days and --nodes. --load scales durations until
+the jobs request this share of the cluster's GPU time.
 
 --data creates a folder for 'graft cluster run --data': the virtual clusters with their nodes,
 and synthetic profiles of the models alone and in pairs, computed from the models' device
@@ -41,13 +41,13 @@ utilization.`,
 	}
 	flags := command.Flags()
 	flags.IntVar(&o.Jobs, "jobs", o.Jobs, "number of jobs")
-	flags.IntVar(&o.Days, "days", o.Days, "days of submissions")
-	flags.IntVar(&o.Nodes, "nodes", o.Nodes, "nodes of the cluster")
+	flags.IntVar(&o.Days, "days", o.Days, "number of days with submissions")
+	flags.IntVar(&o.Nodes, "nodes", o.Nodes, "number of nodes of the cluster")
 	flags.IntVar(&o.GPUsPerNode, "gpus-per-node", o.GPUsPerNode, "GPUs per node")
-	flags.IntVar(&o.VCs, "vcs", 0, "virtual clusters (default: one per nine nodes)")
-	flags.IntVar(&o.Users, "users", 0, "users (default: eight per virtual cluster)")
+	flags.IntVar(&o.VCs, "vcs", 0, "number of virtual clusters (default: one per nine nodes)")
+	flags.IntVar(&o.Users, "users", 0, "number of users (default: eight per virtual cluster)")
 	flags.Float64Var(&o.Load, "load", 0,
-		"GPU time requested by jobs, as a share of the cluster's (default: durations are not scaled)")
+		"GPU time requested by jobs, as a share of the cluster's GPU time (default: durations are not scaled)")
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all random draws")
 	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal (daily and weekly cycles) or poisson (constant rate)")
 	flags.StringVar(&o.To, "to", o.To, "format of OUT: graft, helios or swf")

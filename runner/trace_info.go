@@ -45,7 +45,7 @@ If the file is damaged, the jobs before the damage are summarized, and the exit 
 	}
 	o.addFlags(command)
 	command.Flags().StringVar(&o.vcFile, "vc-file", "",
-		"file of the virtual clusters and their nodes, CSV with the header ,num")
+		"file of the virtual clusters and their nodes, CSV with the header \",num\"")
 	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs per node")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return command

@@ -37,9 +37,10 @@ func newTrainCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "train [CONFIG]",
 		Short: "Train a network within a time budget, adapting to changes of its devices",
-		Long: `train runs one job from the first step to the end of its time budget, and grows and shrinks its
-network as the timeline and the decider say. Unset keys have defaults; 'graft config show' prints
-all keys. Without CONFIG, --set changes the default job: ConvSmall on synthetic images.
+		Long: `train runs one job from the first step to the end of its time budget. The timeline and the
+decider determine when and how its network grows and shrinks. Unset keys have defaults; 'graft
+config show' prints all keys. Without CONFIG, --set changes the default job: ConvSmall on
+synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
 continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and
@@ -48,8 +49,8 @@ is bit-identical to an uninterrupted job. A second SIGINT ends the job at once. 
 changes to parts that the job has not reached: later events, later script actions, a different
 end of the budget.
 
-With --seeds, --sweep or --cases workers run the job several times, as trials, on this machine
-or a cluster. One run folder contains the run folders of all trials.
+With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this
+machine or on a cluster. One run folder contains the run folders of all trials.
 
 --listen serves an API while the job runs: GET /status and GET /metrics return its state, POST
 /allocation adds or removes devices. Every request needs a token, from --token-file or
@@ -120,17 +121,18 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	}
 	if events := eventTable(r); len(events.Rows) > 1 {
 		p.Table(events)
-		p.Line("LAST and NEXT ACCURACY are of the evaluations around an event, with training between them.\n")
+		p.Line("LAST and NEXT ACCURACY come from the evaluations before and after an event; the network trains in " +
+			"between.\n")
 	}
 	where, o := fmt.Sprintf("results in %s, ", r.Folder), r.Outcome
 	if temporary {
 		where = ""
 	}
 	if o.Skipped > 0 {
-		p.Line("%s failed and were skipped; the log says why", words.Plural(o.Skipped, "action"))
+		p.Line("%s failed and were skipped; the log states the causes", words.Plural(o.Skipped, "action"))
 	}
 	if b := o.Best; b != nil {
-		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %s",
+		p.Line("best epoch by validation: %d, with %s accuracy on the test images, %s on the validation images, %s",
 			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy),
 			words.Plural(b.Parameters, "parameter"))
 	}

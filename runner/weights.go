@@ -21,8 +21,8 @@ func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
 		Short: "Show and convert weight files",
-		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the file name, and
-writes PyTorch's current format and safetensors. It never executes code from a file.`,
+		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, regardless of the file name,
+and writes PyTorch's current format and safetensors. It never executes code from a file.`,
 		Example: `  graft weights show weights.pth
   graft weights convert weights.pth weights.safetensors`,
 	}, newWeightsShowCommand(), newWeightsConvertCommand())
@@ -117,8 +117,8 @@ func newWeightsConvertCommand() *cobra.Command {
 		Use:   "convert IN OUT",
 		Short: "Write a weight file in another format",
 		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of
-OUT: .pth or .pt for PyTorch, .safetensors. Only safetensors keeps numbers and texts stored with
-the tensors.`,
+OUT: .pth or .pt for PyTorch, .safetensors for safetensors. Only safetensors keeps numbers and
+texts stored with the tensors.`,
 		Example: `  graft weights convert weights.pth weights.safetensors
   graft weights convert --force old.pt weights.pth`,
 		Args: cobra.ExactArgs(2),

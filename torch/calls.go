@@ -45,7 +45,7 @@ type CallList struct {
 // NewCalls creates a program from a list of calls. The option Precision must be Single or TF32, and Graphs must be
 // false. A call can only read the results of earlier calls.
 func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
-	const op = "make program of operators"
+	const op = "make a program of operators"
 	p := &Program{scope: s}
 	if o.Precision != Single && o.Precision != TF32 {
 		s.fail(&Error{Op: op, Cause: fmt.Errorf("imported graphs do not support the precision %v", o.Precision),
@@ -206,7 +206,8 @@ func (e *callEncoder) call(call Call) error {
 func checkOperator(name, overload string) error {
 	texts := append(append([]byte(name), 0), append([]byte(overload), 0)...)
 	at := (*C.char)(unsafe.Pointer(unsafe.SliceData(texts)))
-	return take("pass on operator", C.graft_operator_check(at, (*C.char)(unsafe.Add(unsafe.Pointer(at), len(name)+1))))
+	return take("pass an operator on to LibTorch", C.graft_operator_check(at, (*C.char)(unsafe.Add(unsafe.Pointer(at),
+		len(name)+1))))
 }
 
 func (e *callEncoder) value(value any, depth int) error {

@@ -136,7 +136,7 @@ func UseThreads(n int) error {
 	if err := Load(); err != nil {
 		return err
 	}
-	return take("use a number of threads", C.graft_use_threads(C.int32_t(n)))
+	return take("compute with a number of threads", C.graft_use_threads(C.int32_t(n)))
 }
 
 // DefaultThreads returns the number of threads that Load sets: the number of processors that the affinity and the

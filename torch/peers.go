@@ -79,7 +79,7 @@ func (p *Peers) Share(total int) (start, count int) {
 // NewPeers forms a group. It waits until all processes have joined.
 func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	p := &Peers{Rank: o.Rank, Size: o.Size, scope: s}
-	if !s.ready("make a group", nil) {
+	if !s.ready("make a group of processes", nil) {
 		return p
 	}
 	if err := o.possible(); err != nil {
@@ -96,7 +96,7 @@ func (s *Scope) NewPeers(o PeersOptions) *Peers {
 		defer C.free(unsafe.Pointer(c.address))
 		p.store = lend(o.Store, &c)
 	}
-	if err := take("make a group", C.graft_peers_new(&c, &p.handle)); err != nil {
+	if err := take("make a group of processes", C.graft_peers_new(&c, &p.handle)); err != nil {
 		p.giveBack()
 		s.fail(err)
 		return p
@@ -108,7 +108,7 @@ func (s *Scope) NewPeers(o PeersOptions) *Peers {
 // possible returns an error if a group cannot be formed.
 func (o PeersOptions) possible() error {
 	if err := o.Validate(); err != nil {
-		return &Error{Op: "make a group", Cause: err}
+		return &Error{Op: "make a group of processes", Cause: err}
 	}
 	r, err := Describe()
 	if err != nil {
@@ -122,7 +122,7 @@ func (r Runtime) Together() error {
 	if r.Gloo {
 		return nil
 	}
-	return &Error{Op: "make a group",
+	return &Error{Op: "make a group of processes",
 		Cause: errors.New("this LibTorch has no c10d with Gloo, or graft's library was built without it"),
 		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make library'"}
 }

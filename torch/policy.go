@@ -191,7 +191,7 @@ func (p *Policy) Write(part PolicyPart, values []float64) error {
 
 // Grow replaces the tree of states in which the policy decides.
 func (p *Policy) Grow(t *PolicyTree) error {
-	const op = "give policy states"
+	const op = "set the states of a policy"
 	if err := p.ready(op); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 // Expect returns the expected reward of an episode and the probability of each end. It also computes the exact
 // expectation of an episode's gradient, without a baseline.
 func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
-	const op = "expect of policy"
+	const op = "compute the expectation of a policy"
 	if err := p.grown(op); err != nil {
 		return 0, nil, err
 	}
@@ -281,7 +281,7 @@ func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []fl
 
 // Step takes one step of Adam along the most recent gradient.
 func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
-	const op = "step of policy"
+	const op = "train a step of a policy"
 	if err := p.ready(op); err != nil {
 		return err
 	}

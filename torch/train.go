@@ -19,7 +19,7 @@ type Batches struct {
 	Labels *Tensor    // labels: int64, one per row, or any integer type, one per token
 	Order  *Tensor    // int64 row numbers, in the order of use; nil means all rows in order
 	Size   int        // number of rows per batch
-	Steps  int        // number of batches; zero means as many as the rows fill
+	Steps  int        // number of batches; zero means enough batches for all rows
 	Rates  []float64  // learning rate of each training step; nil means the optimizer's rate
 	Random *Generator // generator for augmentation and dropout; nil means LibTorch's own
 	// Part is the maximum number of rows in one gradient computation of a training step. A larger batch is split into

@@ -215,5 +215,5 @@ func TestBrokenNetworkIsNotTraced(t *testing.T) {
 	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc",
 		Module: &model.Leaf{Layer: model.NewLinear(48, 2)}}}}}
 	_, err := tracing.Read(n)
-	require.ErrorContains(t, err, "put a Flatten() before the linear layer")
+	require.ErrorContains(t, err, "add a Flatten() before the linear layer")
 }

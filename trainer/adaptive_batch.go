@@ -84,12 +84,12 @@ func (a AdaptiveBatch) validate(o Options) error {
 	faults.When(!a.On && set != AdaptiveBatch{},
 		"on is false, but other options of adaptive_batch are set; set on = true, or remove them")
 	faults.When(!a.Measures() && a.Interval != 0,
-		"interval is %d, but nothing is measured; set on or measure, or remove interval", a.Interval)
+		"interval is %d, but nothing is measured; set on = true or measure = true, or remove interval", a.Interval)
 	if a.Measures() {
-		faults.When(o.Batch == 1, "batch is 1, but measuring noise needs at least 2 images; set train.batch to at "+
+		faults.When(o.Batch == 1, "batch is 1, but measuring noise requires at least 2 images; set train.batch to at "+
 			"least 2")
 		faults.When(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch dependent, "+
-			"but noise is measured between independent parts; remove one of them")
+			"but noise is measured between independent parts; remove augment.mixup or adaptive_batch")
 	}
 	if a.On && a.Most >= 0 {
 		faults.When(a.Most < o.Batch, "max_batch is %d; must be at least train.batch (%d)", a.Most, o.Batch)

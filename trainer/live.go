@@ -100,8 +100,7 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
 		return c, fmt.Errorf("change of devices: %q to %d devices is invalid; expected up or down, and at least "+
-			"one device",
-			string(c), devices)
+			"one device", string(c), devices)
 	}
 	have := l.expected()
 	switch {

@@ -91,8 +91,8 @@ func (o Options) Normalizes(n *model.Network, count int) error {
 	}{{"train.batch", o.Batch}, {"train.micro_batch", o.MicroBatch},
 		{"adaptive_batch.max_device_batch", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
 		if size.value == 1 {
-			return fmt.Errorf("%s is 1, but %s has only one value per channel and image to normalize, "+
-				"so it needs at least 2 images", size.name, norm)
+			return fmt.Errorf("%s is 1; must be at least 2, because %s has only one value per channel and image "+
+				"to normalize", size.name, norm)
 		}
 	}
 	return nil

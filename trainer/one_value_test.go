@@ -72,12 +72,11 @@ func TestNoBatchNormSeesOneValue(t *testing.T) {
 // Sizes of one image are refused before training, with the layer that cannot normalize it.
 func TestSizesOfOneImageAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*trainer.Options){
-		"train.batch is 1, but bn has only one value per channel and image to normalize, so it needs at least 2 " +
-			"images": func(o *trainer.Options) { o.Batch = 1 },
-		"train.micro_batch is 1, but bn": func(o *trainer.Options) { o.MicroBatch = 1 },
-		"adaptive_batch.max_device_batch is 1, but bn has only one value per channel and image to normalize, so " +
-			"it needs " +
-			"at least 2 images": func(o *trainer.Options) {
+		"train.batch is 1; must be at least 2, because bn has only one value per channel and image " +
+			"to normalize": func(o *trainer.Options) { o.Batch = 1 },
+		"train.micro_batch is 1; must be at least 2, because bn": func(o *trainer.Options) { o.MicroBatch = 1 },
+		"adaptive_batch.max_device_batch is 1; must be at least 2, because bn has only one value per channel and " +
+			"image to normalize": func(o *trainer.Options) {
 			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 64, DeviceMost: 1}
 			o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.1}
 		},

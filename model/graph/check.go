@@ -106,7 +106,7 @@ func (c *checker) checkTensors(tensors []Tensor) {
 		for _, size := range t.Shape {
 			values *= float64(size)
 			if size < 0 {
-				c.bad("tensor %q has an invalid shape %v", t.Name, t.Shape)
+				c.bad("tensor %q has an invalid shape %v; sizes must not be negative", t.Name, t.Shape)
 			}
 		}
 		if len(t.Shape) > mostDims || values > mostValues {
@@ -140,7 +140,7 @@ func (c *checker) checkInput(in Input) {
 	}
 	for _, size := range in.Shape {
 		if size.N < 1 || size.N > math.MaxInt32 {
-			c.bad("the input has an invalid size %d", size.N)
+			c.bad("the input has an invalid size %d; must be at least 1 and fit in 32 bits", size.N)
 		}
 		c.named[size.Name] = size.Name != ""
 	}

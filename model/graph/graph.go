@@ -46,7 +46,7 @@ type Module struct {
 	Path  string // path as in named_modules(); empty for the network itself
 	Class string
 	Extra string // text that extra_repr() returns
-	Print string // print of a module whose class prints itself; empty means PyTorch's print
+	Print string // printed text of a module whose class defines it; empty means PyTorch's text
 	Folds bool   // prints equal children in one line, as ModuleList does
 }
 

@@ -27,7 +27,7 @@ func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {
 		if len(shape) != len(g.Input.Shape) {
-			return Need{}, fmt.Errorf("the input has %d dimensions, got a shape of %d dimensions", len(g.Input.Shape),
+			return Need{}, fmt.Errorf("the input must have %d dimensions, got a shape with %d", len(g.Input.Shape),
 				len(shape))
 		}
 		other := *g

@@ -95,7 +95,7 @@ func (c *checker) checkReturns(at string, n Node, passed bool) {
 		}
 		for _, e := range shape {
 			if e.N < 0 || e.N > mostSize {
-				c.bad("%s: a result has an invalid size %d", at, e.N)
+				c.bad("%s: a result has an invalid size %d; must be between 0 and %d", at, e.N, mostSize)
 			}
 			if e.Of != "" && !c.named[e.Of] {
 				c.bad("%s: a result has the size %q, but the input has no size of that name", at, e.Of)

@@ -85,7 +85,7 @@ func (s *shaper) node(n *Node) (err error) {
 		}
 		for _, size := range results[k] {
 			if size < 0 {
-				return fmt.Errorf("a result has an invalid shape %v", results[k])
+				return fmt.Errorf("a result has an invalid shape %v; sizes must not be negative", results[k])
 			}
 		}
 		if len(results[k]) > 0 && values(results[k]) > mostValues {

@@ -183,7 +183,7 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 	queries, keys := e.shapeOf(e.n.Arg("query")), e.shapeOf(e.n.Arg("key"))
 	rank := len(queries)
 	if rank < 3 {
-		return nil, errors.New("the heads or the batch are missing")
+		return nil, errors.New("the query has no dimension for the batch or the heads")
 	}
 	if e.truth("enable_gqa") && rank == 4 && queries[1] != keys[1] {
 		for _, x := range []*string{&k, &v} {

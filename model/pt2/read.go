@@ -225,7 +225,8 @@ func (b *builder) addInput(s spec) error {
 		in.Shape = append(in.Shape, graph.Size{Name: symbolName(b.symbols, k, size.expression), N: int(size.number)})
 	}
 	if len(in.Shape) > 0 && in.Shape[0].Name == "" {
-		b.note("exported for batches of %d only; give torch.export a dynamic dimension 0 for others", in.Shape[0].N)
+		b.note("exported only for batches of %d; for other batches, make dimension 0 dynamic in torch.export",
+			in.Shape[0].N)
 	}
 	b.out.Graph.Input = in
 	b.names[name] = in.Value

@@ -176,7 +176,8 @@ func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value
 				to += int64(len(dims))
 			}
 			if !ok || to < 0 || int(to) >= len(dims) {
-				return "", fmt.Errorf("invalid dimensions of permute: %v", dims)
+				return "", fmt.Errorf("invalid dimensions of permute %v; expected integers from %d to %d", dims,
+					-len(dims), len(dims)-1)
 			}
 			back[to] = int64(k)
 		}

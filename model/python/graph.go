@@ -50,7 +50,7 @@ func isConstant(t graph.Tensor) bool { return t.Role == graph.Constant }
 const graphClasses = `
 
 class _Module(nn.Module):
-    """A module that prints as the one it stands for."""
+    """A module that prints like the PyTorch module that it replaces."""
 
     def __init__(self, name, extra, text):
         super().__init__()
@@ -70,7 +70,7 @@ class _Module(nn.Module):
         (self.get_submodule(parent) if parent else self).add_module(name, module)
 
     def hold(self, path, role, shape, dtype, tied):
-        """Adds a tensor to the module that its name begins with."""
+        """Add a tensor to the module whose path begins its name."""
         module, rest = self, path.split(".")
         while len(rest) > 1 and rest[0] in module._modules:
             module, rest = module._modules[rest[0]], rest[1:]
@@ -90,16 +90,17 @@ class _Module(nn.Module):
         return {path: getattr(module, name) for path, (module, name) in self.held.items()}
 
     def restore(self, state):
-        """Copies tensors by name, constants that are in no state dict among them."""
+        """Copy tensors by name, including constants, which are not in state dicts."""
         own = self.tensors()
         with torch.no_grad():
             for path, tensor in state.items():
                 if path not in own or own[path].shape != tensor.shape:
-                    raise RuntimeError("the weights have %s %s, which is not this network's" % (path, list(tensor.shape)))
+                    raise RuntimeError("the weights contain %s of shape %s, which does not match the network"
+                                       % (path, list(tensor.shape)))
                 own[path].copy_(tensor)
 
     def load(self, state):
-        """Restores all tensors; constants may be missing, and then stay."""
+        """Load all tensors; missing constants keep their values."""
         missing = [path for path in self.held if path not in state and path not in self.constants]
         if missing:
             raise RuntimeError("the weights lack " + ", ".join(missing))

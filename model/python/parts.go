@@ -4,7 +4,7 @@ package python
 const head = `"""%[1]s, written by graft. An example is %[2]v; the weights are in %[3]s.
 
     net = load()            # in eval mode
-    logits = net(batch)     # one example a row
+    logits = net(batch)     # one row per example
 """
 
 import json
@@ -16,7 +16,7 @@ from torch import nn
 
 
 class _Parts(nn.Module):
-    """A module whose parts are given by name, in their order."""
+    """A module with named parts, in order."""
 
     _name = None
 
@@ -71,7 +71,7 @@ def read(path):
         if start == end:
             state[name] = torch.empty(entry["shape"], dtype=kind)
             continue
-        # Copied first: an offset need not be a multiple of the type's size.
+        # Copy first: an offset may not be a multiple of the type's size.
         state[name] = torch.frombuffer(data[start:end], dtype=kind).reshape(entry["shape"])
     return state
 
@@ -81,7 +81,7 @@ def _beside():
 
 
 def load(path=None):
-    """The network with the weights of a file, by default those beside this module."""
+    """Return the network with the weights from a file; the default is the file next to this module."""
     if path is None:
         path = _beside()
     net = %s()

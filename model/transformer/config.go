@@ -126,9 +126,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("transformer: classes is %d; must be positive for labels and zero for next tokens",
 			c.Classes)
 	case c.Padded && !c.Full:
-		return errors.New("transformer: padding requires full attention; set full")
+		return errors.New("transformer: padding requires full attention; set full = true")
 	case c.Heads%c.Groups != 0:
-		return fmt.Errorf("transformer: %d heads must be a multiple of %d groups", c.Heads, c.Groups)
+		return fmt.Errorf("transformer: heads is %d; must be a multiple of groups (%d)", c.Heads, c.Groups)
 	case c.rotary() && c.Size%2 != 0:
 		return fmt.Errorf("transformer: rotary positions require heads of even size, got %d", c.Size)
 	case c.Dropout < 0 || c.Dropout >= 1 || c.DropPath < 0 || c.DropPath >= 1:

@@ -36,7 +36,7 @@ func TestFormListsEveryFault(t *testing.T) {
 	assert.Len(t, faults, 7)
 	_, err = transformer.FromForm(map[string]any{"transformer": map[string]any{"width": int64(8), "heads": int64(3),
 		"depth": int64(1), "groups": int64(2)}})
-	assert.ErrorContains(t, err, "3 heads must be a multiple of 2 groups")
+	assert.ErrorContains(t, err, "heads is 3; must be a multiple of groups (2)")
 }
 
 // What an encoder gives a text does not depend on the padding behind it.

@@ -15,12 +15,11 @@ type builder struct{ *graph.Builder }
 func build(class string, input []int, square int,
 	code func(b *builder, x graph.Value) graph.Value) (*graph.Graph, error) {
 	if len(input) != 3 {
-		return nil, fmt.Errorf("%s expects images of [channels, height, width], got %v", class, input)
+		return nil, fmt.Errorf("%s expects images of shape [channels, height, width], got %v", class, input)
 	}
 	if input[1]%square != 0 || input[2]%square != 0 {
-		return nil, fmt.Errorf("%s cuts images into squares of %d pixels, but %d × %d pixels are not divisible into "+
-			"them", class,
-			square, input[1], input[2])
+		return nil, fmt.Errorf("%s cuts images into squares of %d × %d pixels, but images of %d × %d pixels "+
+			"are not divisible into them", class, square, square, input[1], input[2])
 	}
 	in := graph.Input{Value: "images", DType: weights.Float32,
 		Shape: []graph.Size{{Name: "batch", N: 2}, {N: input[0]}, {N: input[1]}, {N: input[2]}}}

@@ -23,8 +23,8 @@ const (
 )
 
 // Deepen plans a copy of a block that follows it and passes its input on; for a list, it copies all blocks after the
-// last one. If the network has norms after the sums, the norms form a chain, whose epsilons are set so that the chain
-// computes the same result as the last norm did before.
+// last one. In a network with norms after the sums, the new norms follow the last norm of the block. The epsilons of
+// these norms are changed so that together they have the same result as the last norm before surgery.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {

@@ -15,8 +15,9 @@ func (d *deepening) opposite(writer string) error {
 	n, at := d.summing(writer)
 	switch {
 	case n == nil:
-		return fmt.Errorf("a branch ends in the tensor %s, but no sum over units of this tensor can be paired; "+
-			"use form = \"residual\"", writer)
+		return fmt.Errorf(
+			"a branch ends in the tensor %s, which belongs to no linear layer or convolution, so its units "+
+				"cannot be paired; use form = \"residual\"", writer)
 	case at < 0: // a bias
 		d.ends[writer] = Move{Values: "zeros"}
 		return nil

@@ -167,8 +167,7 @@ func (s *stream) fits() error {
 			st, inside := s.state[n.Input]
 			if inside && (st == isOther || st == isZero && s.centre) {
 				return fmt.Errorf("widen: from %d to %d the stream needs padding, but padding is not exact because "+
-					"%s is "+
-					"normalised again; use a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
+					"%s is normalised again; use a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 			}
 			if queries := u.queries(term); queries != nil {
 				if u.each != nil && u.each != queries || queries.Size%times != 0 {
-					return nil, fmt.Errorf("ungroup: %d queries per group must be a multiple of %d",
+					return nil, fmt.Errorf("ungroup: the number of queries per group is %d; must be a multiple of %d",
 						queries.Size, times)
 				}
 				u.each = queries

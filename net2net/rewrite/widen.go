@@ -85,7 +85,7 @@ func (w *widening) possible() error {
 		}
 	}
 	if w.scores && len(w.splits) > 0 {
-		return fmt.Errorf("widen: both scores and a layer sum over the axis")
+		return fmt.Errorf("widen: both attention scores and a layer sum over the axis")
 	}
 	if !w.scores && len(w.splits) == 0 {
 		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change the network's " +

@@ -62,7 +62,7 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
-		t.Fatalf("a network that cannot run was drawn: %v\n%s", err, n)
+		t.Fatalf("generated a network that cannot run: %v\n%s", err, n)
 	}
 	action, ok := propose(t, n)
 	if !ok {
@@ -213,14 +213,15 @@ func (c *Case) compare(what string, before, after outputs, change *net2net.Chang
 	if change.Calibration == nil {
 		c.near(what+" in train mode on a fresh batch", before.fresh, after.fresh, train)
 	} else if l2 := net2net.DriftBetween(before.fresh, after.fresh).L2; !(l2 <= Fresh) {
-		c.t.Fatalf("%s in train mode on a fresh batch: relative L2 %.3g is over %g\n%s", what, l2, Fresh, c.net)
+		c.t.Fatalf("%s in train mode on a fresh batch: relative L2 change is %.3g; must be at most %g\n%s", what, l2,
+			Fresh, c.net)
 	}
 }
 
 func (c *Case) near(what string, a, b []float64, tolerance float64) {
 	if d := net2net.DriftBetween(a, b); !(d.Relative <= tolerance) {
-		c.t.Fatalf("%s: it moves by %.3g, %.3g of the largest, over %g\n%s", what, d.Largest, d.Relative,
-			tolerance, c.net)
+		c.t.Fatalf("%s: values change by up to %.3g, which is %.3g relative to the largest; must be at most %g\n%s",
+			what, d.Largest, d.Relative, tolerance, c.net)
 	}
 }
 
@@ -233,7 +234,7 @@ func (c *Case) whole(change *net2net.Change, first *model.Network) {
 	}
 	state := c.net.State()
 	if len(change.Moves) != len(state) {
-		c.t.Fatalf("%s: %d moves for %d tensors", change.Action, len(change.Moves), len(state))
+		c.t.Fatalf("%s: got %d moves for %d tensors", change.Action, len(change.Moves), len(state))
 	}
 	for k, e := range state {
 		m := change.Moves[k]
@@ -253,7 +254,7 @@ func (c *Case) whole(change *net2net.Change, first *model.Network) {
 	}
 	for _, name := range change.Gone {
 		if was[name] == nil {
-			c.t.Fatalf("%s: %s is gone but never was", change.Action, name)
+			c.t.Fatalf("%s: %s is listed as removed, but it never existed", change.Action, name)
 		}
 	}
 }
@@ -264,13 +265,13 @@ func (c *Case) equal(what string, a, b *torch.Tensor) {
 	y, err := b.Bytes()
 	must(c.t, err)
 	if !slices.Equal(x, y) {
-		c.t.Fatalf("%s: the values are not the same\n%s", what, c.net)
+		c.t.Fatalf("%s: the values differ\n%s", what, c.net)
 	}
 }
 
 func (c *Case) same(what string, a, b *model.Network) {
 	if a.String() != b.String() {
-		c.t.Fatalf("%s gives\n%s\nnot\n%s", what, b, a)
+		c.t.Fatalf("%s results in\n%s\nexpected\n%s", what, b, a)
 	}
 	other := b.State()
 	for k, e := range a.State() {
@@ -278,7 +279,7 @@ func (c *Case) same(what string, a, b *model.Network) {
 	}
 	x, y := c.look(a), c.look(b)
 	if !slices.Equal(x.eval, y.eval) || !slices.Equal(x.train, y.train) {
-		c.t.Fatalf("%s gives other logits\n%s", what, a)
+		c.t.Fatalf("%s changes the logits\n%s", what, a)
 	}
 }
 
@@ -296,7 +297,7 @@ func (c *Case) replay(change *net2net.Change, first *model.Network) {
 	c.same("the replay of "+change.Action.String(), c.net, twin)
 	must(c.t, again.Remember(twin))
 	if other, _ := json.Marshal(again); string(other) != string(text) {
-		c.t.Fatalf("the replay's record is\n%s\nnot\n%s", other, text)
+		c.t.Fatalf("the record of the replay is\n%s\nexpected\n%s", other, text)
 	}
 }
 
@@ -357,7 +358,7 @@ func (c *Case) learns(n *model.Network) {
 	for _, e := range n.Trained() {
 		for _, v := range c.values(c.s, c.s.Grad(e.Tensor)) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				c.t.Fatalf("the gradient of %s has %v\n%s", e.Name, v, n)
+				c.t.Fatalf("the gradient of %s contains %v\n%s", e.Name, v, n)
 			}
 		}
 	}
@@ -367,19 +368,19 @@ func (c *Case) learns(n *model.Network) {
 func (c *Case) followed(o *net2net.Optimizer) {
 	trained := c.net.Trained()
 	if len(o.Slots) != len(trained) {
-		c.t.Fatalf("%d parameters and %d slots", len(trained), len(o.Slots))
+		c.t.Fatalf("got %d parameters and %d slots; expected equal numbers", len(trained), len(o.Slots))
 	}
 	for k, e := range trained {
 		slot := o.Slots[k]
 		if o.Names[k] != e.Name || slot.Param != e.Tensor {
-			c.t.Fatalf("slot %d is %s, not %s", k, o.Names[k], e.Name)
+			c.t.Fatalf("slot %d belongs to %s, expected %s", k, o.Names[k], e.Name)
 		}
 		if !slices.Equal(slot.First.Shape(), e.Slot.Shape) || !slices.Equal(slot.Second.Shape(), e.Slot.Shape) {
 			c.t.Fatalf("%s %v has moments %v and %v", e.Name, e.Slot.Shape, slot.First.Shape(), slot.Second.Shape())
 		}
 		for _, v := range c.values(c.s, slot.Second) {
 			if v < 0 || math.IsNaN(v) {
-				c.t.Fatalf("the second moment of %s has %v", e.Name, v)
+				c.t.Fatalf("the second moment of %s contains %v", e.Name, v)
 			}
 		}
 	}

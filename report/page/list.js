@@ -4,7 +4,7 @@
   const filtered = (root) => root.querySelector(".filter");
   const tableOf = (root) => filtered(root)?.parentNode.querySelector(".filter ~ form table, .filter ~ .scroll table");
   const table = () => tableOf(document);
-  // The address says what is shown and in which order: a reload and a link keep it.
+  // The address contains the filter and the sort order, so reloads and links keep them.
   const asked = () => new URLSearchParams(location.search);
   const ask = (changes) => {
     const all = asked();
@@ -19,7 +19,7 @@
   const heads = () => [...table().tHead.rows[0].cells];
   const controls = (root) => [...filtered(root).querySelectorAll("[data-by]")];
 
-  // wish is a test for rows, or null if all are wanted.
+  // wish returns the filter as a function of a row, or null if there is no filter.
   const wish = () => {
     const all = asked();
     const words = (all.get("q") ?? "").toLowerCase().split(/\s+/).filter((word) => word);
@@ -33,11 +33,11 @@
     };
   };
 
-  // show hides the rows that are not wanted. A row with wanted rows inside stays, and shows those.
+  // show hides the rows that do not match the filter. A row that contains matching rows stays, and shows these rows.
   const show = () => {
     const wanted = wish();
     let count = 0;
-    let outer; // the last row that is not inside another, and what is known of it
+    let outer; // the last row that is not inside another row, with its state
     const rows = [...table().tBodies[0].rows];
     const found = new Map(rows.map((row) => [row, !wanted || wanted(row)]));
     const within = new Set(rows.filter((row) => row.dataset.in && found.get(row)).map((row) => row.dataset.in));
@@ -57,7 +57,7 @@
     filtered(document).querySelector(".clear").disabled = !wanted;
   };
 
-  // adopt makes the controls say what the address says. A value that no row has is still a choice.
+  // adopt sets the controls to the values in the address. A value that no row has is added to the choices.
   const adopt = () => {
     for (const by of controls(document)) {
       const value = asked().get(by.dataset.by) ?? "";
@@ -66,7 +66,7 @@
     }
   };
 
-  // order sorts as the address says.
+  // order sorts the table by the column in the address.
   const order = () => {
     const head = heads().find((head) => head.dataset.name === asked().get("sort") && head.hasAttribute("aria-sort"));
     const way = asked().get("order") === "descending" ? "descending" : "ascending";
@@ -76,7 +76,7 @@
     graft.sort(table());
   };
 
-  // folds gives each row that contains others a button that shows them.
+  // folds adds a button to each row that contains other rows; the button shows or hides them.
   const folds = (root) => {
     if (!filtered(root)) return;
     filtered(root).hidden = false;
@@ -86,7 +86,7 @@
       button.className = "fold";
       button.setAttribute("aria-expanded", "false");
       button.setAttribute("aria-label", `${row.dataset.inside} inside ${row.dataset.key}`);
-      button.dataset.count = row.dataset.inside; // not as a text, by which rows are sorted and found
+      button.dataset.count = row.dataset.inside; // not a text, because rows are sorted and filtered by text
       row.querySelector("th").prepend(button);
     }
   };
@@ -118,7 +118,7 @@
     adopt();
     show();
   });
-  // settle brings a new or updated table into the state that the address says.
+  // settle applies the filter and the sort order in the address to a new or updated table.
   graft.settle = () => {
     if (!filtered(document)) return;
     adopt();

@@ -6,7 +6,7 @@
   const pause = bar.querySelector("button");
   const generator = (root) => root.querySelector("meta[name=generator]").content;
 
-  // name tells nodes apart of which one in the new page is the same as one in this.
+  // name identifies a node, so that the same node is found in the old and in the new page.
   const name = (node) => {
     if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
     if (node.dataset.key) return `${node.nodeName} ${node.dataset.key}`;
@@ -15,7 +15,7 @@
     return `${node.nodeName} ${(own ?? "").split(inner ? "\n" : " ")[0]}`;
   };
 
-  // What readers have done stays: how a table is sorted, what is open, what is told.
+  // Attributes that readers change, and that an update keeps: sort order and open parts.
   const theirs = { TH: "aria-sort", DETAILS: "open", BUTTON: "aria-expanded" };
 
   const attributes = (was, now) => {
@@ -23,8 +23,8 @@
     for (const { name, value } of now.attributes) if (was.getAttribute(name) !== value && !(name === theirs[was.nodeName] && was.hasAttribute(name))) was.setAttribute(name, value);
   };
 
-  // morph makes of a node what it is now, and keeps of it what is the same: the focus,
-  // what is selected and how far it is scrolled stay with it.
+  // morph changes an old node into a new node. Equal parts stay in place, with their focus, selection and
+  // scroll position.
   const morph = (was, now) => {
     if (was.isEqualNode(now) || was.matches?.(".detail, .shown")) return was;
     if (was.nodeType !== Node.ELEMENT_NODE) {
@@ -38,7 +38,7 @@
     return was;
   };
 
-  // kin are nodes of which one may become the other.
+  // kin returns a key: a node may be changed into another node with the same key.
   const kin = (node) => node.nodeName === "TR" ? null : `${node.nodeName} ${(node.getAttribute?.("class") ?? "").split(" ")[0]}`;
 
   const group = (nodes, by) => {
@@ -47,8 +47,8 @@
     return known;
   };
 
-  // paired are the new nodes, or what old ones have become of them: first those of a
-  // name, then, since headings count things, those of a kind.
+  // paired returns the new nodes, each replaced by an old node that was changed into it, if there is one. Nodes are
+  // paired by name, and then by kind, because headings contain counts that change.
   const paired = (old, fresh) => {
     const pairs = new Map();
     for (const by of [name, kin]) {
@@ -80,10 +80,10 @@
     graft.sort(table);
   };
 
-  // exchange takes over what is different in a new page.
+  // exchange updates the page where the new page differs.
   const exchange = (text) => {
     const page = new DOMParser().parseFromString(text, "text/html");
-    if (generator(page) !== generator(document)) { // another graft: its page has another script
+    if (generator(page) !== generator(document)) { // a different version of graft, whose page has a different script
       location.reload();
       return;
     }
@@ -99,7 +99,7 @@
     if (mark) mark.closest(".timeline").querySelector(".detail").textContent = mark.getAttribute("aria-label");
   };
 
-  // The list of contents is not there where there is one section only.
+  // The list of contents is missing if there is only one section.
   const contents = (was, now) => {
     if (was && now) morph(was, now);
     else if (was) was.remove();
@@ -107,16 +107,16 @@
   };
 
   const clock = () => new Date().toLocaleTimeString("en-GB");
-  let shown = clock(); // when what stands here was true last
-  let heard = -Infinity; // when something was said last
-  let wait = 0; // until the next question
+  let shown = clock(); // time of the last successful response
+  let heard = -Infinity; // time of the last announcement to screen readers
+  let wait = 0; // milliseconds until the next request
   let failed = false;
   let paused = false;
   let asking = false;
   let timer;
 
-  // say tells how it stands. Ears are told of what goes wrong, and of the rest once a
-  // minute at most.
+  // say shows the state of the page. Screen readers announce failures immediately, and other changes at most once a
+  // minute.
   const say = (text, urgent) => {
     if (state.textContent !== text) state.textContent = text;
     if (!urgent && performance.now() - heard < 60000) return;
@@ -139,12 +139,12 @@
     wait = changed || was ? Number(every) : Math.min(wait * 1.25, Number(rarely));
     if (!changed) return;
     bar.classList.remove("fresh");
-    void bar.offsetWidth; // the mark begins anew
+    void bar.offsetWidth; // restarts the animation
     bar.classList.add("fresh");
   };
 
   const ill = (text) => {
-    if (!failed) say(`${text} What stands here is of ${shown}. It is asked for again.`, true);
+    if (!failed) say(`${text} This page shows the state at ${shown}. Retrying.`, true);
     failed = true;
     bar.classList.add("gone");
     wait = Math.min(wait * 2, Math.max(30000, Number(document.body.dataset.rarely)));
@@ -170,7 +170,7 @@
       exchange(text);
       well(true);
     } else if (status === 304) well(false);
-    else ill({ 0: "The server has gone.", 404: "It is not there any more." }[status] ?? "The server is busy.");
+    else ill({ 0: "The server does not respond.", 404: "The page no longer exists." }[status] ?? "The server is busy.");
   };
 
   wait = Number(document.body.dataset.every);
@@ -178,8 +178,8 @@
   state.textContent = `Live, as of ${shown}.`;
   pause.addEventListener("click", () => {
     paused = !paused;
-    pause.textContent = paused ? "Go on" : "Pause";
-    state.textContent = paused ? `Paused: what stands here is of ${shown}.` : `Live, as of ${shown}.`;
+    pause.textContent = paused ? "Resume" : "Pause";
+    state.textContent = paused ? `Paused. This page shows the state at ${shown}.` : `Live, as of ${shown}.`;
     if (paused) clearTimeout(timer);
     else ask();
   });

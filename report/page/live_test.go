@@ -127,9 +127,9 @@ func TestLivePageSaysHowItStands(t *testing.T) {
 	state("Live, as of")
 	address := server.Listener.Addr().String()
 	server.Close()
-	state("The server has gone. What stands here is of")
+	state("The server does not respond. This page shows the state at")
 	require.Contains(t, read[string](t, b, `document.querySelector("[role=status]").textContent`),
-		"The server has gone")
+		"The server does not respond")
 	l, err := net.Listen("tcp", address)
 	require.NoError(t, err)
 	again := &http.Server{Handler: c}
@@ -139,7 +139,7 @@ func TestLivePageSaysHowItStands(t *testing.T) {
 	c.mutex.Lock()
 	c.tag = ""
 	c.mutex.Unlock()
-	state("It is not there any more.")
+	state("The page no longer exists.")
 	c.show(t, served("1", "a"))
 	state("The server is back.")
 

@@ -1,10 +1,10 @@
 
 const graft = (() => {
   "use strict";
-  // The next step of a column: up, down, and as it was.
+  // The next sort order of a column.
   const next = { none: "ascending", ascending: "descending", descending: "none" };
 
-  // key is what a cell is sorted by: its unit and number, or its text.
+  // key returns the sort key of a cell: its unit and number, or its text.
   const key = (cell) => {
     const text = cell.textContent.trim();
     const raw = cell.dataset.v ?? (cell.classList.contains("n") ? text : "");
@@ -12,7 +12,7 @@ const graft = (() => {
     return { unit: cell.dataset.u ?? "", number, text };
   };
 
-  // What has no number stands behind what has one, whichever way the column is sorted.
+  // Cells without a number come after cells with a number, in both sort orders.
   const compare = (a, b, sign) => {
     const none = Number.isNaN(a.number);
     if (none !== Number.isNaN(b.number)) return none ? 1 : -1;
@@ -21,10 +21,10 @@ const graft = (() => {
     return sign * (a.number - b.number);
   };
 
-  // written are the rows of a table in the order in which they were written.
+  // written returns the rows of a table in their original order.
   const written = (table) => [...table.tBodies[0].rows].sort((a, b) => a.dataset.at - b.dataset.at);
 
-  // families puts rows inside others, such as the trials of a sweep, behind the row that contains them.
+  // families moves rows inside other rows, such as the trials of a sweep, behind the row that contains them.
   const families = (rows) => {
     const inside = new Map();
     for (const row of rows) {
@@ -36,11 +36,11 @@ const graft = (() => {
     return rows.filter((row) => !row.dataset.in).flatMap((row) => [row, ...(inside.get(row.dataset.key) ?? [])]);
   };
 
-  // Functions of other scripts: of a page as it was written, and of a table whose rows were put in order.
+  // Functions of other scripts: enhancers get a page as the server wrote it, sorted get a table after sorting.
   const [enhancers, sorted] = [[], []];
 
-  // sort puts the rows in the order that the heads say. One that stands right is not
-  // moved: it keeps the focus.
+  // sort orders the rows by the column head with a sort order. A row that is already in place is not moved, so it
+  // keeps the focus.
   const sort = (table) => {
     const heads = [...table.tHead.rows[0].cells];
     const column = heads.findIndex((head) => (head.getAttribute("aria-sort") ?? "none") !== "none");
@@ -83,7 +83,7 @@ const graft = (() => {
   };
 
   const rest = "Point at an event, or go to it with the Tab and arrow keys.";
-  // tell puts the text of an event, or none, into the line below.
+  // tell writes a text into the line below the time line.
   const tell = (mark, text) => { mark.closest(".timeline").querySelector(".detail").textContent = text; };
   const show = (event) => tell(event.currentTarget, event.currentTarget.getAttribute("aria-label"));
   const hide = (event) => { if (document.activeElement !== event.currentTarget) tell(event.currentTarget, rest); };
@@ -107,7 +107,7 @@ const graft = (() => {
       detail.textContent = rest;
       detail.hidden = false;
       for (const mark of marks) {
-        // The page's own line tells the event; the browser's box would lie over it.
+        // The line below shows the event; the browser's tooltip would cover it.
         const title = mark.querySelector("title");
         mark.setAttribute("aria-label", title.textContent);
         title.remove();
@@ -120,7 +120,7 @@ const graft = (() => {
     }
   };
 
-  // enhance gives a page as it was written what needs a script.
+  // enhance adds the parts of a page that need a script.
   const enhance = (root) => {
     tables(root);
     timelines(root);

@@ -64,11 +64,11 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares each case of a sweep with another case, which the function of names.
+// Reaches compares each case of a sweep with the case named of.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {
-		return nil, failure.Usagef("option reach is %q; case not found in %s", of, r.Path)
+		return nil, failure.Usagef("option reach is %q, but %s has no case of this name", of, r.Path)
 	}
 	curves := map[string]curve{}
 	for _, c := range o.Cases {

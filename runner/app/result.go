@@ -61,7 +61,7 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 	n, set, err := trainer.SavedResult(fsys, folder, which)
 	if err == nil && n == nil && which == trainer.AtBest {
 		err = failure.Usagef(
-			"%s has no best network: jobs keep it only with train.keep_best = true; export the final network", folder)
+			"%s has no best network: jobs keep it only with train.keep_best = true; use the final network", folder)
 	}
 	if err == nil && n == nil {
 		err = failure.Usagef("%s has no trained network: name the run folder of a training job that has saved "+

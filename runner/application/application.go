@@ -57,11 +57,11 @@ func (o *Options) EnsureDefaults() {
 // Validate returns every invalid option. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Out == "", "option out: name the folder of applications")
+	faults.When(o.Out == "", "option out is missing; expected the folder of applications")
 	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be between 1 and %d", o.Devices,
 		mostDevices)
 	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be between 1 and %d", o.Nodes, mostNodes)
-	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v; must be between 0 and 3600 seconds",
+	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v seconds; must be between 0 and 3600",
 		o.Between)
 	faults.When(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
 	faults.Unless(o.Accuracy >= 0 && o.Accuracy < 1,
@@ -178,7 +178,7 @@ func (a *application) read(fsys files.FS, arguments []string) error {
 	}
 	if len(a.batches) < 2 {
 		return failure.Usagef("expected runs with at least two different batches, got %d; create them, "+
-			"for example by 'graft train JOB --cases CASES' with a case for each train.batch", len(a.batches))
+			"for example with 'graft train JOB --cases CASES' and a case for each train.batch", len(a.batches))
 	}
 	return nil
 }
@@ -229,8 +229,7 @@ func (a *application) follow(fsys files.FS, folder string) error {
 	if a.network == nil {
 		a.network = n
 	} else if net2net.Fingerprint(n) != net2net.Fingerprint(a.network) {
-		return failure.Usagef("the final network %s has a different architecture than the network of the previous "+
-			"run; "+
+		return failure.Usagef("the architecture of the final network %s differs from the network of the previous run; "+
 			"name runs with the same network", n.Name())
 	}
 	if a.profile == nil {
@@ -371,7 +370,7 @@ func (a *application) shares() (list []int) {
 func (a *application) time(s *adaptive.Step, devices int) error {
 	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
 	if err := a.profile.Knows(w); err != nil {
-		return fmt.Errorf("a step of %d examples on %d devices: %w", w.Rows, devices, err)
+		return fmt.Errorf("find the time of a step of %d examples on %d devices: %w", w.Rows, devices, err)
 	}
 	s.Time = a.profile.Cost(w).Seconds()
 	if devices > 1 {

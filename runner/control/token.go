@@ -54,7 +54,7 @@ func ReadToken(env *app.Env, path string) (string, error) {
 // checkToken refuses tokens that a header cannot hold.
 func checkToken(where, token string) error {
 	if token == "" {
-		return failure.Usagef("%s has no token; write one into it, such as 32 random letters and digits", where)
+		return failure.Usagef("%s contains no token; write one into it, such as 32 random letters and digits", where)
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || len(token) > mostToken {
 		return failure.Usagef("%s: invalid token; expected at most %d printable ASCII characters "+

@@ -26,21 +26,22 @@ type check struct {
 func machineChecks(fsys files.FS) []check {
 	return []check{
 		{"LibTorch opens", "run 'make library'", func(torch.Device) (string, error) { return opens() }},
-		{"library and headers agree", "run 'make library' again: LibTorch changed since the library was built",
+		{"library and headers have the same version",
+			"run 'make library' again: LibTorch changed since the library was built",
 			func(torch.Device) (string, error) { return agrees() }},
 		{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) {
 			return algebra(fsys)
 		}},
-		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make library' again",
+		{"only one OpenMP library is loaded", "unset LD_PRELOAD, or run 'make library' again",
 			func(torch.Device) (string, error) { return oneOpenMP(fsys) }},
-		{"an exception becomes an error", "report it: this LibTorch behaves unexpectedly",
+		{"exceptions of LibTorch become errors", "report this fault: this LibTorch behaves unexpectedly",
 			func(torch.Device) (string, error) { return refuses() }},
 	}
 }
 
 var deviceChecks = []check{
 	{"a network learns on %s", "try another device or LibTorch; graft cannot train on this one", learns},
-	{"the fast path agrees on %s", "set train.exact = true, and report it", fastAgrees},
+	{"the fast path matches PyTorch on %s", "set train.exact = true, and report this fault", fastAgrees},
 }
 
 // runChecks runs all checks. If the first one, LibTorch, fails, it is the only one.
@@ -144,7 +145,7 @@ func refuses() (string, error) {
 	if !errors.Is(err, torch.ErrShape) {
 		return "", fmt.Errorf("multiplying matrices of mismatched shapes returned %v; expected a shape error", err)
 	}
-	return "a wrong shape is refused", nil
+	return "rejected mismatched shapes", nil
 }
 
 // doctorSteps is the number of steps that shows whether training works.

@@ -38,7 +38,7 @@ func historyText(r *DurationReport) string {
 	}
 	text := fmt.Sprintf("history: %s", words.Plural(r.History, "job"))
 	if r.Later > 0 {
-		text += fmt.Sprintf("; %d ignored, not submitted before the trace", r.Later)
+		text += fmt.Sprintf("; ignored %d that were not submitted before the trace", r.Later)
 	}
 	return text
 }

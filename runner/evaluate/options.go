@@ -42,8 +42,7 @@ type LeaveOut struct {
 	// path of a configuration of graft learn with tables, options and seeds; empty uses the fields below
 	File     string
 	Learning *config.TreeLearning // content of the file if it is already read; nil reads the file
-	// assignments to keys of the file; of the policies with one of them or none, the best on their training tables are
-	// selected
+	// candidate assignments to keys of the file; cross-validation on the training tables selects one of them, or none
 	Try []string
 	// defaults of the learning options, for "new" or "known" scenarios; empty means new
 	For   string

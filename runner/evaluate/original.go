@@ -39,7 +39,7 @@ func (r *OriginalReport) Write(w io.Writer) error {
 // Original evaluates a policy like the original system.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
-		return nil, failure.Usagef("option compat needs a policy of the original system, but %s is a structural "+
+		return nil, failure.Usagef("option compat requires a policy of the original system, but %s is a structural "+
 			"policy; omit option compat and option vocab", o.Policy)
 	}
 	if o.Vocab == "" {

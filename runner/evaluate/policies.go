@@ -222,7 +222,7 @@ func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.C
 		taken := slices.Concat(candidates[:k], baselines)
 		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
 			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; "+
-				"name the policy by another path", e.Name))
+				"give another path for one of them", e.Name))
 		}
 	}
 	return append(candidates, baselines...), err

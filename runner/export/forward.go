@@ -68,7 +68,7 @@ func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
 		Logits []float32 `json:"logits_eval"`
 	}{r.Network, r.Shape, r.Logits})
 	if err != nil {
-		return fmt.Errorf("write %s: %w: the network's outputs are not finite", path, err)
+		return fmt.Errorf("write %s: the network's outputs are not finite: %w", path, err)
 	}
 	return writeFile(fsys, path, append(data, '\n'))
 }

@@ -107,8 +107,7 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 	}
 	if last == nil {
 		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: no degree fits: %s; choose a lower "+
-			"degree, or a "+
-			"larger network with option shape", p.Model, reasons(r.Degrees)))
+			"degree, or a larger network with option shape", p.Model, reasons(r.Degrees)))
 	}
 	names := namesOf(p, s, last)
 	r.critical(last, names)
@@ -150,8 +149,7 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	for _, degree := range append(slices.Clone(o.Degrees), cmp.Or(o.Critical, 1)) {
 		if degree < 1 || degree > s.Options.MaxParts || degree > 1 && degree%2 == 1 {
 			return nil, fmt.Errorf("degree %d: a job runs on one server or on an even number of servers, at most "+
-				"%d", degree,
-				s.Options.MaxParts/2*2)
+				"%d", degree, s.Options.MaxParts/2*2)
 		}
 	}
 	if o.Critical != 0 && len(o.Degrees) > 0 && !slices.Contains(o.Degrees, o.Critical) {

@@ -40,11 +40,11 @@ func (o *TrainingOptions) validate(out string) error {
 	case !slices.Contains(ramp.Methods, o.Method):
 		fault = fmt.Errorf("option learn is %q; expected %s", o.Method, strings.Join(ramp.Methods, " or "))
 	case o.Seeds < 1 || o.Seeds > 1000:
-		fault = fmt.Errorf("option seeds is %d; must be from 1 to 1000", o.Seeds)
+		fault = fmt.Errorf("option seeds is %d; must be between 1 and 1000", o.Seeds)
 	case o.Updates < 1 || o.Updates > 1_000_000:
 		fault = fmt.Errorf("option updates is %d; must be between 1 and 1000000", o.Updates)
 	case out == "":
-		fault = errors.New("option learn needs a folder for the policies; name it with option out")
+		fault = errors.New("option learn requires a folder for the policies; name it with option out")
 	}
 	return failure.With(failure.Usage, fault)
 }

@@ -47,7 +47,7 @@ func (l *seedLog) Step(p learning.Progress) {
 	defer l.mu.Unlock()
 	l.seeds[p.Seed].Progress = p
 	if p.Why != "" {
-		l.log.Debug("seed finished learning", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step),
+		l.log.Debug("trained policy", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step),
 			zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
 	of := float64(l.most * len(l.seeds))

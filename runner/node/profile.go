@@ -52,7 +52,7 @@ func (o *ProfileOptions) Validate() error {
 	case o.Pairs != "all" && o.Pairs != "none":
 		return failure.Usagef("option pairs is %q; expected all or none", o.Pairs)
 	case !(o.Seconds > 0 && o.Seconds <= o.Most && o.Most <= mostSeconds):
-		return failure.Usagef("options seconds and most-seconds are %g and %g; must be positive, "+
+		return failure.Usagef("option seconds is %g and option most-seconds is %g; both must be positive, "+
 			"with seconds <= most-seconds <= %g", o.Seconds, o.Most, mostSeconds)
 	}
 	return nil

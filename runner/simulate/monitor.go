@@ -170,7 +170,7 @@ const grace = 10 * time.Second
 func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
 		return failure.With(failure.Requeue,
-			fmt.Errorf("stopped following the simulation; its workers continue; follow them by "+
+			fmt.Errorf("stopped following the simulation; its workers continue; follow them with "+
 				"'graft fleet attach %s'", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -47,8 +47,8 @@ func (o *Options) validate() error {
 	case o.Keep >= 0 && o.Replay == "":
 		return failure.Usagef("option shrink reverts changes of a record; name the record with option replay")
 	case o.Keep < -1 || o.Rows < 2 || o.Noise < 0 || o.Tolerance < 0:
-		return failure.Usagef("option shrink must be at least -1 (got %d), option rows at least 2 (got %d), "+
-			"and option noise and option tolerance must not be negative (got %g and %g)", o.Keep, o.Rows, o.Noise,
+		return failure.Usagef("option shrink is %d, option rows is %d, option noise is %g, option tolerance is %g; "+
+			"the minimum is -1 for shrink, 2 for rows, and 0 for noise and tolerance", o.Keep, o.Rows, o.Noise,
 			o.Tolerance)
 	case !slices.Contains(net2net.Forms(), o.Form):
 		return failure.Usagef("option form is %q; expected one of %v", o.Form, net2net.Forms()[1:])

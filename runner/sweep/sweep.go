@@ -218,7 +218,7 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 		return strings.Join(list, ", ")
 	}
 	if before, now := names(was), names(s.plan); before != now {
-		return fmt.Sprintf("cases were %s and are %s", before, now)
+		return fmt.Sprintf("the cases were %s and are now %s", before, now)
 	}
 	for k, c := range was.Cases {
 		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
@@ -226,7 +226,7 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 				config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
 		}
 	}
-	return "the sequences of the arm best fixed have changed"
+	return "the sequences of the arm \"best fixed\" have changed"
 }
 
 // caseFile returns the job file of a case.

@@ -63,7 +63,7 @@ type stopper struct{ stop context.CancelFunc }
 
 // Write stops at the end of a trial.
 func (s stopper) Write(line []byte) (int, error) {
-	if strings.Contains(string(line), "trial ended") {
+	if strings.Contains(string(line), "completed trial") {
 		s.stop()
 	}
 	return len(line), nil

@@ -112,7 +112,7 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 	if now, err := s.lookAt(t.SweepTrial); err != nil || now.state != ready {
 		return false, err
 	}
-	s.env.Log.Info("trial started", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed))
+	s.env.Log.Info("started trial", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed))
 	r, err := s.train(held, t, o)
 	switch {
 	case ctx.Err() != nil:
@@ -123,7 +123,7 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 		s.env.Log.Error("trial failed", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed), zap.Error(err))
 		return true, s.fail(t.SweepTrial, err)
 	}
-	s.env.Log.Info("trial ended", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed),
+	s.env.Log.Info("completed trial", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed),
 		zap.Float64("validation", app.Rounded(r.Outcome.Validation.Accuracy)))
 	return true, nil
 }

@@ -74,7 +74,8 @@ func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error
 func mismatched(fsys files.FS, path string, err error) error {
 	own := filepath.Join(filepath.Dir(path), app.NetworkFile)
 	if _, missing := fsys.Stat(own); missing == nil {
-		return fmt.Errorf("%s: %w; %s in the same folder may be their network: set network.file to it", path, err, own)
+		return fmt.Errorf("%s: %w; %s in the same folder may be the right network; set network.file to it", path, err,
+			own)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"graft/internal/telemetry"
+	"graft/internal/words"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/torch"
@@ -83,7 +84,8 @@ func (e *energy) open(env *app.Env, device torch.Device, count int) ([]int, erro
 		return nil, fmt.Errorf("find %s among the GPUs of NVML: %w", device, err)
 	}
 	if device.Index >= len(order) {
-		return nil, fmt.Errorf("find %s among the GPUs of NVML: NVML lists %d", device, len(order))
+		return nil, fmt.Errorf("find %s among the GPUs of NVML: NVML lists only %s", device,
+			words.Plural(len(order), "GPU"))
 	}
 	if order = order[device.Index:]; count > 0 && count < len(order) {
 		order = order[:count]

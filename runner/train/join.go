@@ -28,11 +28,11 @@ type JoinOptions struct {
 	Token   string        // path of the file with the token; empty means the environment variable
 	Set     []string      // assignments applied after the leader's, such as data.path
 	Device  string        // device of this process
-	Wait    time.Duration // time in which to reach a leader; zero means one minute
+	Wait    time.Duration // time limit for reaching a leader; zero means one minute
 	// the process starts and ends with its leader and gets the leader's signals, as a task of srun; if false, it leaves
 	// at a signal
 	Task bool
-	// time in which to reach a leader again after one was reached and its machine refuses connections; zero means Wait
+	// time limit for reaching a leader again while its machine refuses connections; zero means Wait
 	Again time.Duration
 }
 

@@ -200,7 +200,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 func (j *job) logEnd(err error) {
 	switch {
 	case errors.Is(err, trainer.ErrStopped):
-		j.alone.Info("job stopped", zap.Error(err))
+		j.alone.Info("stopped job", zap.Error(err))
 	case err != nil:
 		j.alone.Error("job failed", zap.Error(err))
 	}

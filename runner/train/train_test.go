@@ -95,7 +95,7 @@ func TestCheckOfInitialWeights(t *testing.T) {
 	require.NoError(t, check(weights), "it shrank to its first network")
 	err = check(weights, "data.synthetic.classes=4")
 	require.ErrorContains(t, err, "fc.bias is [3] in the file and [4] in the network")
-	require.ErrorContains(t, err, "network.toml in the same folder may be their network: set network.file to it")
+	require.ErrorContains(t, err, "network.toml in the same folder may be the right network; set network.file to it")
 	require.ErrorContains(t, check("network.weights="+filepath.Join(folder, "none.safetensors")), "network.weights: ")
 }
 

@@ -21,7 +21,7 @@ type Options struct {
 	Name   string // name of the worker in leases, usually its number
 	// MemoryShare is the fraction of its device's memory that a worker may use, as text. Empty means no limit.
 	MemoryShare string
-	// number of workers next to which this worker measures instead of working; zero works
+	// number of workers that run during a measurement, which replaces the work; zero means no measurement
 	Measure int
 	Folder  string // path of the batch's folder, for Measure
 }

@@ -57,7 +57,7 @@ func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool
 		require.Equal(t, want, Contents(t, folder, kept), "after "+about)
 	}
 	require.Positive(t, failed)
-	t.Logf("measured: of faults at %d writes %d ended in an error, the others in the same bytes", len(chosen), failed)
+	t.Logf("injected faults at %d writes: %d caused an error, the others left the same bytes", len(chosen), failed)
 }
 
 // chooseFaults returns the places of the operations that get a fault.

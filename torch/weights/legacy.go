@@ -73,7 +73,7 @@ func (l *legacy) readHeader() error {
 		return fmt.Errorf("the protocol is %.40v, expected %d", protocol, legacyProtocol)
 	}
 	if _, err := pickle.Read(l.in, pickle.Options{}); err != nil {
-		return fmt.Errorf("the facts about the machine: %w", err)
+		return fmt.Errorf("the description of the machine: %w", err)
 	}
 	return nil
 }

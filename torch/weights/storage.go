@@ -40,7 +40,7 @@ func (v *view) check() error {
 	for i, size := range v.shape {
 		stride := v.stride[i]
 		if stride < 0 || (n > 0 && stride > 0 && size-1 > (math.MaxInt64-last)/stride) {
-			return fmt.Errorf("the strides %v exceed any storage", v.stride)
+			return fmt.Errorf("the strides %v are too large for any storage", v.stride)
 		}
 		if n > 0 {
 			last += (size - 1) * stride

@@ -23,8 +23,8 @@ func (a *Axes) List() []*Term {
 	return all
 }
 
-// Name returns the name of an axis: the name of the module whose output it is. If the output has several axes, such as
-// heads and their size, a slash and a number follow. It is empty if no tensor has the axis.
+// Name returns the name of an axis: the name of the module whose output has the axis. If the output has several axes,
+// such as the heads and the size of a head, Name appends a slash and a number. It is empty if no tensor has the axis.
 func (a *Axes) Name(axis *Term) string {
 	for _, t := range a.Graph.Tensors {
 		dim := a.rows(t)

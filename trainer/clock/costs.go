@@ -84,7 +84,7 @@ func (c Costs) Validate() error {
 	}
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
 		faults = append(faults, errors.New("step: only one of step and batch has rates; "+
-			"set rates of both, or of neither"))
+			"set rates for both, or for neither"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
 		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set both or neither, "+

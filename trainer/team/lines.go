@@ -15,7 +15,7 @@ const (
 	orderLine  = 256 << 20 // a leader's line, with the network's form
 )
 
-var errLongLine = errors.New("the message is too long")
+var errLongLine = errors.New("the message exceeds the maximum length")
 
 // readLine reads a line of a limited length, without its end.
 func readLine(r *bufio.Reader, most int) ([]byte, error) {

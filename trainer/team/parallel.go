@@ -65,9 +65,10 @@ func (p Parallel) Validate() error {
 	}
 	port, slurm := p.Slurm()
 	faults.When(p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On),
-		"parallel: listen needs token_file and on = true, and token_file needs listen")
+		"parallel: listen requires token_file and on = true, and token_file requires listen")
 	if n, err := strconv.ParseUint(port, 10, 16); slurm && (err != nil || n == 0) {
-		faults = append(faults, fmt.Errorf("parallel: listen %q: invalid port %q", p.Listen, port))
+		faults = append(faults, fmt.Errorf("parallel: listen %q: invalid port %q; expected a number from 1 to 65535",
+			p.Listen, port))
 	}
 	if host, _, err := net.SplitHostPort(p.Listen); p.Listen != "" && !slurm {
 		if err == nil {

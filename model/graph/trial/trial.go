@@ -113,7 +113,7 @@ type Ended struct {
 // Error describes the operator and a remedy.
 func (e *Ended) Error() string {
 	if !e.Begun {
-		return fmt.Sprintf("the trial process ended before the network ran: %s; run graft doctor", e.Cause)
+		return fmt.Sprintf("the trial process ended before the network ran: %s; run 'graft doctor'", e.Cause)
 	}
 	return fmt.Sprintf("%s ended the trial process: %s; the network cannot run: correct the operator's arguments, "+
 		"or export the network again", e.Operator, e.Cause)
