@@ -247,8 +247,8 @@ func TestClusterFlagFaults(t *testing.T) {
 		"--nodes 2 --scheduler drf":   "the scheduler drf is for simulations of elastic jobs: jobs whose workers",
 		"--nodes 2 --scheduler SRTF":  `unknown scheduler "SRTF"; did you mean srtf`,
 		"--nodes 2 --from 2026-09-05": `--from is "2026-09-05"; expected a whole number`,
-		"--nodes 2 --load -1,abc":     `--load has "-1"; expected numbers above 0`,
-		"--nodes 2 --load 1,abc":      `--load has "abc"; expected numbers above 0`,
+		"--nodes 2 --load -1,abc":     `--load contains "-1"; expected numbers above 0`,
+		"--nodes 2 --load 1,abc":      `--load contains "abc"; expected numbers above 0`,
 		"--nodes 2 --workers many":    `--workers is "many"; expected a whole number`,
 		"--nodes 2 --estimates limits": "the trace has no user time limits; name another source of " +
 			"durations with --estimates",
