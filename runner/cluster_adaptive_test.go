@@ -32,7 +32,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	require.Regexp(t, `(?s)24 jobs of workload-2 on 16 GPUs of 4 nodes.*Under schedulers marked \*, jobs keep `+
 		`.*Over \d+ decisions of goodput, the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
 		`.*GOODPUT: device time that all jobs need.*Effect of each quirk of the original `+
-		`alone.*tiresias +whole-seconds `+
+		`without the others.*tiresias +whole-seconds `+
 		`.*srtf +extra-second `, text)
 	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
 		`goodput\n[a-z]+-0,[a-z]+,[0-9.]+,[0-9.]+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))

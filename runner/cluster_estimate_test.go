@@ -285,7 +285,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	write(t, "seconds.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,1,9,7,a\n")
 	for args, want := range map[string]string{
 		"estimate --trace jobs.csv":                                  `"out"`,
-		"estimate --trace jobs.csv --out o.csv --walk x":             "--walk x: expected week, none or never",
+		"estimate --trace jobs.csv --out o.csv --walk x":             `--walk is "x"; expected week, none or never`,
 		"estimate --trace jobs.csv --out o.csv --target x":           `target is "x"`,
 		"estimate --trace jobs.csv --out o.csv --format x":           `unknown trace format "x"`,
 		"estimate --trace jobs.csv --out o.csv --window 5":           "--window 5",

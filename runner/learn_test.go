@@ -71,7 +71,7 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\n"), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "learn.episodes=200", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
-	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's most likely `+
+	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ episodes a second\nthe policy's most likely `+
 		`sequence is \S+ \S+ \S+: [0-9.]+%, rank \d+ of 64\nthe table's best is .*results in .*run, `+
 		`the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
 	containsAll(t, o.stderr, "per_second", "objective", "expected_accuracy", "temperature", "learning_rate")
