@@ -11,8 +11,10 @@ type Policy struct {
 	Oracle bool
 	// Foresees means that the scheduler uses estimated durations if they exist, otherwise the true durations.
 	Foresees bool
-	Profiles bool    // the policy needs profiles of models
-	Quirks   []Quirk // faults of the scheduler's original simulator
+	// Estimable means that the scheduler uses estimated durations if the user names their source.
+	Estimable bool
+	Profiles  bool    // the policy needs profiles of models
+	Quirks    []Quirk // faults of the scheduler's original simulator
 	// Speed wraps the study's speed model, for quirks that affect speeds. Nil keeps the model.
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
 	// Prepare runs on the whole cluster before its pools are simulated. Nil does nothing.

@@ -355,10 +355,15 @@ func (p *Pool) finish(j *Job) {
 	}
 }
 
-func (p *Pool) fail(format string, args ...any) {
+// Fail ends the simulation with an error of the scheduler.
+func (p *Pool) Fail(err error) {
 	if p.fault == nil {
-		p.fault = fmt.Errorf(format, args...)
+		p.fault = err
 	}
+}
+
+func (p *Pool) fail(format string, args ...any) {
+	p.Fail(fmt.Errorf(format, args...))
 }
 
 func (p *Pool) tell(j *Job, what string) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"graft/internal/parallel"
+	"io"
 	"math"
+
+	"graft/internal/parallel"
 )
 
 // Run is the simulation of a study during its preparation.
@@ -93,7 +95,7 @@ func (r *Run) simulate(ctx context.Context) error {
 	return errs.Join()
 }
 
-func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
+func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 	arriving, err := r.arriving(pr)
 	if err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
@@ -103,6 +105,9 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 	sched, err := r.policy.New(setup)
 	if err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	if c, ok := sched.(io.Closer); ok {
+		defer func() { err = errors.Join(err, c.Close()) }()
 	}
 	e := r.engine(pr, arriving, sched, setup.Extra)
 	if err := e.run(ctx); err != nil {

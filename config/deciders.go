@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"graft/decider"
+	"graft/internal/coprocess"
 	"graft/internal/registry"
 	"graft/net2net"
 )
@@ -66,6 +68,18 @@ func JobDeciders() registry.List[JobDecider] {
 	}
 }
 
+// programDecider is the decider that asks the program whose path is the value of adapt.decider.
+var programDecider = JobDecider{"PATH", "asks your program, in any language", "", ActionChoices,
+	func(j *Job) (decider.Decider, error) {
+		return decider.Program{Random: j.random(), Options: coprocess.Options{Path: j.Adapt.Decider}}, nil
+	}}
+
+// IsProgram reports whether the decider is a path of a program.
+func (o AdaptOptions) IsProgram() bool {
+	_, known := JobDeciders().Find(o.Decider)
+	return !known && o.Decider != ""
+}
+
 // decidersWith lists the names of deciders with one of the given uses of actions, as text.
 func decidersWith(uses ...ActionUse) string {
 	var names []string
@@ -80,12 +94,13 @@ func decidersWith(uses ...ActionUse) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// kind returns the decider's entry in the list, or the entry of none for an unknown name.
+// kind returns the description of the decider.
 func (o AdaptOptions) kind() JobDecider {
-	if d, known := JobDeciders().Find(o.Decider); known {
-		return d
+	if o.IsProgram() {
+		return programDecider
 	}
-	return JobDeciders()[0]
+	d, _ := JobDeciders().Find(cmp.Or(o.Decider, DecideNone))
+	return d
 }
 
 // rehearsed reports whether the decider applies the actions exactly as listed, so that each must fit.

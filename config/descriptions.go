@@ -341,7 +341,8 @@ var descriptions = map[string]string{
 	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: \"fixed\" repeats one action; \"script\" " +
 		"takes its actions in order; \"random\" draws an action that fits; \"trials\" trains one copy of the network " +
 		"per fitting action for some steps and takes the action with the lowest validation loss; \"policy\" follows " +
-		"a learned policy; \"none\" takes no action. Empty means \"none\".",
+		"a learned policy; \"none\" takes no action. The path of a program, such as \"./mine.py\", asks that " +
+		"program. Empty means \"none\".",
 	"graft/config.AdaptOptions.Kinds": "Operations among which \"random\", \"trials\" or a structural policy chooses " +
 		"if adapt.actions is empty. Empty means deepen and widen for \"random\" and \"trials\"; for a policy, empty " +
 		"means the operations and kinds of layers that the policy learned from.",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"graft/dataset"
+	"graft/internal/coprocess"
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
@@ -56,6 +57,7 @@ type Job struct {
 	network *model.Network          // without tensors; a zoo network has its own input and classes
 	history *trainer.WeightsHistory // of the initial weights; nil if unknown
 	policy  *jobPolicy              // nil for the other deciders
+	program string                  // digest of the program that decides; empty for the other deciders
 	noData  error                   // the files of the data are not on this machine
 }
 
@@ -147,6 +149,9 @@ func (j *Job) contents(w io.Writer) {
 	if j.policy != nil {
 		fmt.Fprintln(w, "policy", j.policy.digest)
 	}
+	if j.program != "" {
+		fmt.Fprintln(w, "program", j.program)
+	}
 	if j.Network.File != "" && j.network != nil {
 		fmt.Fprint(w, networkText(j.network))
 	}
@@ -178,6 +183,10 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	})
 	r.Attempt("adapt.policy", j.Adapt.Decider == decidePolicy && j.Adapt.Policy != "", func() (err error) {
 		j.policy, err = j.readPolicy(fsys)
+		return err
+	})
+	r.Attempt("adapt.decider", j.Adapt.IsProgram(), func() (err error) {
+		j.program, err = coprocess.Digest(fsys, j.Adapt.Decider)
 		return err
 	})
 	r.Attempt("adapt.vocabulary", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {

@@ -203,9 +203,9 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 type AdaptOptions struct {
 	// Decider that chooses the actions: "fixed" repeats one action; "script" takes its actions in order; "random" draws
 	// an action that fits; "trials" trains one copy of the network per fitting action for some steps and takes the
-	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. Empty means
-	// "none".
-	Decider string
+	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. The path of a
+	// program, such as "./mine.py", asks that program. Empty means "none".
+	Decider string `config:",path=word"`
 	// Actions of the deciders "fixed" (exactly one) and "script", or the choices of "random", "trials" and a structural
 	// policy, such as "deepen:0", "widen:conv2:48" and "none". Choices that do not fit are skipped. Must be empty for
 	// the decider "none". If empty, deciders with choices use adapt.kinds.

@@ -128,7 +128,7 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 		err = errors.Join(err, failed)
 	case interface{ OneJob() *config.Job }:
 		job = c.OneJob()
-		err = errors.Join(err, train.Check(env, job))
+		err = errors.Join(err, train.Check(ctx, env, job))
 		if absent := job.MissingData(); absent != nil && !withoutData {
 			err = errors.Join(err, fmt.Errorf("%w; if the job runs on another machine, add --without-data", absent))
 		}

@@ -97,7 +97,8 @@ func (s *inputs) source(p cluster.Policy) string {
 // oracle reports whether a scheduler uses the true durations of jobs.
 func (s *inputs) oracle(p cluster.Policy) bool {
 	source := s.source(p)
-	return p.Oracle || source == exactDurations && (p.Estimates != "" || p.Foresees) || source == "" && p.Foresees
+	estimates := p.Estimates != "" || p.Foresees || p.Estimable
+	return p.Oracle || source == exactDurations && estimates || source == "" && p.Foresees
 }
 
 func hasLimits(jobs []trace.Job) bool {

@@ -14,7 +14,9 @@ import (
 	"graft/cluster"
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
+	"graft/internal/coprocess"
 	"graft/internal/decode"
+	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/words"
 )
@@ -161,12 +163,28 @@ func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) er
 		}
 		s.workloads = append(s.workloads, w)
 	}
-	if quick {
-		return nil
+	if err := s.tryPrograms(ctx, env.Files); err != nil || quick {
+		return err
 	}
 	var err error
 	s.digest, err = noted.Digest()
 	return err
+}
+
+// tryPrograms starts the schedulers that are programs, and reads their files, which are inputs of the cells.
+func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
+	for _, name := range s.Schedule.Schedulers {
+		if !schedulers.IsProgram(name) {
+			continue
+		}
+		if _, err := coprocess.Digest(fsys, name); err != nil {
+			return failure.With(failure.Usage, fmt.Errorf("schedulers: %w", err))
+		}
+		if err := coprocess.Try(ctx, coprocess.Options{Path: name}, "scheduler"); err != nil {
+			return failure.With(failure.Usage, fmt.Errorf("schedulers: %w", err))
+		}
+	}
+	return nil
 }
 
 // policy is a scheduler with the options of the file, which were validated.

@@ -51,10 +51,10 @@ func (s *simulations) Plan() *study.Plan {
 	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
-		one := study.Scheduler{Name: name}
+		one := study.Scheduler{Name: policy.Name}
 		if first.oracle(policy) {
 			one.Mark = oracleMark
-			oracles = append(oracles, name)
+			oracles = append(oracles, policy.Name)
 		}
 		p.Schedulers = append(p.Schedulers, one)
 		if s.Schedule.Ablate && c.Compat == compatNone && len(policy.Quirks) > 0 {

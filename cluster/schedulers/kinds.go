@@ -40,10 +40,13 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 	}
 }
 
-// Named returns a scheduler with its default options by its name.
+// Named returns a scheduler with its default options by its name or path.
 func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
 
-// Named returns a scheduler by its name.
+// Named returns a scheduler by its name, or the scheduler that asks a program by its path.
 func (o Options) Named(name string) (cluster.Policy, error) {
+	if IsProgram(name) {
+		return programPolicy(name), nil
+	}
 	return o.Kinds().Named("scheduler", name)
 }

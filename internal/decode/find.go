@@ -15,7 +15,7 @@ func (r *Reading) FindPaths(keys []string, is func(key, text string) bool, there
 	keys, words := slices.Clone(keys), map[string]bool{}
 	for _, o := range r.outline.Leaves() {
 		if o.pathed != "" {
-			keys, words[o.Name()] = append(keys, o.Name()), o.pathed == "word"
+			keys, words[o.Name()] = append(keys, o.Name()), o.pathed == pathOrWord
 		}
 	}
 	for _, key := range keys {
@@ -57,6 +57,9 @@ func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 	}
 	return fmt.Errorf("%w; %s does not exist either", err, beside)
 }
+
+// pathOrWord is the value of the tag path of keys that hold a path or another word.
+const pathOrWord = "word"
 
 // looksLikePath distinguishes paths from words: they have a separator, or the extension of a file.
 func looksLikePath(text string) bool {

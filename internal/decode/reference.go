@@ -70,7 +70,11 @@ func (d *Dialect) typeText(o *Outline, t reflect.Type) string {
 	case t.Kind() == reflect.Slice:
 		return "list of: " + d.typeText(o, t.Elem())
 	case o.words != nil:
-		return strings.Join(mapped(o.words, func(word string) string { return code(Quote(word)) }), ", ")
+		text := strings.Join(mapped(o.words, func(word string) string { return code(Quote(word)) }), ", ")
+		if o.pathed == pathOrWord {
+			text += ", or a path"
+		}
+		return text
 	case d.isText(t) || t.Kind() == reflect.String:
 		return "text"
 	case t.Kind() == reflect.Bool:

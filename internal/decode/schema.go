@@ -73,7 +73,10 @@ func (d *Dialect) textSchema(o *Outline, t reflect.Type) map[string]any {
 	if n, ok := d.Notations[t]; ok {
 		schema["pattern"] = n.Pattern
 	}
-	if o.words != nil {
+	switch {
+	case o.words != nil && o.pathed == pathOrWord:
+		schema["anyOf"] = []map[string]any{{"enum": o.words}, {"pattern": "[/.]"}} // a word, or a path
+	case o.words != nil:
 		schema["enum"] = o.words
 	}
 	return schema

@@ -33,9 +33,9 @@ func setText(v reflect.Value, o *Outline, in any) error {
 	return nil
 }
 
-// among returns an error if a text is not allowed.
+// among returns an error if a text is not allowed. A key for a word or a path allows every text that looks like a path.
 func among(text string, o *Outline) error {
-	if o.words == nil || slices.Contains(o.words, text) {
+	if o.words == nil || slices.Contains(o.words, text) || o.pathed == pathOrWord && looksLikePath(text) {
 		return nil
 	}
 	return fmt.Errorf("must be one of %s, got %s%s", Choice(o.words), Quote(shortened(text)), words.Guess(text,

@@ -2,6 +2,7 @@ package train
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/dataset"
+	"graft/internal/coprocess"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/model"
@@ -80,10 +82,21 @@ func mismatched(fsys files.FS, path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// Check returns an error if the initial weights do not have the names and shapes of the network. It reads no images and
-// does not open LibTorch.
-func Check(env *app.Env, c *config.Job) error {
-	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c))
+// Check returns an error if the initial weights do not have the names and shapes of the network, the token is unusable,
+// or the program that decides does not answer. It reads no images and does not open LibTorch.
+func Check(ctx context.Context, env *app.Env, c *config.Job) error {
+	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c), TryProgram(ctx, c))
+}
+
+// TryProgram starts the program that decides, if there is one, and agrees with it on the protocol.
+func TryProgram(ctx context.Context, c *config.Job) error {
+	if !c.Adapt.IsProgram() {
+		return nil
+	}
+	if err := coprocess.Try(ctx, coprocess.Options{Path: c.Adapt.Decider}, "decider"); err != nil {
+		return failure.With(failure.Configuration, fmt.Errorf("adapt.decider: %w", err))
+	}
+	return nil
 }
 
 // checkToken reads the followers' token, if a file holds it.

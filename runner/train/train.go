@@ -172,6 +172,9 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	if j.server, err = control.Open(j.env, j.o.Listen); err != nil { // before any other work
 		return nil, err
 	}
+	if err := TryProgram(ctx, j.Job); err != nil { // its first decision may be hours away
+		return nil, err
+	}
 	made, err := j.prepare()
 	if err != nil {
 		return nil, err

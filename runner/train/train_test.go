@@ -88,7 +88,7 @@ func TestCheckOfInitialWeights(t *testing.T) {
 	check := func(set ...string) error {
 		c, err := config.ReadJob(files.OS{}, "", append(o.Set, set...))
 		require.NoError(t, err)
-		return train.Check(worktest.Env(files.OS{}), c)
+		return train.Check(t.Context(), worktest.Env(files.OS{}), c)
 	}
 	weights := "network.weights=" + filepath.Join(folder, "weights.safetensors")
 	require.NoError(t, check())

@@ -1,0 +1,244 @@
+package coprocess
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Protocol is the version of the protocol.
+const Protocol = 1
+
+// Limits on a program.
+const (
+	defaultLimit = 10 * time.Second
+	largest      = 16 << 20        // bytes of an answer
+	grace        = 2 * time.Second // time to exit after the end of the requests
+)
+
+// Options describes a program.
+type Options struct {
+	Path  string        // path of the program; a name that ends in .py runs with python3
+	Limit time.Duration // maximum time of an answer; zero means 10 s
+}
+
+// Process is a running program. It answers one request at a time.
+type Process struct {
+	o        Options
+	command  *exec.Cmd
+	requests *os.File
+	answers  *bufio.Reader
+	output   *os.File // the end of a pipe that answers reads
+	messages *tail
+	ended    chan struct{}
+	err      error // of the program's exit; set before ended is closed
+}
+
+// hello is the answer to the first request.
+type hello struct {
+	Protocol int `json:"protocol"`
+}
+
+// Start starts a program and agrees with it on the protocol. The setup is encoded as a JSON object, whose keys are sent
+// with the first request; nil sends nothing more.
+func Start(ctx context.Context, o Options, role string, setup any) (*Process, error) {
+	p, err := start(o)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", o.Path, err)
+	}
+	first, err := merged(map[string]any{"protocol": Protocol, "role": role}, setup)
+	var answer hello
+	if err == nil {
+		err = p.Ask(ctx, first, &answer)
+	}
+	if err == nil && answer.Protocol != Protocol {
+		err = fmt.Errorf("%s answers protocol %d; expected {\"protocol\": %d}", o.Path, answer.Protocol, Protocol)
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Try starts a program, agrees with it on the protocol and ends it.
+func Try(ctx context.Context, o Options, role string) error {
+	p, err := Start(ctx, o, role, nil)
+	if err == nil {
+		p.Close()
+	}
+	return err
+}
+
+// merged adds the keys of setup to a request.
+func merged(request map[string]any, setup any) (map[string]any, error) {
+	text, err := json.Marshal(setup)
+	if err != nil {
+		return nil, err
+	}
+	return request, json.Unmarshal(text, &request)
+}
+
+func start(o Options) (*Process, error) {
+	o.Limit = cmp.Or(o.Limit, defaultLimit)
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{o: o, command: exec.Command(path), messages: &tail{}, ended: make(chan struct{})}
+	if filepath.Ext(path) == ".py" {
+		p.command = exec.Command("python3", path)
+	}
+	// Signals of a terminal are for graft, which then ends its programs. Their children end with them.
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.command.WaitDelay = grace // a child of the program may keep its standard error open
+	p.command.Stderr = p.messages
+	theirs := make([]*os.File, 2)
+	if theirs[0], p.requests, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	if p.output, theirs[1], err = os.Pipe(); err != nil {
+		return nil, errors.Join(err, theirs[0].Close(), p.requests.Close())
+	}
+	p.command.Stdin, p.command.Stdout, p.answers = theirs[0], theirs[1], bufio.NewReader(p.output)
+	err = p.command.Start()
+	if err = errors.Join(err, theirs[0].Close(), theirs[1].Close()); err != nil {
+		return nil, errors.Join(remedy(err, o.Path), p.requests.Close(), p.output.Close())
+	}
+	go func() {
+		p.err = p.command.Wait()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// remedy adds what to do if a program cannot be executed.
+func remedy(err error, path string) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%w; make it executable with 'chmod +x %s'", err, path)
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("%w; install python3", err)
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%w; begin it with a line such as #!/usr/bin/env python3", err)
+	}
+	return err
+}
+
+// Ask sends a request and decodes the answer. After an error the program has ended. It also ends if ctx is cancelled.
+func (p *Process) Ask(ctx context.Context, request, answer any) error {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", p.o.Path, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, p.o.Limit)
+	defer cancel()
+	defer context.AfterFunc(limited, p.kill)()
+	_, sent := p.requests.Write(append(text, '\n')) // the program may have answered and exited
+	line, err := p.line()
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		} else if limited.Err() != nil {
+			err = errLate
+		}
+		return p.failure(errors.Join(sent, err))
+	}
+	if err := decode(line, answer); err != nil {
+		p.kill()
+		return fmt.Errorf("%s answered %s: %w", p.o.Path, excerpt(line), err)
+	}
+	return nil
+}
+
+// Errors of answers.
+var (
+	errLarge = fmt.Errorf("its answer has more than %d MiB", largest>>20)
+	errLate  = errors.New("no answer in time")
+)
+
+func (p *Process) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := p.answers.ReadSlice('\n')
+		if line = append(line, part...); err == nil {
+			return line, nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+		if len(line) > largest {
+			return nil, errLarge
+		}
+	}
+}
+
+// decode reads an answer: one JSON object with known keys only.
+func decode(line []byte, answer any) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(answer); err != nil {
+		return fmt.Errorf("expected one line of JSON: %w", err)
+	}
+	if d.More() {
+		return errors.New("expected one JSON object in a line")
+	}
+	return nil
+}
+
+// failure describes the end of a program that was asked.
+func (p *Process) failure(err error) error {
+	p.kill()
+	<-p.ended
+	said := ""
+	if text := p.messages.String(); text != "" {
+		said = "; its last messages:\n" + text
+	}
+	switch {
+	case errors.Is(err, errLate):
+		return fmt.Errorf("%s did not answer within %v%s", p.o.Path, p.o.Limit, said)
+	case errors.Is(err, io.EOF) && p.err == nil:
+		return fmt.Errorf("%s exited without an answer%s", p.o.Path, said)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%s ended without an answer: %w%s", p.o.Path, p.err, said)
+	}
+	return fmt.Errorf("ask %s: %w%s", p.o.Path, err, said)
+}
+
+// Close ends the program. A program that does not exit in time is killed, with its children.
+func (p *Process) Close() {
+	_ = p.requests.Close() // the program may have ended
+	limited, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	select {
+	case <-p.ended:
+	case <-limited.Done():
+		p.kill()
+		<-p.ended
+	}
+	p.kill() // its children
+	_ = p.output.Close()
+}
+
+func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) }
+
+// excerpt quotes the beginning of an answer.
+func excerpt(line []byte) string {
+	const most = 80
+	text := strings.TrimSpace(string(line))
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}

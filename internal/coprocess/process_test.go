@@ -1,0 +1,137 @@
+package coprocess
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// written writes a program of the shell.
+func written(t *testing.T, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o777))
+	return path
+}
+
+// polite agrees on the protocol.
+const polite = `read line; echo '{"protocol": 1}'`
+
+func TestAnswers(t *testing.T) {
+	path := written(t, `read line; echo "$line" >&2; echo '{"protocol": 1}'`,
+		`while read line; do n=$((n+1)); echo "{\"n\": $n}"; done`)
+	p, err := Start(t.Context(), Options{Path: path}, "counter", map[string]int{"from": 3})
+	require.NoError(t, err)
+	for want := range 100 {
+		var got struct{ N int }
+		require.NoError(t, p.Ask(t.Context(), struct{}{}, &got))
+		require.Equal(t, want+1, got.N)
+	}
+	p.Close()
+	require.Equal(t, `  {"from":3,"protocol":1,"role":"counter"}`, p.messages.String())
+	require.NoError(t, p.err, "the end of the requests ends the program")
+}
+
+func TestLargeAnswers(t *testing.T) {
+	const size = 1 << 20
+	path := written(t, polite, `read line; printf '{"text": "'; head -c 1048576 /dev/zero | tr '\0' a; echo '"}'`)
+	p, err := Start(t.Context(), Options{Path: path}, "", nil)
+	require.NoError(t, err)
+	defer p.Close()
+	var got struct{ Text string }
+	require.NoError(t, p.Ask(t.Context(), struct{}{}, &got))
+	require.Equal(t, strings.Repeat("a", size), got.Text)
+}
+
+// Every fault of a program ends in an error that names the cause, and ends the program.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		want  string // late faults contain "within"
+	}{
+		"exits at once": {[]string{"exit 0"}, "exited without an answer"},
+		"fails": {[]string{"echo no module named x >&2", "exit 3"},
+			"ended without an answer: exit status 3; its last messages:\n  no module named x"},
+		"is killed": {[]string{polite, "kill -9 $$"}, "signal: killed"},
+		"prints text": {[]string{polite, "read line", "echo hello"},
+			`answered "hello": expected one line of JSON`},
+		"prints nothing": {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
+		"other keys":     {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
+		"two objects":    {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object in a line"},
+		"another type":   {[]string{polite, "read line", `echo '{"start": "x"}'`}, "cannot unmarshal string"},
+		"another protocol": {[]string{"read line", `echo '{"protocol": 2}'`},
+			`answers protocol 2; expected {"protocol": 1}`},
+		"no protocol":         {[]string{"read line", "echo '{}'"}, `answers protocol 0; expected {"protocol": 1}`},
+		"half a line":         {[]string{polite, "read line", "printf '{\"start\": ['"}, "exited without an answer"},
+		"hangs":               {[]string{polite, "sleep 60"}, "did not answer within 1s"},
+		"hangs in a child":    {[]string{polite, "sleep 60 & wait"}, "did not answer within 1s"},
+		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "has more than 16 MiB"},
+		"closes its input":    {[]string{polite, "exec <&-", "sleep 60"}, "did not answer within 1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limit := time.Minute
+			if strings.Contains(c.want, "within") {
+				limit = time.Second
+			}
+			p, err := Start(t.Context(), Options{Path: written(t, c.lines...), Limit: limit}, "test", nil)
+			if err == nil {
+				err = p.Ask(t.Context(), map[string]int{"now": 1}, &struct{ Start []int }{})
+				defer p.Close()
+				defer func() { <-p.ended }()
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// A program that cannot start says what to do.
+func TestPrograms(t *testing.T) {
+	folder := t.TempDir()
+	plain := filepath.Join(folder, "plain")
+	require.NoError(t, os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o666))
+	shapeless := filepath.Join(folder, "shapeless")
+	require.NoError(t, os.WriteFile(shapeless, []byte("text\n"), 0o777))
+	for path, want := range map[string]string{
+		filepath.Join(folder, "absent"): "no such file or directory",
+		plain:                           "make it executable with 'chmod +x",
+		shapeless:                       "begin it with a line such as #!",
+	} {
+		_, err := Start(t.Context(), Options{Path: path}, "", nil)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// A cancelled request ends the program and its children.
+func TestCancelledRequests(t *testing.T) {
+	path := written(t, `sleep 60 & child=$!`, `read line; echo "{\"protocol\": 1}"; echo $child >&2`, "wait")
+	p, err := Start(t.Context(), Options{Path: path}, "", nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	require.ErrorIs(t, p.Ask(ctx, struct{}{}, &struct{}{}), context.Canceled)
+	p.Close()
+	child := strings.TrimSpace(p.messages.String())
+	require.NotEmpty(t, child)
+	require.Eventually(t, func() bool {
+		state, err := os.ReadFile(filepath.Join("/proc", child, "stat"))
+		return err != nil || strings.Contains(string(state), ") Z ")
+	}, time.Minute, time.Millisecond)
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"start": [1, 2]}`))
+	f.Add([]byte(`{"start": [1`))
+	f.Add([]byte("null\n"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var answer struct{ Start []int }
+		if err := decode(line, &answer); err == nil {
+			require.NotContains(t, string(line), "strat")
+		}
+	})
+}
