@@ -167,13 +167,13 @@ func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	switch {
 	case f.Task == dataset.NextToken && (len(out) != 2 || out[1] < f.Classes):
 		return fmt.Errorf("the network's output is %v, but the text of %s has %d different tokens; "+
-			"set an equal number of outputs per token", out, name, f.Classes)
+			"set the number of outputs per token to at least this number", out, name, f.Classes)
 	case f.Task == dataset.TokenLabel && (len(out) != 2 || f.Classes > 0 && out[1] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but each token of %s has one of %d labels; "+
-			"use an encoder with an equal number of outputs per token", out, name, f.Classes)
+			"use an encoder with one output per label for each token", out, name, f.Classes)
 	case f.Task == dataset.TextLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but each text of %s has one of %d labels; "+
-			"use an encoder such as SmallBERT with an equal number of classes", out, name, f.Classes)
+			"use an encoder such as SmallBERT with one class per label", out, name, f.Classes)
 	case f.Task == dataset.ImageLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but %s has %d classes; %s", out, name, f.Classes,
 			remedyOfClasses(n, out, name, cmp.Or(f.Classes, 10), fixed))
