@@ -330,7 +330,7 @@ func TestStopSaves(t *testing.T) {
 		other := plan()
 		other.Batch = 16
 		_, err = trainer.Resume(s, stopped, p, model.Placement{}, other)
-		require.ErrorContains(t, err, "the options differ from the original options of the job")
+		require.ErrorContains(t, err, "the options differ from the job's original options")
 		j, err = trainer.Resume(s, stopped, p, model.Placement{}, plan())
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())
