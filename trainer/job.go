@@ -134,7 +134,7 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 func (p Parts) validate() error {
 	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil ||
 		p.Now == nil {
-		return errors.New("a job needs a network with weights, data, a clock, a decider and the machine's clock")
+		return errors.New("a job requires Network (with weights), Data, Clock, Decider and Now")
 	}
 	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
 		return fmt.Errorf("%s has %d training and %d validation images; expected at least one of each", p.Data.Name,
