@@ -65,14 +65,14 @@ type folders struct {
 // read reads the table of a folder that is not named before.
 func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	if path == "" {
-		return nil, errors.New("the path is empty; expected the folder of a table")
+		return nil, errors.New("the path is empty; expected a table folder")
 	}
 	info, err := f.fsys.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w; expected the folder of a table", err)
+		return nil, fmt.Errorf("%w; expected a table folder", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is a file; expected the folder of a table", path)
+		return nil, fmt.Errorf("%s is a file; expected a table folder", path)
 	}
 	for k, other := range f.infos {
 		if os.SameFile(info, other) {

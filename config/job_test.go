@@ -226,7 +226,7 @@ func TestTimelines(t *testing.T) {
 	assert.Equal(t, bare(j), bare(must(parseJob("b.toml", j.Resolved()))))
 
 	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
-	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s is outside of the budget of 15s")
+	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s is outside the budget of 15s")
 	assert.ErrorContains(t, err, "timeline and events are mutually exclusive")
 
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")

@@ -26,7 +26,7 @@ const (
 // Errors about a folder as a whole.
 var (
 	// ErrExists reports that the path of a new run is taken.
-	ErrExists = errors.New("the folder exists")
+	ErrExists = errors.New("the folder already exists")
 	// ErrNoRun reports that a folder is not a run folder.
 	ErrNoRun = errors.New("not a run folder")
 )
@@ -145,7 +145,7 @@ func takeable(fsys files.FS, path string) error {
 		return err
 	}
 	if files.HasName(entries, ManifestFile) {
-		return fmt.Errorf("%w: resume the run in it, name another folder, or move it aside with option force",
+		return fmt.Errorf("%w: resume its run, name another folder, or move it aside with option force",
 			ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {

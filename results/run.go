@@ -72,7 +72,7 @@ func Missing(fsys files.FS, path string) bool { return errors.Is(isRun(fsys, pat
 func isRun(fsys files.FS, path string) error {
 	_, err := fsys.Stat(filepath.Join(path, ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s is missing; name the folder of a run", ErrNoRun, ManifestFile)
+		return fmt.Errorf("%w: %s is missing; use a run folder", ErrNoRun, ManifestFile)
 	}
 	return err
 }

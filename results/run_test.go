@@ -62,13 +62,13 @@ func TestCreateOnWhatIsThere(t *testing.T) {
 		"a run whose creation was cut short": {there: map[string]string{"lock": "", "config.toml": "x",
 			".manifest.json.0.tmp": "{"}, taken: true},
 		"a run": {there: map[string]string{"manifest.json": "{}", "lock": ""},
-			refuse: "resume the run in it"},
+			refuse: "resume its run"},
 		"a folder with work of another": {there: map[string]string{"thesis.tex": "…"},
-			refuse: "the folder exists and is not a run folder"},
+			refuse: "the folder already exists and is not a run folder"},
 		"a folder with a configuration only": {there: map[string]string{"config.toml": "x"},
-			refuse: "the folder exists and is not a run folder"},
+			refuse: "the folder already exists and is not a run folder"},
 		"half a run with a file of the user's": {there: map[string]string{"lock": "", "notes.txt": "x"},
-			refuse: "the folder exists and is not a run folder"},
+			refuse: "the folder already exists and is not a run folder"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -84,7 +84,7 @@ func appendFloat(line []byte, f float64) []byte {
 
 func appendText(line []byte, text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
-		return nil, fmt.Errorf("text %.100q contains a line break; write such texts to a log", text)
+		return nil, fmt.Errorf("text %.100q contains a line break; write multi-line text to a log", text)
 	}
 	line = append(line, '"')
 	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)

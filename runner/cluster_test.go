@@ -137,7 +137,7 @@ func TestClusterRun(t *testing.T) {
 	require.Contains(t, report.stdout, "Tiresias, by size")
 	require.Contains(t, graft("report", "one", "many").stdout, "tiresias jct mean")
 
-	fails(t, failure.Usage, "the folder exists", append(args, "--out", "one")...)
+	fails(t, failure.Usage, "the folder already exists", append(args, "--out", "one")...)
 	outcome := contents(t, filepath.Join("one", runs.OutcomeFile))
 	require.NoError(t, os.Remove(filepath.Join("one", runs.OutcomeFile)))
 	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1", "--resume")...).code)

@@ -52,7 +52,7 @@ func TestFabricRun(t *testing.T) {
 		"run-gantt-best-constant.svg"} {
 		require.FileExists(t, filepath.Join(figures, name))
 	}
-	fails(t, failure.Usage, "resume the run in it", "fabric", "run", path, "--out", run)
+	fails(t, failure.Usage, "resume its run", "fabric", "run", path, "--out", run)
 	fails(t, failure.Usage, "omit the file", "fabric", "run", path, "--compat", "ramp")
 }
 

@@ -63,7 +63,7 @@ func documented(root *cobra.Command) (list []*cobra.Command) {
 func writeManual(dir string, command *cobra.Command) error {
 	page, err := manPage(command)
 	if err != nil {
-		return fmt.Errorf("write the page of %s: %w", command.CommandPath(), err)
+		return fmt.Errorf("write the manual page of %s: %w", command.CommandPath(), err)
 	}
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
 	return (&app.Env{Files: files.OS{}}).WriteText(filepath.Join(dir, name), string(page))

@@ -168,7 +168,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	allFail(t, "table", map[string]wrongCall{
 		"a file that is not there": {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged,
-			"scenario.json is missing; expected the folder of a table"},
+			"scenario.json is missing; expected a table folder"},
 		"another, for check":         {[]string{"check", home}, failure.Damaged, "not a table folder"},
 		"a folder that is not there": {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"nobody says what it is of":  {[]string{"show", alone}, failure.Usage, "set --network and --dataset"},

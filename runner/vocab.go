@@ -124,7 +124,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		words.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w\npolicies trained with this vocabulary need it unchanged; "+
-		"for new policies, make a vocabulary without this fault by 'graft vocab build'", v.Source,
+	return fmt.Errorf("%s: %w\nkeep this vocabulary unchanged for policies that were trained with it; "+
+		"for new policies, create a vocabulary without this fault with 'graft vocab build'", v.Source,
 		errors.Join(faults...))
 }

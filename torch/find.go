@@ -33,7 +33,7 @@ func find() (string, error) {
 	}
 	return "", &Error{Op: "find LibTorch", kind: ErrNotLoaded,
 		Cause:  fmt.Errorf("no %s in %s", libraryName, strings.Join(tried, ", ")),
-		Remedy: "run 'make library' in the folder of graft, or set " + LibraryVariable + " to its path"}
+		Remedy: "run 'make library' in graft's folder, or set " + LibraryVariable + " to its path"}
 }
 
 // checkAbsolute rejects a path that depends on the current folder or the loader's search path.

@@ -15,7 +15,7 @@ func OpenJPEG() error {
 		err = take("open libjpeg-turbo", C.graft_jpeg_open())
 	}
 	if err != nil {
-		return fmt.Errorf("%w; install it, in Debian libturbojpeg0", err)
+		return fmt.Errorf("%w; install it (libturbojpeg0 in Debian)", err)
 	}
 	return nil
 }
@@ -26,7 +26,8 @@ func OpenJPEG() error {
 // concurrent use. OpenJPEG must be called first.
 func DecodeJPEG(data []byte, width, height int) ([]byte, error) {
 	if len(data) == 0 || width <= 0 || height <= 0 {
-		return nil, fmt.Errorf("decode a JPEG image of %d bytes and %d x %d pixels", len(data), width, height)
+		return nil, fmt.Errorf("invalid JPEG image: %d bytes, %d x %d pixels; expected at least 1 of each", len(data),
+			width, height)
 	}
 	out := make([]byte, 4*width*height)
 	return out, take("decode a JPEG image", C.graft_jpeg_decode((*C.uint8_t)(unsafe.SliceData(data)),

@@ -58,12 +58,12 @@ func open() (string, error) {
 	}
 	if err := openAt(path); err != nil {
 		return "", &Error{Op: "open LibTorch", Subject: path, Cause: err, kind: ErrNotLoaded,
-			Remedy: "run 'make library' in the folder of graft to build it for the LibTorch of this machine"}
+			Remedy: "run 'make library' in graft's folder to build it for this machine's LibTorch"}
 	}
 	if abi := int64(C.graft_abi()); abi != C.GRAFT_ABI {
 		return "", &Error{Op: "open LibTorch", Subject: path, kind: ErrNotLoaded,
 			Cause: fmt.Errorf("the library has interface version %d, expected %d", abi,
-				C.GRAFT_ABI), Remedy: "run 'make library' in the folder of graft to build the library from the " +
+				C.GRAFT_ABI), Remedy: "run 'make library' in graft's folder to build the library from the " +
 				"same source"}
 	}
 	return path, setThreads(DefaultThreads())

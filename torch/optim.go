@@ -221,7 +221,7 @@ func (o *Optimizer) release() {
 
 func (o *Optimizer) ready(op string) error {
 	if o.handle == nil {
-		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or the optimizer could not be made"),
+		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or the optimizer was not created"),
 			kind: ErrClosed}
 	}
 	return nil

@@ -163,12 +163,12 @@ func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
 
 func (p *Peers) call(op string, tensors []*Tensor, call func(*C.graft_t, C.int64_t) *C.char) error {
 	if p.handle == nil {
-		return &Error{Op: op, Cause: errors.New("the group is closed or could not be made"), kind: ErrClosed}
+		return &Error{Op: op, Cause: errors.New("the group is closed or was not created"), kind: ErrClosed}
 	}
 	handles := make([]C.graft_t, len(tensors))
 	for k, t := range tensors {
 		if t == nil || t.handle == nil {
-			return &Error{Op: op, Cause: fmt.Errorf("tensor %d is closed or was never made", k+1), kind: ErrClosed}
+			return &Error{Op: op, Cause: fmt.Errorf("tensor %d is closed or was never created", k+1), kind: ErrClosed}
 		}
 		handles[k] = C.graft_t(t.handle)
 	}

@@ -225,7 +225,7 @@ func (t *PolicyTree) check(shape PolicyShape) error {
 				len(t.Children[k]), shape.Time, shape.Actions)
 		}
 		if t.Skips != nil && len(t.Skips[k]) != shape.Actions {
-			return fmt.Errorf("state %d skips random numbers of %d actions, expected %d", k, len(t.Skips[k]),
+			return fmt.Errorf("state %d has skip counts for %d actions, expected %d", k, len(t.Skips[k]),
 				shape.Actions)
 		}
 	}

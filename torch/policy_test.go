@@ -553,7 +553,7 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 			"time values":             func(tree *PolicyTree) { tree.Time[0] = nil },
 			"lists of children":       func(tree *PolicyTree) { tree.Children = nil },
 			"of skipped numbers":      func(tree *PolicyTree) { tree.Skips = make([][]int32, 1) },
-			"skips random numbers":    func(tree *PolicyTree) { tree.Skips = make([][]int32, len(tree.Tokens)) },
+			"has skip counts":         func(tree *PolicyTree) { tree.Skips = make([][]int32, len(tree.Tokens)) },
 		} {
 			tree := treeOf(rand.New(rand.NewPCG(1, 2)), original, 2, 4)
 			change(tree)

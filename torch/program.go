@@ -240,7 +240,7 @@ func (p *Program) ready(s *Scope, op string, operands ...*Tensor) bool {
 		return false
 	}
 	if p.handle == nil {
-		s.fail(&Error{Op: op, Cause: errors.New("the program's scope is closed, or the program could not be made"),
+		s.fail(&Error{Op: op, Cause: errors.New("the program's scope is closed, or the program was not created"),
 			kind: ErrClosed})
 		return false
 	}

@@ -172,7 +172,7 @@ func (s *Scope) ready(op string, operands []*Tensor) bool {
 	}
 	for k, t := range operands {
 		if t == nil || t.handle == nil {
-			s.fail(&Error{Op: op, Cause: fmt.Errorf("operand %d is closed or was never made", k+1), kind: ErrClosed,
+			s.fail(&Error{Op: op, Cause: fmt.Errorf("operand %d is closed or was never created", k+1), kind: ErrClosed,
 				Remedy: "keep the operand in a scope that lives longer"})
 			return false
 		}

@@ -42,7 +42,7 @@ func (i Info) Count() int {
 // Info returns the tensor's type, shape and device. It returns an error for an empty or closed tensor.
 func (t *Tensor) Info() (Info, error) {
 	if t == nil || t.handle == nil {
-		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("the tensor is closed or was never made"),
+		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("the tensor is closed or was never created"),
 			kind: ErrClosed}
 	}
 	var c C.graft_info

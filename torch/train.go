@@ -210,15 +210,15 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	}
 	switch {
 	case p.handle == nil:
-		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or the program could not be made"),
+		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or the program was not created"),
 			kind: ErrClosed}
 	case !(b.Smoothing >= 0 && b.Smoothing <= 1):
 		return 0, &Error{Op: op, Cause: fmt.Errorf("label smoothing is %v; must be between 0 and 1", b.Smoothing),
 			kind: ErrShape}
 	case !(b.Teacher.Share >= 0 && b.Teacher.Share <= 1) || b.Teacher.Past < 0 || b.Teacher.Length < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid teacher: share %v of the loss, after %d of %d steps; "+
+		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid teacher: share is %v, past is %d and length is %d; "+
 			"share must be between 0 and 1, "+
-			"and steps must not be negative",
+			"and past and length must not be negative",
 			b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
 		return 0, &Error{Op: op, Cause: fmt.Errorf("got %d averages of %d tensors with decay %v; expected one "+
@@ -229,7 +229,7 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: fmt.Errorf("part is %d and least is %d; must not be negative", b.Part, b.Least),
 			kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
-		return 0, &Error{Op: op, Cause: errors.New("the group is closed or could not be made"), kind: ErrClosed}
+		return 0, &Error{Op: op, Cause: errors.New("the group is closed or was not created"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":
 		return 0, &Error{Op: op, Cause: errors.New("the generator is missing; processes that train together need " +
 			"separate generators in the same state"), kind: ErrShape}
@@ -246,8 +246,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	}
 	rows := operands[len(operands)-1].Shape()
 	if len(rows) == 0 {
-		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("labels and order must have rows"),
-			kind: ErrShape}
+		return 0, &Error{Op: op, Subject: describe(operands),
+			Cause: errors.New("labels or order is a scalar; expected rows"), kind: ErrShape}
 	}
 	return Pieces(rows[0], b.Size, b.Least), nil
 }

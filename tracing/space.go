@@ -98,7 +98,7 @@ func (s *Space) Target(now, want int) (int, error) {
 		if next-size > now {
 			would = fmt.Sprintf("use %d or %d", next-size, next)
 		}
-		return 0, fmt.Errorf("the number of channels changes in steps of %d, %s; %s", size, s.tied(), would)
+		return 0, fmt.Errorf("the number of channels must change by a multiple of %d, %s; %s", size, s.tied(), would)
 	}
 	return want / size, nil
 }

@@ -50,7 +50,7 @@ func (p Parts) accept(began string, now Options, r Reached) (changed bool, err e
 	if began == Digest(now) {
 		return false, nil
 	}
-	other := errors.New("the options differ from the original options of the job; use the original options, or start " +
+	other := errors.New("the options differ from the job's original options; use the original options, or start " +
 		"another run")
 	if p.Was == nil {
 		return true, other

@@ -146,7 +146,7 @@ func TestElasticOptions(t *testing.T) {
 	require.NoError(t, with(func(o *trainer.Options) { o.Timeline.Events = []trainer.Event{{Change: trainer.Up}} }))
 	for want, change := range map[string]func(o *trainer.Options){
 		"set parallel.listen": func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
-		"event at 0s sets 2": func(o *trainer.Options) {
+		"event at 0s sets devices = 2": func(o *trainer.Options) {
 			o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}}
 		},
 		"min_processes is -1": func(o *trainer.Options) { o.Parallel.MinProcesses = -1 },

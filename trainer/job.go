@@ -134,7 +134,7 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 func (p Parts) validate() error {
 	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil ||
 		p.Now == nil {
-		return errors.New("a job needs a network with weights, data, a clock, a decider and the machine's clock")
+		return errors.New("a job requires Network (with weights), Data, Clock, Decider and Now")
 	}
 	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
 		return fmt.Errorf("%s has %d training and %d validation images; expected at least one of each", p.Data.Name,
@@ -167,13 +167,13 @@ func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	switch {
 	case f.Task == dataset.NextToken && (len(out) != 2 || out[1] < f.Classes):
 		return fmt.Errorf("the network's output is %v, but the text of %s has %d different tokens; "+
-			"set an equal number of outputs per token", out, name, f.Classes)
+			"set the number of outputs per token to at least this number", out, name, f.Classes)
 	case f.Task == dataset.TokenLabel && (len(out) != 2 || f.Classes > 0 && out[1] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but each token of %s has one of %d labels; "+
-			"use an encoder with an equal number of outputs per token", out, name, f.Classes)
+			"use an encoder with one output per label for each token", out, name, f.Classes)
 	case f.Task == dataset.TextLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but each text of %s has one of %d labels; "+
-			"use an encoder such as SmallBERT with an equal number of classes", out, name, f.Classes)
+			"use an encoder such as SmallBERT with one class per label", out, name, f.Classes)
 	case f.Task == dataset.ImageLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but %s has %d classes; %s", out, name, f.Classes,
 			remedyOfClasses(n, out, name, cmp.Or(f.Classes, 10), fixed))

@@ -300,7 +300,7 @@ func TestRefusedJobs(t *testing.T) {
 		refused("up or down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
 		refused("divide is -1", func(_ *trainer.Parts, o *trainer.Options) { o.Adapt.Divide = -1 })
 		refused("must be at least 0", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })
-		refused("needs a network", func(p *trainer.Parts, _ *trainer.Options) { p.Network = nil })
+		refused("requires Network", func(p *trainer.Parts, _ *trainer.Options) { p.Network = nil })
 		refused("4 classes", func(p *trainer.Parts, _ *trainer.Options) {
 			p.Network = smallNetwork()
 			fc := p.Network.Root.Child("fc").(*model.Leaf)
@@ -330,7 +330,7 @@ func TestStopSaves(t *testing.T) {
 		other := plan()
 		other.Batch = 16
 		_, err = trainer.Resume(s, stopped, p, model.Placement{}, other)
-		require.ErrorContains(t, err, "the options differ from the original options of the job")
+		require.ErrorContains(t, err, "the options differ from the job's original options")
 		j, err = trainer.Resume(s, stopped, p, model.Placement{}, plan())
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())

@@ -105,7 +105,7 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	have := l.expected()
 	switch {
 	case devices > 0 && l.present > 0:
-		return c, fmt.Errorf("%w: parallel.elastic derives the devices from the processes that join and leave",
+		return c, fmt.Errorf("%w: with parallel.elastic, the processes that join and leave determine the devices",
 			ErrConflict)
 	case devices == 0:
 		return c, nil

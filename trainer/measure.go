@@ -63,7 +63,7 @@ func (o MeasureOptions) Validate() error {
 		}
 	}
 	faults.When(o.Rounds < 0 || o.Burst < 0, "rounds is %d and burst is %v; must not be negative", o.Rounds, o.Burst)
-	faults.When(o.Now == nil, "measuring needs the machine's clock")
+	faults.When(o.Now == nil, "Now is not set; set it to the machine's clock")
 	return errors.Join(faults...)
 }
 

@@ -193,13 +193,13 @@ func (o Options) Validate() error {
 // ownDevices returns an error if the timeline changes the devices of an elastic job.
 func (o Options) ownDevices() error {
 	if o.Parallel.Elastic && o.Timeline.Devices > 0 {
-		return errors.New("devices: elastic derives the devices from the followers; remove devices, or set " +
-			"parallel.elastic = false")
+		return errors.New("devices: with parallel.elastic, the followers determine the number of devices; remove " +
+			"devices, or set parallel.elastic = false")
 	}
 	for _, e := range o.Timeline.Events {
 		if o.Parallel.Elastic && e.Devices > 0 {
-			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
-				"but the event at %v sets %d; remove its devices, or set elastic = false", e.At, e.Devices)
+			return fmt.Errorf("parallel: with elastic, the followers determine the number of devices, but the event "+
+				"at %v sets devices = %d; remove it, or set elastic = false", e.At, e.Devices)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func ReadSavedJob(sections map[string][]byte) (*SavedJob, error) {
 func readReached(text []byte) (Reached, error) {
 	var position progress
 	if err := json.Unmarshal(text, &position); err != nil {
-		return Reached{}, fmt.Errorf("read the job's position: %w", err)
+		return Reached{}, fmt.Errorf("read the job's progress: %w", err)
 	}
 	return Reached{position.Time, position.Past, position.Decisions, position.Over}, nil
 }
@@ -64,7 +64,7 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	var from origin
 	for _, part := range append(j.parts(), &from) {
 		if err := json.Unmarshal(st.sections[positionSection], part); err != nil {
-			return nil, fmt.Errorf("read the job's position: %w", err)
+			return nil, fmt.Errorf("read the job's progress: %w", err)
 		}
 	}
 	changed, err := p.accept(from.Options, j.Options, st.Reached)

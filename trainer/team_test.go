@@ -387,7 +387,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	none.Path = filepath.Join(t.TempDir(), "nothing")
 	leaves.Path = "/bin/false"
 	for word, starter := range map[string]*starter{"no such file": none, "exit status 1": leaves,
-		"images of the follower differ": others} {
+		"the follower's images differ": others} {
 		book := &memory{}
 		got := perform(t, o, book, starter)
 		require.Equal(t, want.Digest, got.Digest)
@@ -398,7 +398,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	}
 	o.Parallel.On = true
 	_, err := runJob(t, o, trainer.Parts{})
-	require.ErrorContains(t, err, "needs a starter of processes")
+	require.ErrorContains(t, err, "requires a Starter")
 	o.Parallel.MaxProcesses = -1
 	_, err = runJob(t, o, trainer.Parts{})
 	require.ErrorContains(t, err, "parallel")

@@ -50,7 +50,7 @@ func (t Timeline) Validate() error {
 		case e.Change != Up && e.Change != Down:
 			faults = append(faults, fmt.Errorf("event %d has change %q; expected up or down", k, string(e.Change)))
 		case e.At < 0 || e.At > t.Budget:
-			faults = append(faults, fmt.Errorf("event %d at %v is outside of the budget of %v", k, e.At, t.Budget))
+			faults = append(faults, fmt.Errorf("event %d at %v is outside the budget of %v", k, e.At, t.Budget))
 		case k > 0 && e.At < t.Events[k-1].At:
 			faults = append(faults, fmt.Errorf("event %d at %v is before event %d at %v; sort events by time", k, e.At,
 				k-1, t.Events[k-1].At))

@@ -31,8 +31,8 @@ func RegisterWeightsHistory(r WeightsHistoryReader) { readWeightsHistory = r }
 // ReadWeightsHistory reads the records about weights.
 func ReadWeightsHistory(fsys files.FS, weights, runtimes string) (*WeightsHistory, error) {
 	if readWeightsHistory == nil {
-		return nil, fmt.Errorf("read the records of %s: this program was built without a reader of the original's "+
-			"records", weights)
+		return nil, fmt.Errorf("read the weights history of %s: this program was built without a reader "+
+			"for it", weights)
 	}
 	return readWeightsHistory(fsys, weights, runtimes)
 }

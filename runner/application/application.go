@@ -57,7 +57,7 @@ func (o *Options) EnsureDefaults() {
 // Validate returns every invalid option. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Out == "", "option out is missing; expected the folder of applications")
+	faults.When(o.Out == "", "option out is missing; expected a folder for applications")
 	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be between 1 and %d", o.Devices,
 		mostDevices)
 	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be between 1 and %d", o.Nodes, mostNodes)
@@ -370,7 +370,7 @@ func (a *application) shares() (list []int) {
 func (a *application) time(s *adaptive.Step, devices int) error {
 	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
 	if err := a.profile.Knows(w); err != nil {
-		return fmt.Errorf("find the time of a step of %d examples on %d devices: %w", w.Rows, devices, err)
+		return fmt.Errorf("find the step time for %d examples on %d devices: %w", w.Rows, devices, err)
 	}
 	s.Time = a.profile.Cost(w).Seconds()
 	if devices > 1 {

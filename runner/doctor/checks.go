@@ -201,8 +201,8 @@ func fastAgrees(d torch.Device) (string, error) {
 		worst = math.Max(worst, math.Abs(exact[k]-fast[k])/exact[k])
 	}
 	if !(worst < fastTolerance) {
-		return "", fmt.Errorf("losses of the fast path differ by a relative %.1e; expected less than %.0e", worst,
+		return "", fmt.Errorf("losses of the fast path have a relative error of %.1e; expected less than %.0e", worst,
 			fastTolerance)
 	}
-	return fmt.Sprintf("losses differ by at most a relative %.0e", worst), nil
+	return fmt.Sprintf("losses have a relative error of at most %.0e", worst), nil
 }

@@ -75,7 +75,7 @@ func (o Options) Validate(fsys files.FS) error {
 	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
 		return failure.Usagef("option policy is missing; expected a policy file or a run folder")
 	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
-		return failure.Usagef("option table is missing; expected the folder of a table")
+		return failure.Usagef("option table is missing; expected a table folder")
 	}
 	if twice := repeated(fsys, o.Policies); twice != "" {
 		return failure.Usagef("option policy: %s is given twice; name each policy once", twice)

@@ -112,7 +112,7 @@ func forward(ctx context.Context, env *app.Env, target string, o ForwardOptions,
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("compute %s: %w", n.Name(), err)
+		return nil, fmt.Errorf("run network %s: %w", n.Name(), err)
 	}
 	r.Shape = []int{x.Shape[0], len(r.Logits) / x.Shape[0]}
 	return r, nil

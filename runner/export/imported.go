@@ -44,7 +44,7 @@ func computeGraph(ctx context.Context, fsys files.FS, g *graph.Graph, set *weigh
 	}
 	out, err := trial.Run(ctx, fsys, g, graph.Attempt{Weights: set, Shape: x.Shape, Values: x.Values}, trial.Limits{})
 	if err != nil {
-		return nil, fmt.Errorf("compute %s: %w", g.Name, err)
+		return nil, fmt.Errorf("run network %s: %w", g.Name, err)
 	}
 	return &ForwardReport{Network: g.Name, Shape: out.Shape, Logits: out.Values}, nil
 }

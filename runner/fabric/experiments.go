@@ -45,7 +45,7 @@ func (o *ExperimentOptions) validate() error {
 	for k, name := range o.Limits {
 		if !slices.Contains(ramp.Limits, name) || slices.Contains(o.Limits[:k], name) {
 			return failure.With(failure.Usage, fmt.Errorf(
-				"option limits is %q; expected a list of %s without repetition", name,
+				"option limits is %q; expected a list of %s without duplicates", name,
 				strings.Join(ramp.Limits, ", ")))
 		}
 	}

@@ -51,7 +51,7 @@ func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error)
 	}
 	world, err := play(ctx, episode, profiles)
 	if err != nil {
-		return nil, fmt.Errorf("play %s: %w", o.Episode, err)
+		return nil, fmt.Errorf("replay episode %s: %w", o.Episode, err)
 	}
 	r := report(episode, world)
 	if o.Out == "" {
@@ -68,7 +68,7 @@ func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error)
 func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
 	if path == "" {
 		return nil, failure.With(failure.Usage, errors.New(
-			"option episode is missing; expected the file of an episode"))
+			"option episode is missing; expected an episode file"))
 	}
 	file, err := fsys.Open(path)
 	if err != nil {

@@ -132,7 +132,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	others, err := clock.Subjects(input, o.Classes)
 	if err != nil {
 		return nil, failure.With(failure.Usage,
-			fmt.Errorf("make the networks measured by default: %w; omit these networks with option only", err))
+			fmt.Errorf("create the networks that are measured by default: %w; omit them with option only", err))
 	}
 	return append(all, others...), nil
 }

@@ -93,7 +93,7 @@ func (j *job) processLog(device int) (*os.File, error) {
 	}
 	log, ok := file.(*os.File)
 	if !ok {
-		return nil, errors.Join(errors.New("open the log of a process: expected a file of the operating system"),
+		return nil, errors.Join(errors.New("open the log of a process: expected a regular file on disk"),
 			file.Close())
 	}
 	return log, nil

@@ -69,7 +69,7 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	if f != nil && env.Enter != nil {
 		if err := env.Enter(f.Batch().Dir); err != nil {
 			return nil, "", fmt.Errorf(
-				"enter the folder in which the run %s was started, the base of its relative paths: %w", path, err)
+				"run %s: open the folder where it was started, which its relative paths refer to: %w", path, err)
 		}
 	}
 	return f, path, nil

@@ -266,7 +266,7 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 	bad.Seeds, bad.AtOnce, bad.Ways = []uint64{3, 3}, -1,
 		append(bad.Ways, Way{}, Way{Name: "x", Options: []learning.Options{{Steps: -1}}})
 	_, err = CompareLeftOut(context.Background(), trees, bad)
-	for _, says := range []string{"duplicate seed 3", "at once is -1", "policies: got no options", "duplicate " +
+	for _, says := range []string{"duplicate seed 3", "AtOnce is -1", "policies: got no options", "duplicate " +
 		"learning method",
 		"steps is -1"} {
 		require.ErrorContains(t, err, says)

@@ -64,7 +64,7 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o LeaveOutOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d and at once is %d; both must be at least 0", o.Together,
+	faults.When(o.Together < 0 || o.AtOnce < 0, "Together is %d and AtOnce is %d; both must be at least 0", o.Together,
 		o.AtOnce)
 	for k, seed := range o.Seeds {
 		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d; remove one", seed)
@@ -108,7 +108,7 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
 	if slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil {
-		return nil, fmt.Errorf("leave tables out: baseline %s is not available, because a table has no values "+
+		return nil, fmt.Errorf("leave tables out: baseline %s is not available, because a table lacks the key "+
 			"\"fall\" (decrease of the training loss); compare with another baseline", o.Against)
 	}
 	l := &leaving{LeaveOutOptions: o}

@@ -212,7 +212,7 @@ type task struct {
 func (t task) key() string { return t.keys[t.seed] }
 
 // errTaken ends a walk that has found a task.
-var errTaken = errors.New("a leg was leased")
+var errTaken = errors.New("this worker leased a leg")
 
 // Leases grants a segment to one worker at a time. If two workers run the same segment, they repeat the work and
 // produce the same outcome.

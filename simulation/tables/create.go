@@ -62,7 +62,7 @@ func takeable(fsys files.FS, dir string) error {
 		return err
 	}
 	if files.HasName(entries, scenarioName) {
-		return fmt.Errorf("%w: continue the table in it, use another folder, or move it aside with option force",
+		return fmt.Errorf("%w: continue its table, use another folder, or move it aside with option force",
 			ErrExists)
 	}
 	for _, entry := range entries {

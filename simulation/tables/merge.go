@@ -40,8 +40,8 @@ func agreeing(all []found) ([]found, Faults) {
 	all = slices.DeleteFunc(all, func(f found) (odd bool) {
 		f.beginnings(func(n int, r reached) bool {
 			if odd = 2*votes[r] <= voters[r.path]; odd {
-				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions, the network is %s, "+
-					"as in %d of %d records with the same first actions; the other records have a different network",
+				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions, the network is %s; "+
+					"%d of the %d records with these first actions agree, and the others have another network",
 					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
 			}
 			return !odd

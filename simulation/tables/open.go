@@ -55,7 +55,7 @@ func (o *WriterOptions) EnsureDefaults() {
 func (o WriterOptions) Validate() error {
 	if !segmentPattern.MatchString(o.Name + "-1") {
 		return fmt.Errorf("writer name %q is invalid; expected a letter or digit, then up to 99 lower-case letters, "+
-			"digits and _ . -", o.Name)
+			"digits, '_', '.' and '-'", o.Name)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (w *Writer) checkScenario() error {
 	case errors.As(err, &f):
 		return fmt.Errorf("%w: %w", ErrUnsound, f)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: %s is missing; expected the folder of a table", ErrNoTable, scenarioName)
+		return fmt.Errorf("%w: %s is missing; expected a table folder", ErrNoTable, scenarioName)
 	case err != nil:
 		return err
 	}

@@ -25,7 +25,7 @@ var (
 	// ErrNoTable reports that a folder does not contain a table.
 	ErrNoTable = errors.New("not a table folder")
 	// ErrExists reports that the folder for a new table is not empty.
-	ErrExists = errors.New("the folder exists")
+	ErrExists = errors.New("the folder already exists")
 )
 
 // reading is the state of reading a table's folder.
@@ -60,7 +60,7 @@ func (r *reading) all() error {
 	}
 	segments, strange := sortOut(entries)
 	if len(segments) == 0 && !files.HasName(entries, scenarioName) {
-		return fmt.Errorf("read table %s: %w: %s is missing; expected the folder of a table", r.dir, ErrNoTable,
+		return fmt.Errorf("read table %s: %w: %s is missing; expected a table folder", r.dir, ErrNoTable,
 			scenarioName)
 	}
 	for _, f := range strange {

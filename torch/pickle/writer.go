@@ -152,7 +152,7 @@ func (o *writer) long(v *big.Int) error {
 
 func (o *writer) text(v string) error {
 	if len(v) > math.MaxInt32 {
-		return fmt.Errorf("%w: a text of %d bytes", ErrLimit, len(v))
+		return fmt.Errorf("%w: a string of %d bytes", ErrLimit, len(v))
 	}
 	if !utf8.ValidString(v) {
 		return malformed("the text %.40q is not UTF-8: write it as []byte", v)

@@ -55,7 +55,7 @@ func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 func Detect(r io.ReaderAt, size int64) (Format, error) {
 	head := make([]byte, min(size, markSize))
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
-		return Unknown, fmt.Errorf("the first bytes: %w", err)
+		return Unknown, fmt.Errorf("read the first bytes: %w", err)
 	}
 	switch {
 	case len(head) == 0:

@@ -69,7 +69,7 @@ func (f *flat) walkDict(name string, dict *pickle.Dict, depth int) error {
 	for key, value := range dict.All() {
 		text, ok := scalarText(key)
 		if !ok {
-			return fmt.Errorf("a key in %.100q is a %T, and this type cannot be part of a name", name, key)
+			return fmt.Errorf("a key in %.100q is a %T, which cannot be part of a tensor name", name, key)
 		}
 		if err := f.walk(join(name, text, depth), value, depth+1); err != nil {
 			return err

@@ -63,7 +63,7 @@ func TestReadHostilePTH(t *testing.T) {
 		"two tensors of one flattened name": {dict(t, "a", dict(t, "b", tensorOver(4, 0, ints(), ints())), "a.b",
 			tensorOver(4, 0, ints(), ints())), "duplicate tensor name"},
 		"two values of one flattened name": {dict(t, "a", dict(t, "b", 1), "a.b", 2), "duplicate entry name"},
-		"a key that makes no name":         {dict(t, ints(1), 2), "cannot be part of a name"},
+		"a key that makes no name":         {dict(t, ints(1), 2), "cannot be part of a tensor name"},
 		"entries beyond the limit":         {laughs, "Options.MaxTensors"},
 		"deep nesting":                     {deep, "nested more than"},
 	}

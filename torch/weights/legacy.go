@@ -41,7 +41,7 @@ func (l *legacy) read() (*Set, error) {
 	}
 	value, err := l.graph.readPickle(l.in)
 	if err != nil {
-		return nil, fmt.Errorf("the object: %w", err)
+		return nil, fmt.Errorf("read the saved object: %w", err)
 	}
 	f, err := l.graph.flatten(value)
 	if err != nil {
@@ -60,20 +60,20 @@ func (l *legacy) read() (*Set, error) {
 func (l *legacy) readHeader() error {
 	magic, err := pickle.Read(l.in, pickle.Options{})
 	if err != nil {
-		return fmt.Errorf("the magic number: %w", err)
+		return fmt.Errorf("read the magic number: %w", err)
 	}
 	if n, ok := magic.(*big.Int); !ok || n.Text(16) != legacyMagic {
 		return fmt.Errorf("the file is a pickle without the magic number of torch.save")
 	}
 	protocol, err := pickle.Read(l.in, pickle.Options{})
 	if err != nil {
-		return fmt.Errorf("the protocol: %w", err)
+		return fmt.Errorf("read the protocol version: %w", err)
 	}
 	if protocol != int64(legacyProtocol) {
-		return fmt.Errorf("the protocol is %.40v, expected %d", protocol, legacyProtocol)
+		return fmt.Errorf("the protocol version is %.40v, expected %d", protocol, legacyProtocol)
 	}
 	if _, err := pickle.Read(l.in, pickle.Options{}); err != nil {
-		return fmt.Errorf("the description of the machine: %w", err)
+		return fmt.Errorf("read the machine description: %w", err)
 	}
 	return nil
 }
@@ -81,11 +81,11 @@ func (l *legacy) readHeader() error {
 func (l *legacy) readStorages() error {
 	value, err := pickle.Read(l.in, pickle.Options{})
 	if err != nil {
-		return fmt.Errorf("the storage keys: %w", err)
+		return fmt.Errorf("read the storage keys: %w", err)
 	}
 	keys, err := pickle.As[*pickle.List](value)
 	if err != nil {
-		return fmt.Errorf("the storage keys: %w", err)
+		return fmt.Errorf("read the storage keys: %w", err)
 	}
 	for _, key := range keys.Items {
 		if err := l.readStorage(key); err != nil {
@@ -116,7 +116,7 @@ func (l *legacy) readStorage(key any) error {
 		return fmt.Errorf("read the length: %w", err)
 	}
 	if n := binary.LittleEndian.Uint64(head[:]); n != uint64(s.count) {
-		return fmt.Errorf("got %d items, expected %d as in the object", n, s.count)
+		return fmt.Errorf("got %d items, expected %d, the number in the saved object", n, s.count)
 	}
 	bytes := s.count * s.dtype.Size()
 	if rest := l.rest(); bytes > rest {

@@ -41,15 +41,15 @@ func TestLegacyParts(t *testing.T) {
 func TestHostileLegacy(t *testing.T) {
 	keys := []any{"r"}
 	for want, data := range map[string][]byte{
-		"lies outside the storage":      legacyFile(t, part(3, 2), keys, fourItems),
-		"reaches item 1":                legacyFile(t, part(0, 1), keys, fourItems),
-		"is not in the file":            legacyFile(t, part(0, 2), nil, ""),
-		"follow the last":               legacyFile(t, part(0, 2), keys, fourItems+"!"),
-		"not refer to this storage":     legacyFile(t, part(0, 2), []any{"s"}, fourItems),
-		"or the storage is a duplicate": legacyFile(t, part(0, 2), []any{"r", "r"}, fourItems+fourItems),
-		"as in the object":              legacyFile(t, part(0, 2), keys, "\xff\xff\xff\xff\xff\xff\xff\xff"),
-		"but only 3 bytes are left":     legacyFile(t, part(0, 2), keys, fourItems[:11]),
-		"without the magic number":      []byte("\x80\x02K\x01."),
+		"extends beyond the storage":     legacyFile(t, part(3, 2), keys, fourItems),
+		"reaches item 1":                 legacyFile(t, part(0, 1), keys, fourItems),
+		"is not in the file":             legacyFile(t, part(0, 2), nil, ""),
+		"follow the last":                legacyFile(t, part(0, 2), keys, fourItems+"!"),
+		"not refer to this storage":      legacyFile(t, part(0, 2), []any{"s"}, fourItems),
+		"or the storage is a duplicate":  legacyFile(t, part(0, 2), []any{"r", "r"}, fourItems+fourItems),
+		"the number in the saved object": legacyFile(t, part(0, 2), keys, "\xff\xff\xff\xff\xff\xff\xff\xff"),
+		"but only 3 bytes are left":      legacyFile(t, part(0, 2), keys, fourItems[:11]),
+		"without the magic number":       []byte("\x80\x02K\x01."),
 	} {
 		_, err := readBytes(data, weights.Options{})
 		assert.ErrorContains(t, err, want)

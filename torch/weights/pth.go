@@ -161,7 +161,7 @@ func (a *archive) unpack(file *zip.File) ([]byte, error) {
 		return nil, err
 	}
 	if n != size {
-		return nil, fmt.Errorf("got %d bytes, expected %d as in the directory", n, size)
+		return nil, fmt.Errorf("got %d bytes, expected %d, the size in the zip directory", n, size)
 	}
 	return out.Bytes(), nil
 }

@@ -43,7 +43,7 @@ func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	}
 	h, err := parseHeader(text, opt.MaxTensors)
 	if err != nil {
-		return nil, fmt.Errorf("the header: %w", err)
+		return nil, fmt.Errorf("parse the header: %w", err)
 	}
 	start := lengthSize + int64(len(text))
 	if err := checkLayout(h.entries, size-start); err != nil {
@@ -54,7 +54,7 @@ func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	}
 	data := make([]byte, size-start)
 	if _, err := io.ReadFull(io.NewSectionReader(r, start, size-start), data); err != nil {
-		return nil, fmt.Errorf("the data: %w", err)
+		return nil, fmt.Errorf("read the data: %w", err)
 	}
 	return h.set(data), nil
 }
@@ -66,7 +66,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 	var head [lengthSize]byte
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, lengthSize), head[:]); err != nil {
-		return nil, fmt.Errorf("the length of the header: %w", err)
+		return nil, fmt.Errorf("read the header length: %w", err)
 	}
 	length := binary.LittleEndian.Uint64(head[:])
 	if length > maxHeader {
@@ -78,7 +78,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(io.NewSectionReader(r, lengthSize, int64(length)), text); err != nil {
-		return nil, fmt.Errorf("the header: %w", err)
+		return nil, fmt.Errorf("read the header: %w", err)
 	}
 	if length == 0 || text[0] != '{' {
 		return nil, errors.New("the header does not begin with an opening brace; the file may have another format")

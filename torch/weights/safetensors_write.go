@@ -99,7 +99,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 func checkMetadata(metadata map[string]string) error {
 	for name, text := range metadata {
 		if !utf8.ValidString(name) || !utf8.ValidString(text) {
-			return fmt.Errorf("the metadata of %q are not UTF-8; remove them", name)
+			return fmt.Errorf("metadata key %q or its value is not valid UTF-8; remove it", name)
 		}
 	}
 	return nil

@@ -145,7 +145,7 @@ func (g *graph) persistent(id any) (any, error) {
 func (g *graph) storage(class pickle.Global, key string, items int64) (*storage, error) {
 	dtype, ok := dtypeBy(func(f format) string { return f.storage }, class.Name)
 	if !ok || (class.Module != "torch" && class.Module != "torch.cuda") {
-		return nil, fmt.Errorf("storage %q is an unsupported %.100q; convert the tensor to one of %s",
+		return nil, fmt.Errorf("storage %q has the unsupported type %.100q; convert the tensor to one of %s",
 			key, class, dtypeNames())
 	}
 	if items < 0 || items > math.MaxInt64/dtype.Size() {
@@ -166,13 +166,14 @@ func (g *graph) storage(class pickle.Global, key string, items int64) (*storage,
 func (g *graph) part(root *storage, description any) (any, error) {
 	fields, ok := description.(pickle.Tuple)
 	if !ok || len(fields) != 3 {
-		return nil, fmt.Errorf("the description of a part of storage %q is a %T", root.key, description)
+		return nil, fmt.Errorf("the description of a view of storage %q is a %T, expected a tuple of 3", root.key,
+			description)
 	}
 	key, ok1 := fields[0].(string)
 	offset, ok2 := fields[1].(int64)
 	items, ok3 := fields[2].(int64)
 	if !ok1 || !ok2 || !ok3 || offset < 0 || items < 0 || offset > root.count || items > root.count-offset {
-		return nil, fmt.Errorf("a part of storage %q lies outside the storage", root.key)
+		return nil, fmt.Errorf("a view of storage %q extends beyond the storage", root.key)
 	}
 	return &storage{key: key, dtype: root.dtype, count: items, root: root, offset: offset}, nil
 }

@@ -113,11 +113,11 @@ func (f *follower) execute(o order) error {
 	case o.Meet != nil:
 		return f.meet(*o.Meet)
 	case f.peers == nil:
-		return fmt.Errorf("no group joined yet: %w", torch.ErrPeer)
+		return fmt.Errorf("the follower has not joined a group yet: %w", torch.ErrPeer)
 	case o.Copy != nil:
 		return f.copy(o.Copy)
 	case !f.copied:
-		return errors.New("no network received yet")
+		return errors.New("the follower has not received the network yet")
 	}
 	return f.replica.Work(o.work, f.peers)
 }

@@ -166,7 +166,7 @@ func (g *group) place(r *rendezvous) (leave func(), err error) {
 	}
 	folder, err := g.files.MkdirTemp("", "graft-")
 	if err != nil {
-		return nil, fmt.Errorf("create a folder for the rendezvous of processes: %w", err)
+		return nil, fmt.Errorf("create the rendezvous folder: %w", err)
 	}
 	r.File = filepath.Join(folder, "meet")
 	return func() { _ = errors.Join(g.files.Remove(r.File), g.files.Remove(folder)) }, nil

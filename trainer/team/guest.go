@@ -52,7 +52,7 @@ func (g *guest) hear(most int) (m greeting, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
-		return m, errors.New("the other side does not use graft's protocol")
+		return m, errors.New("the peer does not speak graft's protocol")
 	}
 	if m.Error != "" {
 		err = fmt.Errorf("%w: %s", ErrRefused, m.Error)

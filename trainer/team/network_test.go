@@ -45,7 +45,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	_, err = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
 	require.NoError(t, err)
 	text, _ := r.ReadString('\n')
-	require.Contains(t, text, "does not use graft's protocol")
+	require.Contains(t, text, "does not speak graft's protocol")
 	_, err = team.Join(context.Background(), func() (net.Conn, error) { return nil, errors.New("no way") },
 		testToken, testVersion, means)
 	require.ErrorContains(t, err, "no way")

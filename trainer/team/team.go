@@ -31,7 +31,7 @@ func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 		return nil, nil
 	}
 	if starter == nil || fsys == nil {
-		return nil, errors.New("training in several processes needs a starter of processes and a file system")
+		return nil, errors.New("training in several processes requires a Starter and a file system")
 	}
 	r, err := torch.Describe()
 	if err == nil {
@@ -132,8 +132,7 @@ func (t *Team) await(ctx context.Context, m *member) error {
 	case err == nil && a.Error != "":
 		err = errors.New(a.Error)
 	case err == nil && a.Data != digest:
-		err = fmt.Errorf("images of the follower differ from images of the leader: %s with digest %.12s; expected "+
-			"%.12s",
+		err = fmt.Errorf("the follower's images differ from the leader's: %s with digest %.12s; expected %.12s",
 			name, a.Data, digest)
 	}
 	if m.ready = err == nil; m.ready {
