@@ -326,8 +326,9 @@ var descriptions = map[string]string{
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
 		"compared. Empty means the default baseline of the simulated world or, if it has none, the first scheduler.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of the schedulers to compare, from 'graft list schedulers'. A " +
-		"learned scheduler is the path of a run folder of 'graft learn' or of a policy file. Empty means the default " +
-		"schedulers of the simulated world.",
+		"learned scheduler is the path of a run folder of 'graft learn' or of a policy file. For jobs that keep " +
+		"their devices, a path such as \"./mine.py\" is a program that decides. Empty means the default schedulers " +
+		"of the simulated world.",
 	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 1.",
 	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each scheduler that draws random numbers, with " +
 		"consecutive seeds. Zero means 1.",

@@ -20,6 +20,9 @@ const (
 	LearnedFolder = "schedulers"            // folder with the policies of all seeds
 )
 
+// weightExtension is the ending of policy files.
+const weightExtension = ".safetensors"
+
 // Learned is a built-in or learned scheduler of a world.
 type Learned[K any] struct {
 	Kind   K
@@ -57,6 +60,10 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	p.name = learnedName(path)
 	info, err := fsys.Stat(path)
 	folder := err == nil && info.IsDir()
+	if err == nil && !folder && filepath.Ext(path) != weightExtension {
+		return l, fmt.Errorf("%s is not a learned scheduler; expected a run folder of 'graft learn' or a file "+
+			"NAME%s. Programs schedule only jobs that keep their devices", path, weightExtension)
+	}
 	file := path
 	if folder {
 		file = filepath.Join(path, LearnedFile)
@@ -74,7 +81,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 
 // learnedName is the name of a learned scheduler: the last part of its path.
 func learnedName(path string) string {
-	return strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
+	return strings.TrimSuffix(filepath.Base(filepath.Clean(path)), weightExtension)
 }
 
 // policies reads the policies of one scheduler.
@@ -92,7 +99,7 @@ type policies[K any] struct {
 func (p *policies[K]) seeds(folder string) (all []K, err error) {
 	entries, err := p.fsys.ReadDir(folder)
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".safetensors" {
+		if filepath.Ext(e.Name()) != weightExtension {
 			continue
 		}
 		one, err := p.read(filepath.Join(folder, e.Name()))

@@ -52,7 +52,8 @@ func (o *Workload) Names(r *decode.Reading) []string {
 // Schedule names the schedulers to compare.
 type Schedule struct {
 	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is the path of a run folder
-	// of 'graft learn' or of a policy file. Empty means the default schedulers of the simulated world.
+	// of 'graft learn' or of a policy file. For jobs that keep their devices, a path such as "./mine.py" is a program
+	// that decides. Empty means the default schedulers of the simulated world.
 	Schedulers []string `config:",path=word"`
 	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline of
 	// the simulated world or, if it has none, the first scheduler.
@@ -101,10 +102,10 @@ func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is the path of a learned scheduler: it contains a slash or ends like
+// IsPath reports whether the name of a scheduler is the path of a learned scheduler or of a program: it contains a slash or ends like
 // the name of a weight file.
 func IsPath(name string) bool {
-	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".safetensors")
+	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, weightExtension)
 }
 
 // Names returns the names of schedulers in a list.
