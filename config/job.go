@@ -46,8 +46,7 @@ type Job struct {
 	Network NetworkOptions  // Network to train, and its initial weights.
 	Data    dataset.Options // Dataset. Empty means synthetic images.
 	Time    TimeOptions     // Budget, clock, and planned changes of devices.
-	// Training options. The sections optimizer, schedule, augment, distill, checkpoint and parallel are outside of this
-	// section.
+	// Training options that are not in the sections optimizer, schedule, augment, distill, checkpoint and parallel.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
 	Adapt AdaptOptions    // Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.
 

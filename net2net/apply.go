@@ -43,8 +43,8 @@ type Options struct {
 	// Compatibility with the original system's deepening, including its faults: "original" inserts a batch
 	// normalisation, "original-without-norm" does not. Empty means graft's own deepening.
 	Compat Compat
-	// Gives all copies along an axis of a graph equal shares, as in Net2Net; such copies stay equal during training.
-	// False gives slightly different shares. Both keep the function.
+	// Splits the weights of a widened axis of a graph equally among the copies, as in Net2Net; such copies stay equal
+	// during training. False splits them slightly unequally. Both keep the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

@@ -73,16 +73,17 @@ settings, and writes each policy and its rewards into the folder of --out.`,
 	flags.StringVar(&o.compat, "compat", "", "simulator to reproduce: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: JSON file of the episode")
 	flags.BoolVar(&o.study, "study", false,
-		"with --compat: repeat the published experiments, and add all constant degrees")
+		"with --compat: repeat the published experiments, and also run every constant degree")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"with --study: learning algorithm, ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"with --learn: number of policies per distribution of limits; 0 means 10")
+		"with --learn: number of policies per distribution of time limits; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"with --learn: number of updates per policy, one every 4,800 actions; 0 means 15")
+		"with --learn: number of updates per policy (one update follows every 4,800 actions); 0 means 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
 		"with --study: distributions of time limits, such as A,C; empty means A,B,C,D")
-	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: number of episodes per row; 0 means 3")
+	flags.IntVar(&o.experiment.Episodes, "episodes", 0,
+		"with --study: number of episodes per row of the printed table; 0 means 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of the graphs (PipeDream profiles)")
 	return command
 }

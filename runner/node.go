@@ -102,7 +102,8 @@ its generator, rewards and faults: its baselines bit for bit, and PPO with the p
 	command.Flags().StringVar(&o.compat, "compat", "",
 		"published simulator to reproduce: tasks; empty uses machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all that need no learning")
+		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all schedulers that need "+
+			"no training")
 	return command
 }
 

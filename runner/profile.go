@@ -26,14 +26,14 @@ func newProfileCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "profile [NETWORK|CONFIG]…",
 		Short: "Measure step times on a device, for jobs on the virtual clock",
-		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
-of small networks and for the named networks: names of 'graft model list' or network files. Each
-network is measured unchanged, and deepened and widened once; named networks in up to three
-places. CONFIG is the file of a job, a scenario or a comparison: its network is measured after
-each possible action (at most 16 actions) and after 6 complete sequences of actions, with its
-batches and optimizer. All networks are warmed up and then measured in rounds, on random images;
-the profile contains the median of the rounds and half their interquartile range. Decisions and
-operations are measured too.
+		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set of
+small networks and for the named networks: names of 'graft model list' or network files. Each
+network is measured unchanged, deepened once and widened once; named networks are deepened and
+widened in up to three different places. CONFIG is the file of a job, a scenario or a comparison:
+its network is measured after each possible action (at most 16 actions) and after 6 complete
+sequences of actions, with its batches and optimizer. All networks are warmed up and then measured
+in rounds, on random images; the profile contains the median of the rounds and half their
+interquartile range. Decisions and operations are measured too.
 
 Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter,
 separately for networks that run as a graph, such as imported ones. Jobs on networks that were

@@ -53,9 +53,9 @@ type Options struct {
 	// Makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device for
 	// every run on the same machine. Default false.
 	Steady bool
-	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16" or
-	// "tf32". Weights, gradients, optimizer state and all other layers stay float32. "float16", with loss scaling, and
-	// "tf32", which rounds float32 operands to 11 significant bits, need a CUDA device. Empty means "float32".
+	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16"
+	// (with loss scaling) or "tf32" (rounds float32 operands to 11 significant bits). Weights, gradients, optimizer
+	// state and all other layers stay float32. "float16" and "tf32" need a CUDA device. Empty means "float32".
 	Precision torch.Precision
 	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. The step is
 	// recorded again after surgery and after a change of the batch size. Steps that use distillation, mixup, float16,

@@ -73,7 +73,7 @@ type Options struct {
 	// Clipping range of PPO: maximum relative change of an action's probability in a round. Zero means 0.2.
 	Clip    float64
 	Entropy float64 // Weight of the entropy of decisions in the objective. Zero means 0.003.
-	// Validation interval, in imitated workloads and in rounds. Zero means 5.
+	// Validation interval: in workloads during imitation, in rounds during reinforcement learning. Zero means 5.
 	Every int
 	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
 	Patience int

@@ -31,8 +31,8 @@ type Executor struct {
 	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
 	Backoff  time.Duration
 	Sampling time.Duration // Time between two readings of the devices, from 10ms to 1s. Default 100ms.
-	// Power of an idle device in watts. One energy column excludes it. Zero measures it for one second before the first
-	// task. A negative value leaves the column empty.
+	// Power of an idle device in watts, which is subtracted in one of the energy columns. Zero measures the power for
+	// one second before the first task. A negative value leaves this column empty.
 	IdleWatts float64
 }
 
