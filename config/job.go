@@ -107,7 +107,7 @@ func (j *Job) Validate() error {
 // trials returns an error if copies for trials would have to train in several processes.
 func (j *Job) trials() error {
 	if j.Adapt.Decider == decideTrials && j.Train.Parallel.On {
-		return errors.New("adapt.decider is trials, which trains copies in one process, but parallel.on is true; " +
+		return errors.New("adapt.decider is \"trials\", which trains copies in one process, but parallel.on is true; " +
 			"set parallel.on to false, or use another decider")
 	}
 	return nil

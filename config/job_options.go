@@ -113,7 +113,7 @@ func (o NetworkOptions) Validate() error {
 	faults.When(o.Name != "" && o.File != "", "file and name are mutually exclusive; remove one of them")
 	faults.When(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
 	faults.When(o.Fresh && o.Weights == "",
-		"fresh: requires network.weights, because without it all tensors are drawn anyway; "+
+		"fresh: requires network.weights, because without it all tensors are initialized randomly anyway;  "+
 			"set network.weights or remove fresh")
 	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are mutually exclusive; remove one of them")
 	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
@@ -193,7 +193,7 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 		}
 		if e.Change == trainer.Up && e.Devices < held || e.Change == trainer.Down && e.Devices >= held {
 			faults = append(faults, fmt.Errorf("%s: event %d has change %q and %s, but the job holds %s before it; "+
-				"correct change or devices, or omit devices to keep their number", key, k, e.Change,
+				"correct \"change\" or \"devices\", or omit \"devices\" to keep their number", key, k, e.Change,
 				words.Plural(e.Devices, "device"), words.Plural(held, "device")))
 		}
 		held = e.Devices
@@ -244,32 +244,33 @@ func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)
 	faults.When(use == OneAction && n != 1,
-		"decider is %s, which requires exactly one action, got %d; correct actions, or change decider", o.Decider, n)
+		"decider is %s, which requires exactly one action; got %d; change the actions or the decider", o.Decider, n)
 	faults.When(use == ActionsInOrder && n == 0,
-		"decider is %s, which requires at least one action; list actions, or change decider", o.Decider)
+		"decider is %s, which requires at least one action; list actions, or change the decider", o.Decider)
 	faults.When(use == NoActions && n > 0,
-		"actions are used only by the deciders %s, but the decider is %s; remove actions, or change decider",
+		"actions are used only by the deciders %s, but the decider is %s; remove the actions, or change the decider",
 		decidersWith(OneAction, ActionsInOrder, ActionChoices), o.Decider)
 	chooses := use == ActionChoices
 	faults.When(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
 		"trial_steps is %d; must be between 0 (default: 32) and %d", o.TrialSteps, mostTrialSteps)
 	faults.When(o.TrialSteps > 0 && o.Decider != decideTrials,
-		"trial_steps is used only by the decider trials, but the decider is %s; remove trial_steps, or change decider",
+		"trial_steps is used only by the decider \"trials\", but the decider is %s; remove it, or change the decider",
 		o.Decider)
 	faults.When(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
 		"kinds and actions are mutually exclusive; remove one of them")
 	faults.When(!chooses && len(o.Kinds) > 0,
-		"kinds is used only by the deciders %s, but the decider is %s; remove kinds, or change decider",
+		"kinds is used only by the deciders %s, but the decider is %s; remove it, or change the decider",
 		decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
 		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
 			"with fixed choices; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
-		faults = append(faults, errors.New("decider is policy, but the key policy is missing; "+
+		faults = append(faults, errors.New("decider is \"policy\", but the key \"policy\" is missing; "+
 			"set it to the path of a policy"))
 	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
-		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider policy, but "+
-			"the decider is %s; remove these keys, or change decider", o.Decider))
+		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider \"policy\", "+
+			"but "+
+			"the decider is %s; remove these keys, or change the decider", o.Decider))
 	}
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)

@@ -63,6 +63,6 @@ func (o SimulateOptions) Validate() error {
 	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as \"none\"")
 	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are mutually exclusive; remove one of them")
 	faults.When((o.Design == grid.Likely) != (o.Policy != ""),
-		"policy is required by the design likely, and must be empty for other designs; the design is %s", o.Design)
+		"policy is required by the design \"likely\", and must be empty for other designs; the design is %s", o.Design)
 	return errors.Join(faults...)
 }

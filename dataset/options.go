@@ -136,7 +136,7 @@ func (o Options) Validate() error {
 		"stream is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
 	faults.When(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
 		"turbo_jpeg is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
-	faults.When(o.Limit < 0, "limit is %d images; must be at least 0; 0 means no limit", o.Limit)
+	faults.When(o.Limit < 0, "limit is %d images; must be at least 0 (0 means no limit)", o.Limit)
 	faults.When(slices.ContainsFunc(o.Mean, unusable), "mean is %v; expected finite numbers", o.Mean)
 	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
 		"deviation is %v; expected numbers above 0", o.Deviation)

@@ -232,7 +232,8 @@ func (o Vary) Validate() error {
 		twice("max_degrees", o.MaxDegrees), twice("networks", o.Networks))
 	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1,
 		len(o.MaxDegrees)) * max(1, len(o.Networks))
-	faults.When(points > mostPoints, "the lists of vary have %d combinations of values; expected at most %d in one "+
+	faults.When(points > mostPoints, "the lists in section vary have %d combinations of values; expected at most "+
+		"%d in one "+
 		"run", points,
 		mostPoints)
 	return errors.Join(faults...)
