@@ -40,9 +40,9 @@ var descriptions = map[string]string{
 		"16.",
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of the faults to keep if compat = \"none\". Empty keeps no " +
 		"fault.",
-	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server " +
-		"together. If an imitated scheduler takes this action, it is split into two training samples. No effect on " +
-		"jobs without parameter servers. False keeps the action.",
+	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
+		"step. If an imitated scheduler takes this action, it is split into two training samples. No effect on jobs " +
+		"without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
 		"uses one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
@@ -178,7 +178,7 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
 		"the delay. Default 1s.",
-	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user may write; \"none\" " +
+	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user can write to; \"none\" " +
 		"disables cgroups. Empty means graft's own cgroup if it is writable.",
 	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: \"gpu\" uses the machine's GPUs, \"cpu\" " +
 		"divides the machine's processors into machine.gpus slots, \"auto\" means \"gpu\" if NVIDIA's library finds " +
@@ -203,7 +203,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
 		"takes them from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options for tasks that are generated or taken from a trace.",
-	"graft/cluster/node/world.File.Workload": "Cluster trace, at most one, in any format that 'graft trace' reads. " +
+	"graft/cluster/node/world.File.Workload": "At most one cluster trace, in any format that 'graft trace' reads. " +
 		"Its jobs with at most one GPU become tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with tasks but no busy cores, in watts. Default 60.",
 	"graft/cluster/node/world.Machine.Compat": "Reference simulator: \"tasks\" reproduces the packing environment of " +
@@ -300,8 +300,8 @@ var descriptions = map[string]string{
 		"of the trace or, if compat = \"lucid\", the start of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +
 		"its GPUs. Zero ignores memory.",
-	"graft/cluster/rigid.Options.Nodes": "Number of nodes of a single virtual cluster for all jobs. Zero means that " +
-		"vc_file lists the nodes.",
+	"graft/cluster/rigid.Options.Nodes": "Number of nodes, if all jobs share a single virtual cluster. Zero means " +
+		"that vc_file lists the nodes.",
 	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
 	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: \"consolidate\" uses as " +
 		"few nodes as possible; \"consolidate-first\" does the same but spreads a job that does not fit; \"random\" " +
@@ -432,7 +432,7 @@ var descriptions = map[string]string{
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if " +
-		"network.runtimes is set, like the original system. False continues both.",
+		"network.runtimes is set, as the original system does. False continues both.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
 		"of the training that produced network.weights. The job continues with the next epoch and its learning rate " +
 		"and, unless time.start is set, at the time when the last epoch in the file ended. Empty uses the file in " +
@@ -537,7 +537,7 @@ var descriptions = map[string]string{
 		"in memory.",
 	"graft/dataset.Options.Synthetic": "Options for synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
-		"training, like the original system. The final test accuracy is then optimistic. False keeps training, " +
+		"training, as the original system does. The final test accuracy is then optimistic. False keeps training, " +
 		"validation and test images separate.",
 	"graft/dataset.Options.TextColumn": "Name of the table column that holds the texts. Empty means \"text\".",
 	"graft/dataset.Options.Tokens": "Tokenization of text: \"bytes\" (256 tokens), \"bpe\" (byte-pair encoding with " +
@@ -585,8 +585,9 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Compute": "Library that computes gradients: \"go\" gives bit-identical results " +
 		"on every processor; \"libtorch\" is several times as fast, especially with wide layers. Empty means \"go\".",
 	"graft/learn/candidates.Options.Entropy": "Weight of the entropy of decisions in the objective. Zero means 0.003.",
-	"graft/learn/candidates.Options.Envs":    "Number of episodes that are played at once in a round. Zero means 8.",
-	"graft/learn/candidates.Options.Epochs":  "Number of passes over the actions of a round. Zero means 2.",
+	"graft/learn/candidates.Options.Envs": "Number of episodes that are played in parallel in a " +
+		"round. Zero means 8.",
+	"graft/learn/candidates.Options.Epochs": "Number of passes over the actions of a round. Zero means 2.",
 	"graft/learn/candidates.Options.Every": "Validation interval: in workloads during imitation, in rounds during " +
 		"reinforcement learning. Zero means 5.",
 	"graft/learn/candidates.Options.Gamma":  "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
@@ -651,9 +652,9 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate of reinforcement learning. Zero means 0.0001.",
 	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: \"progress\" is the fraction of epochs " +
 		"completed in the slot, summed over all jobs; \"job\" is this fraction for the action's job only; " +
-		"\"unfinished\" is the number of unfinished jobs (positive, as in the published program); \"discounted\" is " +
-		"the reward of the slot for the last action, and for each earlier action 0.99 times the reward of the next " +
-		"action. Empty means \"progress\".",
+		"\"unfinished\" is the number of unfinished jobs (positive, as in the published program); \"discounted\" " +
+		"gives the last action of a slot the reward of the slot, and each earlier action 0.99 times the reward of " +
+		"the action after it. Empty means \"progress\".",
 	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
 		"decreases it more slowly for later agents.",
 	"graft/original/dl2.ReinforcedOptions.Steps": "Number of reinforcement learning updates. Zero means 6000; a " +
@@ -753,8 +754,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.LREvery": "Decay interval of the learning rate, in episodes. Zero means 500.",
 	"graft/original/learn.Options.LRLeast": "Lower bound of the decaying learning rate. Zero means 1e-9.",
 	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: \"tangent\" is 100 tan(πa/2), " +
-		"\"accuracy\" is a itself, \"standard\" is a in standard deviations from the table's mean. Empty means " +
-		"\"tangent\".",
+		"\"accuracy\" is a itself, \"standard\" is the distance of a from the table's mean, in standard deviations. " +
+		"Empty means \"tangent\".",
 	"graft/original/learn.Options.Rule": "Learning rule: \"reinforce\" learns from sampled episodes; \"exact\" " +
 		"learns from all sequences of the table, weighted by their probability. Empty means \"reinforce\".",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration. Actions are drawn from the softmax of p " +
@@ -873,7 +874,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
 		"failure in the outcome and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
-		"decision for \"none\", and after a device removal (down event), like the original system. False keeps both.",
+		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
+		"both.",
 	"graft/trainer.Adapt.Rows": "Number of training images that calibrate new normalization layers. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
@@ -910,9 +912,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
 	"graft/trainer.Event.Change":  "Direction of the change: \"up\" grants devices, \"down\" removes devices.",
 	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number.",
-	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, like the " +
-		"original system. The steps of the abandoned epoch still change the weights, but the epoch is not evaluated, " +
-		"recorded or counted by the learning rate schedule. False continues the epoch.",
+	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, as the " +
+		"original system does. The steps of the abandoned epoch still change the weights, but the epoch is not " +
+		"evaluated, recorded or counted by the learning rate schedule. False continues the epoch.",
 	"graft/trainer.Options.AdaptiveBatch": "Batch size that adapts to the devices and to gradient noise. Empty means " +
 		"a fixed batch size.",
 	"graft/trainer.Options.Augment": "Random changes of training images. Empty means none.",
@@ -945,9 +947,9 @@ var descriptions = map[string]string{
 		"separately. Zero means the whole batch.",
 	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. If no rule is set, the job " +
 		"uses Adam with a learning rate of 0.01.",
-	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, like the " +
-		"original system; the last epoch may end after the budget, and the result is the last evaluated network. " +
-		"False reserves time for a final evaluation, so every step counts.",
+	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, as the " +
+		"original system does; the last epoch may end after the budget, and the result is the last evaluated " +
+		"network. False reserves time for a final evaluation, so every step counts.",
 	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
 		"job may change this section.",
 	"graft/trainer.Options.Precision": "Number format of convolutions and linear layers in training and evaluation: " +

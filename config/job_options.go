@@ -95,8 +95,8 @@ type NetworkOptions struct {
 	// the time when the last epoch in the file ended. Empty uses the file in the folder network.weights, if there is
 	// one.
 	Runtimes string
-	// Restarts the epoch count and the learning rate even if network.runtimes is set, like the original system. False
-	// continues both.
+	// Restarts the epoch count and the learning rate even if network.runtimes is set, as the original system does.
+	// False continues both.
 	ResetEpochs bool `config:",was=anew"`
 }
 

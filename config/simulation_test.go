@@ -154,7 +154,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
 		`adapt.decider="random"`: "a simulation tries every action of each decision",
 		`time.events=[]`:         "the timeline has no up event",
-		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: `"up" event after a "down"`,
+		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: `event after a "down"`,
 		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions allow only 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",

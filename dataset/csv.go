@@ -92,7 +92,7 @@ func readTables(fsys files.FS, o Options) (train, test []row, err error) {
 func readTable(fsys files.FS, path string, o Options) ([]row, error) {
 	data, err := files.ReadAll(fsys, path, mostText)
 	if err != nil {
-		return nil, fmt.Errorf("read a table of at most %d MiB: %w", mostText>>20, err)
+		return nil, fmt.Errorf("read a table (limit: %d MiB): %w", mostText>>20, err)
 	}
 	rows, err := parseTable(data, o)
 	if err != nil {

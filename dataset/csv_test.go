@@ -161,7 +161,7 @@ func TestTablesOfTooManyLabels(t *testing.T) {
 	}
 	require.NoError(t, table(4000, 2))
 	require.NoError(t, table(900, 1))
-	require.ErrorContains(t, table(4000, 1), "4000 of 4000 labels are distinct, so most labels occur only once and cannot "+
-		"be learned")
+	require.ErrorContains(t, table(4000, 1), "4000 of 4000 labels are distinct, so most labels occur only once "+
+		"and cannot be learned")
 	require.ErrorContains(t, table(140_000, 2), "70000 distinct labels; expected 2 to 65536")
 }

@@ -72,8 +72,8 @@ type Options struct {
 	// the seed determines the images. For the kind "digits", and for a folder without a test folder, the same number
 	// of images is also held out for testing. Zero means 0.1.
 	ValidationShare float64
-	// Uses the test images for validation and all other images for training, like the original system. The final test
-	// accuracy is then optimistic. False keeps training, validation and test images separate.
+	// Uses the test images for validation and all other images for training, as the original system does. The final
+	// test accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
 	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.
 	Synthetic        SyntheticOptions // Options for synthetic images.

@@ -30,9 +30,9 @@ user, virtual cluster, name, model, dataset, devices, profile and date. No estim
 information.
 
 Without --history, there is no model for the first week. Each estimate is then the mean duration
-of completed jobs: those with the same user, name and devices; if there are none, those of the
-same user; if there are none, all of them. If no job has ended, the estimate is one hour. The same
-rule applies as long as fewer than` + fmt.Sprint(2*defaultLeastRows()) +
+of completed jobs: jobs with the same user, name and devices; without any, jobs of the same user;
+without any, all jobs. If no job has ended, the estimate is one hour. The same rule applies as
+long as fewer than` + fmt.Sprint(2*defaultLeastRows()) +
 			` jobs have ended. The number of jobs estimated
 without a model is printed.
 

@@ -66,10 +66,10 @@ run folder of FILE. Differences are relative to --against.
 table, and the printed report. 'graft report' and 'graft plot' read it.
 
 --compat prints the report of the original system for one policy, with token 0 before the layers
-if the published report had it. The last version of the original system had two faults, which
---as-published reproduces: for a policy that started from another policy, it evaluated that
-other policy (from the sibling folder); and it never put token 0 before the layers, although
-policies for the first network learned with it.`,
+if the published report had it. --as-published also reproduces two faults of the original system's
+last version. First, if a policy was initialized from another policy, it evaluated the other
+policy (in the sibling folder). Second, it never put token 0 before the layers, although policies
+for the first network were trained with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -124,7 +124,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate policies that learned from `+
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate policies trained on `+
 		`the other tables: "scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves `+
 		`out all tables with the same value; "held-out" leaves out the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",

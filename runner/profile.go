@@ -35,11 +35,11 @@ sequences of actions, with its batches and optimizer. All networks are warmed up
 in rounds, on random images; the profile contains the median of the rounds and half their
 interquartile range. Decisions and operations are measured too.
 
-Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter,
-separately for networks that run as a graph, such as imported ones. Jobs on networks that were
-not measured, such as the result of a decision, are charged by the rates, corrected by measured
-networks of the same class. profile prints the error of the rates, by leaving out each network
-in turn.
+Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter.
+Imported networks, and others that run as a graph of operators, get separate rates. If a job's
+network was not measured, for example because a decision created it, its work is charged by the
+rates, with a correction from measured networks of the same class. profile prints the error of the
+rates, estimated by leaving out each network in turn.
 
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an
 idle machine; other load makes the profile less accurate and increases the spreads.`,

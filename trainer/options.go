@@ -39,11 +39,11 @@ type Options struct {
 	Distill Distill
 	// Keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
 	Exact bool
-	// Abandons the epoch at every change of devices and starts a new one, like the original system. The steps of the
-	// abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the learning
-	// rate schedule. False continues the epoch.
+	// Abandons the epoch at every change of devices and starts a new one, as the original system does. The steps of
+	// the abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the
+	// learning rate schedule. False continues the epoch.
 	Abandon bool
-	// Trains until the budget is used up and evaluates only whole epochs, like the original system; the last epoch
+	// Trains until the budget is used up and evaluates only whole epochs, as the original system does; the last epoch
 	// may end after the budget, and the result is the last evaluated network. False reserves time for a final
 	// evaluation, so every step counts.
 	Overrun bool
@@ -86,7 +86,7 @@ type Adapt struct {
 	// Number of training images that calibrate new normalization layers. Zero means 256.
 	Rows int
 	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
-	// device removal (down event), like the original system. False keeps both.
+	// device removal (down event), as the original system does. False keeps both.
 	Reset bool
 	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
 	Divide float64

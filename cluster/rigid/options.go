@@ -26,7 +26,7 @@ type Options struct {
 	// cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If both are unset,
 	// graft reads vc_config.csv in the folder cluster.data.
 	VCFile string `config:"vc_file,path"`
-	// Number of nodes of a single virtual cluster for all jobs. Zero means that vc_file lists the nodes.
+	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
 	// Number of GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`

@@ -60,7 +60,7 @@ type Options struct {
 	// Library that computes gradients: "go" gives bit-identical results on every processor; "libtorch" is several times
 	// as fast, especially with wide layers. Empty means "go".
 	Compute string `config:",one=go|libtorch"`
-	Envs    int    // Number of episodes that are played at once in a round. Zero means 8.
+	Envs    int    // Number of episodes that are played in parallel in a round. Zero means 8.
 	// Number of actions per episode and round. No effect with baseline = "workload", which plays episodes to the end.
 	// Zero means 2048.
 	Actions int     `config:"rollout,was=actions"`

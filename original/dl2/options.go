@@ -106,8 +106,8 @@ type ReinforcedOptions struct {
 	Every int     // Update interval, in slots. Zero means 1.
 	// Reward of actions: "progress" is the fraction of epochs completed in the slot, summed over all jobs; "job" is
 	// this fraction for the action's job only; "unfinished" is the number of unfinished jobs (positive, as in the
-	// published program); "discounted" is the reward of the slot for the last action, and for each earlier action
-	// 0.99 times the reward of the next action. Empty means "progress".
+	// published program); "discounted" gives the last action of a slot the reward of the slot, and each earlier
+	// action 0.99 times the reward of the action after it. Empty means "progress".
 	Reward string `config:",one=progress|job|unfinished|discounted"`
 	// Weight of the negative entropy in the loss. Zero means 0.1; a negative value means no entropy term.
 	Entropy  float64

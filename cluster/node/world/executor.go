@@ -25,8 +25,8 @@ type Executor struct {
 	Grace time.Duration // Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.
 	// Maximum log size per attempt of a task, in MiB. A longer log loses its middle part. Default 16.
 	Log int `config:"log_mb"`
-	// Path of a cgroup v2 folder that the user may write; "none" disables cgroups. Empty means graft's own cgroup if it
-	// is writable.
+	// Path of a cgroup v2 folder that the user can write to; "none" disables cgroups. Empty means graft's own cgroup
+	// if it is writable.
 	Cgroup string
 	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
 	Backoff  time.Duration
