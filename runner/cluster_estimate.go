@@ -32,7 +32,7 @@ information.
 Without --history, there is no model for the first week. Each estimate is then the mean duration
 of completed jobs: jobs with the same user, name and devices; without any, jobs of the same user;
 without any, all jobs. If no job has ended, the estimate is one hour. The same rule applies as
-long as fewer than` + fmt.Sprint(2*defaultLeastRows()) +
+long as fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
 			` jobs have ended. The number of jobs estimated
 without a model is printed.
 

@@ -28,8 +28,9 @@ reports which arms are significantly better. The arms:
   best fixed          the sequence of actions with the highest mean validation accuracy on
                       selection seeds, which no arm uses
 
-Differences from the arm never are paired by seed, with 95% intervals by Student's t-distribution.
-compare.actions or compare.kinds list the candidate actions for the arms random and best fixed.
+Differences from the arm "never" are paired by seed, with 95% intervals by Student's
+t-distribution. compare.actions or compare.kinds list the candidate actions for the arms "random"
+and "best fixed".
 
 The run folder contains a run folder for each trial. Workers run the trials; --resume continues
 after a stop or a kill.`,

@@ -38,7 +38,7 @@ func newFabricRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
 		Short: "Simulate episodes in which jobs arrive, are split and placed, and run or are blocked",
-		Long: `run simulates the episodes that CONFIG, a file with the section fabric, describes. A scheduler
+		Long: `run simulates the episodes that CONFIG describes, a file with a section [fabric]. A scheduler
 chooses the degree of each arriving job: the number of parts into which its training step is
 split. A job is blocked if no servers are free for it or if it would exceed its time limit. All
 schedulers get the same jobs. Schedulers:

@@ -27,8 +27,8 @@ NAME.safetensors with its weights. FILE is one of
 Nothing in an archive is executed, and pickles are rejected. If an operator cannot be mapped,
 nothing is written; the error lists each call and its remedy.
 
-import prints a network that python/graft_export.py exported exactly as PyTorch does, and the
-operators of any other network.`,
+If python/graft_export.py wrote FILE, import prints the network exactly as PyTorch does. Otherwise
+it prints the operators.`,
 		Example: `  graft model import net.pt2 --out net
   graft model forward net.toml --weights net.safetensors --inputs in.json`,
 		Args: cobra.ExactArgs(1),

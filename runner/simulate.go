@@ -28,9 +28,9 @@ Results are cached by a digest of their inputs, for this scenario and others. Th
 policies learn from is written into the run folder. The same command continues after a stop or a
 kill, and reruns damaged work. Failed sequences are left out and reported; --retry retries them.
 
-With --engine slurm the workers are a job array: the command submits it and returns. 'graft
-fleet attach' supervises it and collects the table, from any machine with access to the folder;
-with --wait, the submitting command does this itself. The section fleet sets the resources of
+With --engine slurm the workers are a job array: the command submits it and returns. 'graft fleet
+attach' supervises it and collects the table, from any machine with access to the folder; with
+--wait, the submitting command does this itself. The section [fleet] sets the resources of
 workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
