@@ -20,13 +20,13 @@ var descriptions = map[string]string{
 		"batch that users request.",
 	"graft/cluster/adaptive/world.File.Workload": "Job traces. Required. A trace is a table with the columns name, " +
 		"time, application, num_replicas and batch_size, or a cluster trace in any format that 'graft trace' reads; " +
-		"each job of a cluster trace gets an application of similar size. Names of files that do not exist are " +
-		"looked up in three places: the folder adaptive.data, its subfolder \"workloads\", and the subfolders of " +
-		"\"workloads\".",
+		"each job of a cluster trace gets an application of similar size. If a file does not exist, its name is " +
+		"looked up in the folder adaptive.data, in the subfolder \"workloads\" of this folder, and in the subfolders " +
+		"of \"workloads\".",
 	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: \"pollux\" reproduces Pollux's simulator " +
 		"with its faults, \"none\" corrects the faults. Default \"none\".",
-	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a folder, directly in " +
-		"this folder or in its subfolder \"traces\", which holds placements.csv and validation-BATCH.csv; " +
+	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder here or " +
+		"in the subfolder \"traces\". The application's subfolder holds placements.csv and validation-BATCH.csv; " +
 		"applications.csv lists the epochs of all applications. Required.",
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
@@ -167,11 +167,11 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
-		"demand. Empty means vcYVn, as published for the cluster Venus. If the trace lacks it, empty means the " +
-		"largest virtual cluster that does not already give the profiler a node.",
+		"demand. Empty means vcYVn, as published for the cluster Venus, if the trace has it; otherwise the largest " +
+		"virtual cluster that does not already give the profiler a node.",
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
-		"means vc8Gr and vcefl, as published for the cluster Venus; if the trace lacks them, empty means the two " +
-		"largest virtual clusters.",
+		"means vc8Gr and vcefl, as published for the cluster Venus, if the trace has them; otherwise the two largest " +
+		"virtual clusters.",
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
@@ -198,7 +198,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
 	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
-		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. If schedulers " +
+		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill. If schedulers " +
 		"are named, 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
 		"takes them from a trace.",
@@ -292,8 +292,8 @@ var descriptions = map[string]string{
 		"faults, \"none\" corrects the faults. Default \"none\".",
 	"graft/cluster/rigid.Options.Data": "Folder of cluster data: vc_config.csv (virtual clusters and their nodes), " +
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
-		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes or vc_file is set and no " +
-		"scheduler needs the other files.",
+		"*throughput_pred.csv (forecast of submissions). May be empty if the key \"nodes\" or \"vc_file\" is set and " +
+		"no scheduler needs the other files.",
 	"graft/cluster/rigid.Options.Format": "Trace format: a name that 'graft list formats' prints. Empty detects the " +
 		"format from the trace's first lines.",
 	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
@@ -329,8 +329,8 @@ var descriptions = map[string]string{
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
 		"compared. Empty means the default baseline of the simulated world or, if it has none, the first scheduler.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of the schedulers to compare, from 'graft list schedulers'. A " +
-		"learned scheduler is the path of a run folder of 'graft learn' or of a policy file. Empty means the default " +
-		"schedulers of the simulated world.",
+		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. Empty means the " +
+		"default schedulers of the simulated world.",
 	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 1.",
 	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each scheduler that draws random numbers, with " +
 		"consecutive seeds. Zero means 1.",
@@ -422,8 +422,8 @@ var descriptions = map[string]string{
 	"graft/config.Job.Time":    "Budget, clock, and planned changes of devices.",
 	"graft/config.Job.Train": "Training options that are not in the sections optimizer, schedule, augment, distill, " +
 		"checkpoint and parallel.",
-	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. Zero means the number of " +
-		"classes in the dataset if the network is from the zoo; it leaves the layer of a network file unchanged.",
+	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. For a network of the zoo, " +
+		"zero means the number of classes in the dataset; for a network file, zero leaves the layer unchanged.",
 	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Cannot be " +
 		"combined with network.name.",
 	"graft/config.NetworkOptions.Fresh": "Initializes the parameters randomly from run.seed even if network.weights " +
@@ -615,10 +615,10 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Equal": "Splits the weights of a widened axis of a graph equally among the copies, as in " +
 		"Net2Net; such copies stay equal during training. False splits them slightly unequally. Both keep the " +
 		"function.",
-	"graft/net2net.Options.Form": "Form of a deepening: \"identity\" inserts an identity layer; \"residual\" adds a " +
+	"graft/net2net.Options.Form": "Form of a new block: \"identity\" inserts an identity layer; \"residual\" adds a " +
 		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
-		"only in graphs, adds plain copies, which change the function. Empty means \"identity\" if possible and " +
-		"\"residual\" otherwise; in graphs, \"residual\".",
+		"only in graphs, adds plain copies, which change the function. Empty means \"residual\" in graphs; elsewhere " +
+		"it means \"identity\" if possible, otherwise \"residual\".",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
 		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, keeps the " +
 		"function exactly.",
@@ -809,9 +809,9 @@ var descriptions = map[string]string{
 		"means 10.",
 	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
 	"graft/simulation/learning.Options.Method": "Form of the policy: \"network\" learns by the exact gradient of its " +
-		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices; " +
-		"of the keys in this section, it uses only \"reward\", \"smooth\", \"pool\", \"without\", \"trees\" and " +
-		"\"leaf\". Empty means \"network\".",
+		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices. " +
+		"Of the keys in this section, \"forest\" uses only \"reward\", \"smooth\", \"pool\", \"without\", \"trees\" " +
+		"and \"leaf\". Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
@@ -822,8 +822,8 @@ var descriptions = map[string]string{
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
 		"deviation for all tables. Empty standardises the accuracies of each table.",
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
-		"step, with the mean reward of the other sequences as baseline. REINFORCE uses the key entropy but not beta. " +
-		"Zero uses the exact gradient.",
+		"step, with the mean reward of the other sequences as the baseline. REINFORCE uses the key \"entropy\" but " +
+		"not \"beta\". Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
 		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = " +
 		"\"new\".",
@@ -831,7 +831,7 @@ var descriptions = map[string]string{
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
 		"units of the reward; learning ends if the objective grows by less. Has no effect if learn.sampled is set. " +
-		"Zero means 0.001; a negative value never ends learning early.",
+		"Zero means 0.001; a negative value disables early stopping.",
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
 	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
 		"0 (no decay), or 0.3 if learn.for = \"new\".",

@@ -79,8 +79,8 @@ type NetworkOptions struct {
 	// Cannot be combined with network.file.
 	Name string
 	File string // Path of a network file. Empty means a network of the zoo. Cannot be combined with network.name.
-	// Number of outputs of the last linear layer. Zero means the number of classes in the dataset if the network is
-	// from the zoo; it leaves the layer of a network file unchanged.
+	// Number of outputs of the last linear layer. For a network of the zoo, zero means the number of classes in the
+	// dataset; for a network file, zero leaves the layer unchanged.
 	Classes int `json:",omitempty"`
 	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system; the job
 	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from a

@@ -55,7 +55,7 @@ looks for a file in the --data folder: with _ebm in its name, such as jobs_ebm.c
 	flags.StringArrayVar(&o.History, "history", nil,
 		"earlier trace, used only for learning; repeatable")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
-		"when to train a model: week (every week), none (only once) or never")
+		"when to train: week (a new model every week), none (a single model) or never (no model)")
 	flags.BoolVar(&o.Past, "past", false, "use durations of similar completed jobs as features")
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for 'graft cluster shapes'")
 	_ = command.MarkFlagRequired("trace")

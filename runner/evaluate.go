@@ -106,7 +106,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"with --compat: reproduce the faults of the original system's last version")
 	flags.StringVar(&o.Prefix, "prefix", "", `whether policies of the original system read token 0 before `+
-		`the layers: "always" or "never"; empty does as in training or, with --compat, as in the published report`)
+		`the layers: "always" or "never"; empty means as in training (with --compat: as in the published report)`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")

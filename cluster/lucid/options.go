@@ -20,10 +20,10 @@ type Options struct {
 	// Maximum size of a job that is profiled, in GPUs. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`
 	// Names of the virtual clusters that each give the profiler one node. Empty means vc8Gr and vcefl, as published
-	// for the cluster Venus; if the trace lacks them, empty means the two largest virtual clusters.
+	// for the cluster Venus, if the trace has them; otherwise the two largest virtual clusters.
 	From []string
 	// Name of the virtual cluster that lends the profiler an additional node on demand. Empty means vcYVn, as
-	// published for the cluster Venus. If the trace lacks it, empty means the largest virtual cluster that does not
+	// published for the cluster Venus, if the trace has it; otherwise the largest virtual cluster that does not
 	// already give the profiler a node.
 	Echo string
 }

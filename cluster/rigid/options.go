@@ -16,9 +16,9 @@ import (
 // Options describes the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
 // looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated job
-	// durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
-	// submissions). Empty is allowed if nodes or vc_file is set and no scheduler needs the other files.
+	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated
+	// job durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
+	// submissions). May be empty if the key "nodes" or "vc_file" is set and no scheduler needs the other files.
 	Data string `config:",path"`
 	// Trace format: a name that 'graft list formats' prints. Empty detects the format from the trace's first lines.
 	Format string

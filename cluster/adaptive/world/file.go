@@ -48,8 +48,8 @@ type File struct {
 	Adaptive Options // Applications of the jobs, and the simulated cluster.
 	// Job traces. Required. A trace is a table with the columns name, time, application, num_replicas and batch_size,
 	// or a cluster trace in any format that 'graft trace' reads; each job of a cluster trace gets an application of
-	// similar size. Names of files that do not exist are looked up in three places: the folder adaptive.data, its
-	// subfolder "workloads", and the subfolders of "workloads".
+	// similar size. If a file does not exist, its name is looked up in the folder adaptive.data, in the subfolder
+	// "workloads" of this folder, and in the subfolders of "workloads".
 	Workload study.Workload
 	// Schedulers to compare. Rigid schedulers keep the devices and the batch that users request.
 	Schedule                  Schedule

@@ -13,8 +13,8 @@ import (
 // Options describes the applications and the cluster. Paths use the operating system's syntax. Relative paths are
 // looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Folder of applications. Each application has a folder, directly in this folder or in its subfolder "traces",
-	// which holds placements.csv and validation-BATCH.csv; applications.csv lists the epochs of all applications.
+	// Folder of applications. Each application has a subfolder here or in the subfolder "traces". The application's
+	// subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the epochs of all applications.
 	// Required.
 	Data    string `config:",path" result:"contents"`
 	Nodes   int    // Number of nodes; all nodes have the same number of GPUs. Default 16.
