@@ -118,8 +118,9 @@ func (p *Pool) checkNode(nd *node) error {
 	}
 	for k := range used {
 		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
-			return fmt.Errorf("jobs use %[5]d of resource %[3]d of node %[1]d, but the counter is %[4]d; the node "+
-				"has %[2]d",
+			return fmt.Errorf("jobs use %[5]d units of resource %[3]d on node %[1]d, but the counter is %[4]d; the "+
+				"node "+
+				"has %[2]d units",
 				nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
 		}
 	}
@@ -129,7 +130,7 @@ func (p *Pool) checkNode(nd *node) error {
 			counted = int(nd.parts[g])
 		}
 		if taken != counted || taken > Whole {
-			return fmt.Errorf("jobs use %[3]d thousandths of device %[1]d of node %[2]d, but the counter is %[4]d", g,
+			return fmt.Errorf("jobs use %[3]d thousandths of device %[1]d on node %[2]d, but the counter is %[4]d", g,
 				nd.name, taken, counted)
 		}
 	}

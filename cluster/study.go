@@ -55,7 +55,8 @@ const maxGPUs = 1 << 21
 func (s *Study) Validate() error {
 	faults := s.validateCluster()
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
-		faults = append(faults, fmt.Errorf("%d estimates for %d jobs; expected one for each job", len(s.Estimates),
+		faults = append(faults, fmt.Errorf("got %d estimates for %d jobs; expected one estimate per "+
+			"job", len(s.Estimates),
 			len(s.Jobs)))
 	}
 	faults.When(s.Begin < 0, "the simulation begins at second %d; expected 0 or later", s.Begin)

@@ -34,7 +34,7 @@ func (l *TreeLearning) Complete(fsys files.FS) error {
 	}
 	l.trees, l.held = read("folders", l.Tables.Folders), read("held_out", l.Tables.HeldOut)
 	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("read learning: %w", err)
+		return fmt.Errorf("read learning configuration: %w", err)
 	}
 	return nil
 }

@@ -20,13 +20,14 @@ var descriptions = map[string]string{
 		"batch that users request.",
 	"graft/cluster/adaptive/world.File.Workload": "Job traces. Required. A trace is a table with the columns name, " +
 		"time, application, num_replicas and batch_size, or a cluster trace in any format that 'graft trace' reads; " +
-		"jobs of a cluster trace get applications of similar size. A name that is not a file is looked up in " +
-		"adaptive.data, in its folder workloads and in the subfolders of that folder.",
+		"each job of a cluster trace gets an application of similar size. If a file does not exist, its name is " +
+		"looked up in the folder adaptive.data, in the subfolder \"workloads\" of this folder, and in the subfolders " +
+		"of \"workloads\".",
 	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: \"pollux\" reproduces Pollux's simulator " +
 		"with its faults, \"none\" corrects the faults. Default \"none\".",
-	"graft/cluster/adaptive/world.Options.Data": "Folder of applications, one subfolder per application, directly in " +
-		"this folder or in its subfolder traces. An application's subfolder holds placements.csv and " +
-		"validation-BATCH.csv; applications.csv lists the epochs of all applications. Required.",
+	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder here or " +
+		"in the subfolder \"traces\". The application's subfolder holds placements.csv and validation-BATCH.csv; " +
+		"applications.csv lists the epochs of all applications. Required.",
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
 	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
@@ -39,9 +40,9 @@ var descriptions = map[string]string{
 		"16.",
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of the faults to keep if compat = \"none\". Empty keeps no " +
 		"fault.",
-	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server " +
-		"together. If an imitated scheduler takes this action, it is split into two training samples. No effect on " +
-		"jobs without parameter servers. False keeps the action.",
+	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
+		"step. If an imitated scheduler takes this action, it is split into two training samples. No effect on jobs " +
+		"without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
 		"uses one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
@@ -78,9 +79,9 @@ var descriptions = map[string]string{
 		"value, or no error if the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
-		"format of adaptive.data, replaces the job types and has no parameter servers. The value \"analytic\" " +
-		"computes speeds from the computation and communication of the job types. Required unless the trace sets " +
-		"analytic speeds.",
+		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. The value " +
+		"\"analytic\" computes speeds from the computation and communication of the job types. Required unless the " +
+		"trace sets analytic speeds.",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
@@ -96,7 +97,7 @@ var descriptions = map[string]string{
 		"one server. Zero means 1.",
 	"graft/cluster/fabric/world.Demand.Most": "Largest time limit of a job, as a fraction of its time on one server. " +
 		"With limits = \"fixed\", every job has this limit. Zero means 1.",
-	"graft/cluster/fabric/world.Demand.Period": "Period of the load change that demand.swing sets, in jobs. Zero " +
+	"graft/cluster/fabric/world.Demand.Period": "Period of the load variation (see demand.swing), in jobs. Zero " +
 		"means 50.",
 	"graft/cluster/fabric/world.Demand.Seed": "Random seed of the first episode. Default 1.",
 	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each time limit in demand.values. Empty means " +
@@ -104,12 +105,12 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Demand.Skewness": "Skewness of the time limits, for limits = \"skewed\". A positive " +
 		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5.",
 	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
-	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of the periodic change of the load, relative to the load, " +
-		"from 0 to below 1. Zero keeps the load constant.",
+	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of a periodic load variation, relative to the load, from 0 " +
+		"to below 1. Zero keeps the load constant.",
 	"graft/cluster/fabric/world.Demand.TestCount": "Number of test episodes, on which schedulers are compared. Zero " +
 		"means 5.",
 	"graft/cluster/fabric/world.Demand.TrainCount": "Number of training episodes. Zero means 20.",
-	"graft/cluster/fabric/world.Demand.ValidationCount": "Number of validation episodes, which select the best " +
+	"graft/cluster/fabric/world.Demand.ValidationCount": "Number of validation episodes, used to select the best " +
 		"learned policy. Zero means 10.",
 	"graft/cluster/fabric/world.Demand.Values": "Time limits to draw from, for limits = \"values\", as fractions of " +
 		"a job's time on one server.",
@@ -124,8 +125,8 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Graphs.Models": "Neural networks to train: names from the zoo, network files, " +
 		"PipeDream profiles (.txt) or graphs (.json). Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and " +
 		"LargeConvNet.",
-	"graft/cluster/fabric/world.Graphs.Profile": "Device profile with the operation times of models, by name or " +
-		"file. Empty means round-gpu.",
+	"graft/cluster/fabric/world.Graphs.Profile": "Device profile that gives the operation times of the models: a " +
+		"name or a file path. Empty means round-gpu.",
 	"graft/cluster/fabric/world.Graphs.Sizes": "Image height and width in pixels, one value per model. A value of " +
 		"zero, or an empty list, keeps the model's own size.",
 	"graft/cluster/fabric/world.Graphs.Weights": "Relative frequency of each model among the jobs. Empty means equal " +
@@ -166,25 +167,26 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
-		"demand. Empty means vcYVn, as published for the cluster Venus, or the largest virtual cluster that does not " +
-		"give the profiler a node.",
+		"demand. Empty means vcYVn, as published for the cluster Venus, if the trace has it; otherwise the largest " +
+		"virtual cluster that does not already give the profiler a node.",
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
-		"means vc8Gr and vcefl, as published for the cluster Venus, or the two largest virtual clusters if the trace " +
-		"lacks these.",
+		"means vc8Gr and vcefl, as published for the cluster Venus, if the trace has them; otherwise the two largest " +
+		"virtual clusters.",
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
 		"the delay. Default 1s.",
-	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user may write; \"none\" " +
+	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user can write to; \"none\" " +
 		"disables cgroups. Empty means graft's own cgroup if it is writable.",
 	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: \"gpu\" uses the machine's GPUs, \"cpu\" " +
 		"divides the machine's processors into machine.gpus slots, \"auto\" means \"gpu\" if NVIDIA's library finds " +
 		"GPUs and \"cpu\" otherwise. Default \"auto\".",
 	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.",
-	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts. One energy column excludes it. " +
-		"Zero measures it for one second before the first task. A negative value leaves the column empty.",
+	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, which is subtracted in one of " +
+		"the energy columns. Zero measures the power for one second before the first task. A negative value leaves " +
+		"this column empty.",
 	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. A longer log loses its " +
 		"middle part. Default 16.",
 	"graft/cluster/node/world.Executor.Sampling": "Time between two readings of the devices, from 10ms to 1s. " +
@@ -196,21 +198,22 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
 	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
-		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. If schedulers " +
+		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill. If schedulers " +
 		"are named, 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
 		"takes them from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options for tasks that are generated or taken from a trace.",
-	"graft/cluster/node/world.File.Workload": "Cluster trace, at most one, in any format that 'graft trace' reads. " +
+	"graft/cluster/node/world.File.Workload": "At most one cluster trace, in any format that 'graft trace' reads. " +
 		"Its jobs with at most one GPU become tasks.",
-	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task, in watts. Default 60.",
+	"graft/cluster/node/world.Machine.Active": "Power of a GPU with tasks but no busy cores, in watts. Default 60.",
 	"graft/cluster/node/world.Machine.Compat": "Reference simulator: \"tasks\" reproduces the packing environment of " +
 		"a published study of GPU schedulers, with its generator, rewards and faults; \"none\" is graft's own " +
 		"simulator. Default \"none\".",
 	"graft/cluster/node/world.Machine.Contention": "Slowdown coefficient of tasks on the same GPU, from 0 to 10: the " +
 		"speed of a task is divided by 1 + contention × (cores that other tasks use / cores of the GPU). Default 0.",
 	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than all cores of a GPU: " +
-		"\"shared\" slows them down, \"whole\" makes a task wait. Default \"shared\".",
+		"\"shared\" runs them together, more slowly; \"whole\" makes a task wait until enough cores are free. " +
+		"Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
 	"graft/cluster/node/world.Machine.GPUs": "Number of identical GPUs. Default 4. Cannot be combined with " +
@@ -219,8 +222,8 @@ var descriptions = map[string]string{
 		"Cannot be combined with gpus and memory_mb. Empty uses those two keys.",
 	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Cannot be combined with " +
 		"memories_mb.",
-	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': measured " +
-		"slowdowns of pairs of task kinds on one GPU. Empty means no measured slowdowns.",
+	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': slowdowns " +
+		"measured for pairs of tasks, by kind, that share a GPU. Empty means no measured slowdowns.",
 	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU in memories_mb; task durations are " +
 		"divided by it. Empty means 1 for each GPU.",
 	"graft/cluster/node/world.Machine.Stop": "Method to stop a task: \"signal\" pauses its processes, which keep " +
@@ -245,8 +248,8 @@ var descriptions = map[string]string{
 		"Default 100.",
 	"graft/cluster/node/world.Task.Count": "Number of copies of the task. If above 1, a number is appended to each " +
 		"name. Default 1.",
-	"graft/cluster/node/world.Task.Duration": "Run time of the task alone on a GPU, for simulations and schedulers. " +
-		"Zero means unknown, which only a real task allows.",
+	"graft/cluster/node/world.Task.Duration": "Run time of the task when it has a GPU to itself, for simulations and " +
+		"schedulers. Zero means unknown, and is allowed only for a real task.",
 	"graft/cluster/node/world.Task.Env": "Additional environment variables of a real task, such as SEED=1. Empty " +
 		"adds none.",
 	"graft/cluster/node/world.Task.Estimate": "Estimated duration that schedulers use. Zero means the true duration.",
@@ -263,8 +266,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.Priority": "Scheduling priority; tasks with larger values run first. Default 0.",
 	"graft/cluster/node/world.Task.Retries":  "Maximum number of retries of a real task after failures. Default 0.",
 	"graft/cluster/node/world.Task.Tickets":  "Number of tickets in lottery and stride scheduling. Default 1.",
-	"graft/cluster/node/world.Task.Timeout": "Maximum running time of a real task, which is then terminated. Zero " +
-		"means no limit.",
+	"graft/cluster/node/world.Task.Timeout": "Maximum running time of a real task, after which it is terminated. " +
+		"Zero means no limit.",
 	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing. Default 1.",
 	"graft/cluster/node/world.Tasks.EstimateError": "Maximum relative error of the duration estimates that " +
 		"schedulers use, from 0 to below 1. Errors are drawn uniformly between minus and plus this value. Default 0.",
@@ -277,8 +280,8 @@ var descriptions = map[string]string{
 		"20.",
 	"graft/cluster/node/world.Tasks.TrainCount": "Number of training workloads. Default 100.",
 	"graft/cluster/node/world.Tasks.Unit":       "Time unit of generated task durations. Default 1s.",
-	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, which select the best learned " +
-		"policy. Default 20.",
+	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, used to select the best " +
+		"learned policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
@@ -289,16 +292,16 @@ var descriptions = map[string]string{
 		"faults, \"none\" corrects the faults. Default \"none\".",
 	"graft/cluster/rigid.Options.Data": "Folder of cluster data: vc_config.csv (virtual clusters and their nodes), " +
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
-		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes or vc_file is set and no " +
-		"scheduler needs the other files.",
+		"*throughput_pred.csv (forecast of submissions). May be empty if the key \"nodes\" or \"vc_file\" is set and " +
+		"no scheduler needs the other files.",
 	"graft/cluster/rigid.Options.Format": "Trace format: a name that 'graft list formats' prints. Empty detects the " +
 		"format from the trace's first lines.",
 	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
 		"of the trace or, if compat = \"lucid\", the start of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +
 		"its GPUs. Zero ignores memory.",
-	"graft/cluster/rigid.Options.Nodes": "Number of nodes of a single virtual cluster for all jobs. Zero means that " +
-		"vc_file lists the nodes.",
+	"graft/cluster/rigid.Options.Nodes": "Number of nodes, if all jobs share a single virtual cluster. Zero means " +
+		"that vc_file lists the nodes.",
 	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
 	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: \"consolidate\" uses as " +
 		"few nodes as possible; \"consolidate-first\" does the same but spreads a job that does not fit; \"random\" " +
@@ -308,15 +311,15 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
-		"vc_config.csv. Empty means a single virtual cluster for all jobs, of the size that nodes gives, or " +
-		"vc_config.csv in data if nodes is zero.",
+		"vc_config.csv. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number " +
+		"of nodes. If both are unset, graft reads vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only that part; other jobs can use the rest.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
-		"that users requested, and the longest limit of the trace for a job without one; \"lgb\" and \"ebm\" read " +
-		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other text is a file path. Empty " +
-		"means \"ebm\" for lucid, \"lgb\" for other schedulers that need estimates, and for backfill \"limits\" if " +
-		"the trace has time limits, else \"exact\".",
+		"that users requested (for a job without one, the longest limit in the trace); \"lgb\" and \"ebm\" read " +
+		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +
+		"empty, the default depends on the scheduler: \"ebm\" for lucid; \"limits\" for backfill, or \"exact\" if " +
+		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of the trace: times since the " +
 		"first submission are divided by the factor. The study simulates each factor. Empty means 1.",
@@ -326,52 +329,53 @@ var descriptions = map[string]string{
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
 		"compared. Empty means the default baseline of the simulated world or, if it has none, the first scheduler.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of the schedulers to compare, from 'graft list schedulers'. A " +
-		"learned scheduler is the path of a run folder of 'graft learn' or of a policy file. For jobs that keep " +
-		"their devices, a path such as \"./mine.py\" is a program that decides. Empty means the default schedulers " +
-		"of the simulated world.",
+		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. For jobs that keep " +
+		"their devices, a path such as \"./mine.py\" names a program that schedules. Empty means the default " +
+		"schedulers of the simulated world.",
 	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 1.",
 	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each scheduler that draws random numbers, with " +
 		"consecutive seeds. Zero means 1.",
 	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
 	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The simulated world " +
 		"determines the formats.",
-	"graft/config.AdaptOptions.Actions": "Actions of the deciders \"fixed\" (exactly one) and \"script\", or the " +
-		"choices of \"random\", \"trials\" and a structural policy, such as \"deepen:0\", \"widen:conv2:48\" and " +
-		"\"none\". Choices that do not fit are skipped. Must be empty for the decider \"none\". If empty, deciders " +
-		"with choices use adapt.kinds.",
+	"graft/config.AdaptOptions.Actions": "List of actions, such as \"deepen:0\", \"widen:conv2:48\" and \"none\". " +
+		"The decider \"fixed\" repeats the only action of the list; \"script\" takes the actions in order; " +
+		"\"random\", \"trials\" and structural policies choose an action that fits. Must be empty for the decider " +
+		"\"none\". If empty, deciders that choose use adapt.kinds.",
 	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: \"fixed\" repeats one action; \"script\" " +
 		"takes its actions in order; \"random\" draws an action that fits; \"trials\" trains one copy of the network " +
 		"per fitting action for some steps and takes the action with the lowest validation loss; \"policy\" follows " +
 		"a learned policy; \"none\" takes no action. The path of a program, such as \"./mine.py\", asks that " +
 		"program. Empty means \"none\".",
-	"graft/config.AdaptOptions.Kinds": "Operations among which \"random\", \"trials\" or a structural policy chooses " +
-		"if adapt.actions is empty. Empty means deepen and widen for \"random\" and \"trials\"; for a policy, empty " +
-		"means the operations and kinds of layers that the policy learned from.",
-	"graft/config.AdaptOptions.Policy": "Path of a learned policy: the file of a structural policy, a folder with " +
-		"policy.safetensors, or the weights of a policy in the original system's format, or their folder. Must be " +
-		"empty for other deciders.",
+	"graft/config.AdaptOptions.Kinds": "Operations that \"random\", \"trials\" or a structural policy can choose if " +
+		"adapt.actions is empty. For \"random\" and \"trials\", empty means deepen and widen. For a policy, empty " +
+		"means the operations and kinds of layers on which the policy was trained.",
+	"graft/config.AdaptOptions.Policy": "Path of a learned policy. For a structural policy: its file, or a folder " +
+		"that contains policy.safetensors. For a policy in the original system's format: its weight file, or the " +
+		"folder of this file. Must be empty for other deciders.",
 	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
 	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
 		"means 32.",
-	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary that a policy in the original system's format learned " +
-		"with, a folder or a file. Must be empty for a structural policy and for other deciders.",
-	"graft/config.CompareOptions.Actions": "Choices of the arms \"random\" and \"best fixed\" at every decision, " +
-		"such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. Empty uses compare.kinds.",
+	"graft/config.AdaptOptions.Vocab": "Path of a vocabulary (a folder or a file): the one used to train a policy in " +
+		"the original system's format. Must be empty for a structural policy and for other deciders.",
+	"graft/config.CompareOptions.Actions": "Actions that the arms \"random\" and \"best fixed\" can choose at every " +
+		"decision, such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. Empty uses " +
+		"compare.kinds.",
 	"graft/config.CompareOptions.Arms": "Baselines that run in addition to the configured job: \"never\" (no " +
 		"adaptation); \"small from scratch\" (no adaptation and fresh weights, for a job that starts from trained " +
 		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
 		"highest validation accuracy on other seeds). Empty means all that apply.",
-	"graft/config.CompareOptions.Kinds": "Operations for the arms \"random\" and \"best fixed\": their choices are " +
-		"all actions of these operations that fit, and \"none\". Cannot be combined with compare.actions. Empty " +
-		"means deepen and widen if compare.actions is empty too.",
+	"graft/config.CompareOptions.Kinds": "Operations that the arms \"random\" and \"best fixed\" can choose, in " +
+		"addition to \"none\": all actions with these operations that fit the network. Cannot be combined with " +
+		"compare.actions. Empty means deepen and widen if compare.actions is empty too.",
 	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries; a " +
 		"larger tree of sequences is sampled evenly. Zero means 64.",
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
 		"means 10.",
-	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence for the selection of the arm \"best " +
-		"fixed\", with the seeds that follow the arms' seeds. Zero means 3.",
+	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm \"best fixed\" selects " +
+		"its sequence. Their seeds follow the seeds of the arms. Zero means 3.",
 	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
 		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
@@ -386,15 +390,15 @@ var descriptions = map[string]string{
 		"Empty means \"local\".",
 	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
 		"sets itself are not allowed. Empty adds no options.",
-	"graft/config.FleetOptions.Fit": "Measures the best number of local workers per device. Runs of 1, 2, 4, … " +
-		"workers train the largest network of the scenario for two seconds each; the number with the highest " +
-		"throughput within 90% of the memory is used. Cannot be combined with fleet.workers. False uses " +
-		"fleet.workers.",
+	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
+		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. The number with the " +
+		"highest throughput that needs at most 90% of the memory is used. Cannot be combined with fleet.workers. " +
+		"False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
 		"gpu:a100:1. Replaces fleet.gpus. Empty uses fleet.gpus.",
-	"graft/config.FleetOptions.Image": "Container image with graft on its path, for engine = \"kubernetes\". " +
+	"graft/config.FleetOptions.Image": "Container image with graft on its PATH, for engine = \"kubernetes\". " +
 		"Required for this engine; must be empty for other engines.",
 	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
 		"Zero means one minute, or half of time_limit if that is less.",
@@ -404,9 +408,8 @@ var descriptions = map[string]string{
 		"the parent of the run folder.",
 	"graft/config.FleetOptions.Namespace": "Kubernetes namespace, for engine = \"kubernetes\". Empty means the " +
 		"default namespace of the user who applies the manifest.",
-	"graft/config.FleetOptions.Partition": "Slurm partition, one of those that 'sinfo -s' lists. Empty means Slurm's " +
-		"default.",
-	"graft/config.FleetOptions.QOS": "Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.",
+	"graft/config.FleetOptions.Partition": "Slurm partition, as listed by 'sinfo -s'. Empty means Slurm's default.",
+	"graft/config.FleetOptions.QOS":       "Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.",
 	"graft/config.FleetOptions.Threads": "Number of LibTorch threads per worker. Zero means one per processor of the " +
 		"worker (see cpus).",
 	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for \"slurm\" and \"kubernetes\". Workers are " +
@@ -419,23 +422,23 @@ var descriptions = map[string]string{
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
 	"graft/config.Job.Run":     "Seed, device and output.",
 	"graft/config.Job.Time":    "Budget, clock, and planned changes of devices.",
-	"graft/config.Job.Train": "Training options. The sections optimizer, schedule, augment, distill, checkpoint and " +
-		"parallel are outside of this section.",
-	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. Zero means the data's number " +
-		"of classes for a network of the zoo, and an unchanged layer for a network file.",
+	"graft/config.Job.Train": "Training options that are not in the sections optimizer, schedule, augment, distill, " +
+		"checkpoint and parallel.",
+	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. For a network of the zoo, " +
+		"zero means the number of classes in the dataset; for a network file, zero leaves the layer unchanged.",
 	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Cannot be " +
 		"combined with network.name.",
-	"graft/config.NetworkOptions.Fresh": "Draws the parameters from run.seed even if network.weights is set; only " +
-		"tensors without a defined initialization (buffers and constants of an imported network) come from that " +
-		"file. False takes all tensors from the file.",
+	"graft/config.NetworkOptions.Fresh": "Initializes the parameters randomly from run.seed even if network.weights " +
+		"is set. The weight file then only provides tensors without a defined initialization (buffers and constants " +
+		"of an imported network). False takes all tensors from the weight file.",
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if " +
-		"network.runtimes is set, like the original system. False continues both.",
-	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times for network.weights. " +
-		"Unless time.start is set, the job continues at the time when the last epoch in the file ended, with the " +
-		"next epoch and its learning rate. Empty means the file in the folder that network.weights names, if there " +
-		"is one.",
+		"network.runtimes is set, as the original system does. False continues both.",
+	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
+		"of the training that produced network.weights. The job continues with the next epoch and its learning rate " +
+		"and, unless time.start is set, at the time when the last epoch in the file ended. Empty uses the file in " +
+		"the folder network.weights, if there is one.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
 		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
 		"each seed of a comparison can start from a separate file. Empty draws random weights.",
@@ -447,8 +450,8 @@ var descriptions = map[string]string{
 	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: \"scenario\" leaves out one " +
 		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
 		"dataset or budget; \"none\" evaluates the policies only on their training tables. Empty means \"none\".",
-	"graft/config.PipelineOptions.Cache": "Path of the cache folder of outcomes. Empty means each scenario's own " +
-		"setting, or the folder cache next to the scenarios' folders.",
+	"graft/config.PipelineOptions.Cache": "Path of the cache folder of outcomes. Empty uses the setting of each " +
+		"scenario or, if it has none, the folder \"cache\" next to the scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
 		"for the policies. Empty lets the command choose one.",
 	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
@@ -465,13 +468,13 @@ var descriptions = map[string]string{
 	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
 		"zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
-	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means LibTorch's default. If results do not " +
-		"depend on this number, graft instead measures which number is the fastest, up to one per processor.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means the fastest number, which graft " +
+		"measures, up to one per processor. If results would depend on the number, zero means LibTorch's default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
 	"graft/config.SimulateOptions.Cache": "Path of the cache folder of outcomes, which all scenarios share. Empty " +
-		"means the folder cache next to the run folder.",
+		"means the folder \"cache\" next to the run folder.",
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after them, the network stays " +
 		"unchanged. Zero means every decision of the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
@@ -514,11 +517,11 @@ var descriptions = map[string]string{
 		"system's. Required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
 		"when the training objective stops improving.",
-	"graft/dataset.Options.Context": "Number of tokens per example. A long text is cut into consecutive windows of " +
-		"this length; the texts of a table are padded or truncated to it. Zero means 64.",
-	"graft/dataset.Options.Deviation": "Standard deviations by which the channels are divided after data.mean is " +
-		"subtracted, above zero: one value per channel, or one for all. Empty means the standard deviation of the " +
-		"training images.",
+	"graft/dataset.Options.Context": "Number of tokens per example. Long text is cut into consecutive windows of " +
+		"this length; each text of a table is padded or truncated to it. Zero means 64.",
+	"graft/dataset.Options.Deviation": "Standard deviations of the channels, above zero: one value per channel, or " +
+		"one for all. Pixels are divided by them after data.mean is subtracted. Empty means the standard deviation " +
+		"of the training images.",
 	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
 	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
 	"graft/dataset.Options.LabelEach": "Unit of text that has a label in a table: \"text\" or \"word\". Words, and " +
@@ -536,20 +539,21 @@ var descriptions = map[string]string{
 		"in memory.",
 	"graft/dataset.Options.Synthetic": "Options for synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
-		"training, like the original system. The final test accuracy is then optimistic. False keeps training, " +
+		"training, as the original system does. The final test accuracy is then optimistic. False keeps training, " +
 		"validation and test images separate.",
 	"graft/dataset.Options.TextColumn": "Name of the table column that holds the texts. Empty means \"text\".",
-	"graft/dataset.Options.Tokens": "Kind of the tokens of texts: \"bytes\" (256 tokens), \"bpe\" (byte pairs of a " +
-		"vocabulary), or \"characters\" (the characters of the text, ordered by code point). Empty means \"bytes\".",
+	"graft/dataset.Options.Tokens": "Tokenization of text: \"bytes\" (256 tokens), \"bpe\" (byte-pair encoding with " +
+		"a vocabulary), or \"characters\" (one token per distinct character, ordered by code point). Empty means " +
+		"\"bytes\".",
 	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of the kinds \"folder\" and \"shards\" with " +
 		"libjpeg-turbo, which must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's " +
 		"decoder. Pixels differ from Go's by a few levels, so results differ too. CMYK files are always decoded in " +
 		"Go. False decodes all files in Go.",
 	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
-		"between 0 and 1, equal in each class and drawn by the seed. For the kind \"digits\", and for a folder " +
-		"without a test folder, the same number of images is also held out for testing. Zero means 0.1.",
-	"graft/dataset.Options.Vocabulary": "Path of the byte pairs for tokens = \"bpe\": a tokenizer.json of Hugging " +
-		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means no byte pairs.",
+		"between 0 and 1. It is the same in each class; the seed determines the images. For the kind \"digits\", and " +
+		"for a folder without a test folder, the same number of images is also held out for testing. Zero means 0.1.",
+	"graft/dataset.Options.Vocabulary": "Path of the vocabulary for tokens = \"bpe\": a tokenizer.json of Hugging " +
+		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means no vocabulary.",
 	"graft/dataset.SyntheticOptions.Channels": "Number of channels per image: 1 for grey, 3 for colour. Zero means 3.",
 	"graft/dataset.SyntheticOptions.Classes":  "Number of classes, from 2 to 100. Zero means 10.",
 	"graft/dataset.SyntheticOptions.Noise": "Maximum random change of a pixel, in units of 1/255. Larger values make " +
@@ -560,15 +564,15 @@ var descriptions = map[string]string{
 		"networks learn textures sooner. False makes them differ in shape first.",
 	"graft/dataset.SyntheticOptions.Train": "Number of training images, including validation images. Zero means " +
 		"10,000.",
-	"graft/decider.StructuralShape.Hidden": "Number of values per encoding and per hidden layer. Zero means 32.",
+	"graft/decider.StructuralShape.Hidden": "Width of the encodings and of the hidden layers. Zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
-	"graft/learn.RunOptions.Checkpoint":    "Interval of a policy, in wall-clock time. Zero means 30 s.",
+	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
 	"graft/learn.RunOptions.Every":         "Interval between rows of the learning table, in steps. Zero means 10.",
 	"graft/learn.RunOptions.Folder":        "Path of the run folder. Empty lets the command choose one.",
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
 		"following seeds. Default 1.",
-	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies that learn from tables " +
-		"vote together. If schedulers learn, only the best one is kept. Zero means 5.",
+	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies trained on tables decide " +
+		"together, by a vote. Of several trained schedulers, only the best one is kept. Zero means 5.",
 	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
@@ -583,11 +587,13 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Compute": "Library that computes gradients: \"go\" gives bit-identical results " +
 		"on every processor; \"libtorch\" is several times as fast, especially with wide layers. Empty means \"go\".",
 	"graft/learn/candidates.Options.Entropy": "Weight of the entropy of decisions in the objective. Zero means 0.003.",
-	"graft/learn/candidates.Options.Envs":    "Number of episodes that are played at once in a round. Zero means 8.",
-	"graft/learn/candidates.Options.Epochs":  "Number of passes over the actions of a round. Zero means 2.",
-	"graft/learn/candidates.Options.Every":   "Validation interval, in imitated workloads and in rounds. Zero means 5.",
-	"graft/learn/candidates.Options.Gamma":   "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
-	"graft/learn/candidates.Options.Hidden":  "Width of the hidden layers of the agent's networks. Zero means 32.",
+	"graft/learn/candidates.Options.Envs": "Number of episodes that are played in parallel in a " +
+		"round. Zero means 8.",
+	"graft/learn/candidates.Options.Epochs": "Number of passes over the actions of a round. Zero means 2.",
+	"graft/learn/candidates.Options.Every": "Validation interval: in workloads during imitation, in rounds during " +
+		"reinforcement learning. Zero means 5.",
+	"graft/learn/candidates.Options.Gamma":  "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
+	"graft/learn/candidates.Options.Hidden": "Width of the hidden layers of the agent's networks. Zero means 32.",
 	"graft/learn/candidates.Options.Lambda": "Parameter λ of generalised advantage estimation, above 0 and at most " +
 		"1: larger values give later rewards more weight against the critic's estimate. Zero means 0.99.",
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
@@ -608,12 +614,13 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its faults: " +
 		"\"original\" inserts a batch normalisation, \"original-without-norm\" does not. Empty means graft's own " +
 		"deepening.",
-	"graft/net2net.Options.Equal": "Gives all copies along an axis of a graph equal shares, as in Net2Net; such " +
-		"copies stay equal during training. False gives slightly different shares. Both keep the function.",
-	"graft/net2net.Options.Form": "Form of a deepening: \"identity\" inserts an identity layer; \"residual\" adds a " +
+	"graft/net2net.Options.Equal": "Splits the weights of a widened axis of a graph equally among the copies, as in " +
+		"Net2Net; such copies stay equal during training. False splits them slightly unequally. Both keep the " +
+		"function.",
+	"graft/net2net.Options.Form": "Form of a new block: \"identity\" inserts an identity layer; \"residual\" adds a " +
 		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
-		"only in graphs, adds plain copies, which change the function. Empty means \"identity\" if possible and " +
-		"\"residual\" otherwise; in graphs, \"residual\".",
+		"only in graphs, adds plain copies, which change the function. Empty means \"residual\" in graphs; elsewhere " +
+		"it means \"identity\" if possible, otherwise \"residual\".",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
 		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, keeps the " +
 		"function exactly.",
@@ -647,9 +654,9 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate of reinforcement learning. Zero means 0.0001.",
 	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: \"progress\" is the fraction of epochs " +
 		"completed in the slot, summed over all jobs; \"job\" is this fraction for the action's job only; " +
-		"\"unfinished\" is the number of unfinished jobs, which the published program does not negate; " +
-		"\"discounted\" is the reward of the slot for the last action, and for each earlier action 0.99 times the " +
-		"reward of the next action. Empty means \"progress\".",
+		"\"unfinished\" is the number of unfinished jobs (positive, as in the published program); \"discounted\" " +
+		"gives the last action of a slot the reward of the slot, and each earlier action 0.99 times the reward of " +
+		"the action after it. Empty means \"progress\".",
 	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
 		"decreases it more slowly for later agents.",
 	"graft/original/dl2.ReinforcedOptions.Steps": "Number of reinforcement learning updates. Zero means 6000; a " +
@@ -669,12 +676,12 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ShapeOptions.Layers": "Number of hidden layers. Zero means 1.",
 	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
 		"in the state.",
-	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned shift and factor after each ReLU, which the " +
-		"published program calls batch normalization although they use no statistics. Default false.",
+	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned scale and shift after each ReLU. The published " +
+		"program calls them batch normalization although they use no batch statistics. Default false.",
 	"graft/original/dl2.ShapeOptions.NoStart": "Omits the worker and the parameter server that each job otherwise " +
 		"gets before the policy acts in a slot. Default false.",
-	"graft/original/dl2.ShapeOptions.Shortcut": "Connects the outputs of a job also to the first layer of that job. " +
-		"Requires front = \"jobs\". Default false.",
+	"graft/original/dl2.ShapeOptions.Shortcut": "Connects each job's front layer directly to the job's outputs, in " +
+		"addition to the path through the hidden layers. Requires front = \"jobs\". Default false.",
 	"graft/original/dl2.SupervisedOptions.Batch": "Number of samples per update, summed over all agents. Zero means " +
 		"256.",
 	"graft/original/dl2.SupervisedOptions.Loss": "Imitation loss function. Empty means \"Cross_Entropy\".",
@@ -701,7 +708,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.File.Run":     "Seeds and output of the run.",
 	"graft/original/dl2/learning.File.Schedule": "Schedulers that 'graft evaluate' compares with the learned " +
 		"scheduler.",
-	"graft/original/dl2/learning.File.Workload":  "Job trace, at most one, whose settings generated workloads use.",
+	"graft/original/dl2/learning.File.Workload":  "At most one job trace. Generated workloads use its settings.",
 	"graft/original/dl2/learning.File.Workloads": "Workloads for training, validation and test.",
 	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrival process of generated workloads: \"uniform\"; " +
 		"\"poisson\"; \"pattern\" repeats the job counts of workloads.pattern, starting at a random slot; \"trace\" " +
@@ -710,11 +717,11 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
 		"schedulers use, from 0 to below 1. Zero means no error.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job whose type has length 1. Zero " +
-		"means 30,000 or, if workloads.from is set, keeps the work of each job in the trace.",
+		"means 30,000; if workloads.from is set, zero keeps the work that each job has in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
 		"GPU jobs are split in the order of submission: first the training workloads, then validation, then test. " +
-		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty reads " +
-		"workloads from the other keys of this section.",
+		"Jobs submitted within a slot after the end of a part are skipped, and so are jobs after the test part. If " +
+		"empty, the other keys of this section determine the workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
 		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number.",
 	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs per workload that is not read from a file. " +
@@ -732,12 +739,12 @@ var descriptions = map[string]string{
 		"workload.traces. Empty generates workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Number of training workloads to generate if " +
 		"workloads.train is empty. Zero means 40.",
-	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, which select the " +
-		"best learned policy. Empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, used to select " +
+		"the best learned policy. Empty generates workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.ValidationCount": "Number of validation workloads to generate if " +
 		"workloads.validation is empty. Zero means 8.",
 	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
-		"baseline. Zero means no baseline.",
+		"the baseline. Zero means no baseline.",
 	"graft/original/learn.Options.Batch": "Number of episodes per learning step. Zero means 1.",
 	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to its reward. Zero adds " +
 		"nothing.",
@@ -749,8 +756,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.LREvery": "Decay interval of the learning rate, in episodes. Zero means 500.",
 	"graft/original/learn.Options.LRLeast": "Lower bound of the decaying learning rate. Zero means 1e-9.",
 	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: \"tangent\" is 100 tan(πa/2), " +
-		"\"accuracy\" is a itself, \"standard\" is a in standard deviations from the table's mean. Empty means " +
-		"\"tangent\".",
+		"\"accuracy\" is a itself, \"standard\" is the distance of a from the table's mean, in standard deviations. " +
+		"Empty means \"tangent\".",
 	"graft/original/learn.Options.Rule": "Learning rule: \"reinforce\" learns from sampled episodes; \"exact\" " +
 		"learns from all sequences of the table, weighted by their probability. Empty means \"reinforce\".",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration. Actions are drawn from the softmax of p " +
@@ -761,11 +768,11 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.TemperatureEvery": "Decay interval of the temperature, in episodes. Zero means 1.",
 	"graft/original/learn.PolicyOptions.Hidden": "Number of units per direction of the biLSTM over layers. Zero " +
 		"means 50.",
-	"graft/original/learn.PolicyOptions.Linear": "Number of values between the linear layers. Zero means 128.",
+	"graft/original/learn.PolicyOptions.Linear": "Width of the hidden linear layers. Zero means 128.",
 	"graft/original/learn.PolicyOptions.Memory": "Number of units of the LSTM that follows the biLSTM. Zero means 16.",
 	"graft/original/learn.PolicyOptions.Precise": "Computes in float64. Default false: computes in float32, like the " +
 		"original system.",
-	"graft/original/learn.PolicyOptions.Time": "Number of values that encode the remaining time. Zero means 8.",
+	"graft/original/learn.PolicyOptions.Time": "Width of the encoding of the remaining time. Zero means 8.",
 	"graft/original/policyfile.File.Learn":    "Options for the learner.",
 	"graft/original/policyfile.File.Policy":   "Sizes of the policy, and its initial weights.",
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
@@ -774,15 +781,15 @@ var descriptions = map[string]string{
 		"Zero skips the check of this length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
-	"graft/original/policyfile.RunOptions.Checkpoint": "Interval, in wall-clock time. Zero means 30 s.",
+	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
 	"graft/original/policyfile.RunOptions.Every": "Number of episodes per row of the learning " +
 		"table. Zero means 100.",
 	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
 	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
 		"Default false.",
-	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a data.pkl without a folder " +
-		"denote; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
+	"graft/original/policyfile.TableOptions.Actions": "Actions that a single data.pkl stores as the numbers 0, 1, 2, " +
+		"…; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
 	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening, which " +
 		"changes the input of the policy. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
@@ -804,8 +811,9 @@ var descriptions = map[string]string{
 		"means 10.",
 	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
 	"graft/simulation/learning.Options.Method": "Form of the policy: \"network\" learns by the exact gradient of its " +
-		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices, " +
-		"and reads only the keys reward, smooth, pool, without, trees and leaf. Empty means \"network\".",
+		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices. " +
+		"Of the keys in this section, \"forest\" uses only \"reward\", \"smooth\", \"pool\", \"without\", \"trees\" " +
+		"and \"leaf\". Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
@@ -816,8 +824,8 @@ var descriptions = map[string]string{
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
 		"deviation for all tables. Empty standardises the accuracies of each table.",
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
-		"step, with the mean reward of the other sequences as baseline. REINFORCE uses the key entropy but not beta. " +
-		"Zero uses the exact gradient.",
+		"step, with the mean reward of the other sequences as the baseline. REINFORCE uses the key \"entropy\" but " +
+		"not \"beta\". Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
 		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = " +
 		"\"new\".",
@@ -825,7 +833,7 @@ var descriptions = map[string]string{
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
 		"units of the reward; learning ends if the objective grows by less. Has no effect if learn.sampled is set. " +
-		"Zero means 0.001; a negative value never ends learning early.",
+		"Zero means 0.001; a negative value disables early stopping.",
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
 	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
 		"0 (no decay), or 0.3 if learn.for = \"new\".",
@@ -868,26 +876,28 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
 		"failure in the outcome and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
-		"decision for \"none\", and after a device removal (down event), like the original system. False keeps both.",
+		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
+		"both.",
 	"graft/trainer.Adapt.Rows": "Number of training images that calibrate new normalization layers. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",
-	"graft/trainer.AdaptiveBatch.Every": "Interval at which the batch size is chosen again on the same devices, in " +
-		"epochs. Zero means 1.",
+	"graft/trainer.AdaptiveBatch.Every": "Interval between choices of the batch size while the devices stay the " +
+		"same, in epochs. Zero means 1.",
 	"graft/trainer.AdaptiveBatch.Hysteresis": "Minimum relative gain in goodput that changes the batch size. Zero " +
 		"means 0.05.",
 	"graft/trainer.AdaptiveBatch.Interval": "Interval between measurements of gradient noise, in steps. Zero means 16.",
 	"graft/trainer.AdaptiveBatch.Measure": "Measures the noise of gradients even if the batch is fixed; on = true " +
 		"implies it. Default false.",
 	"graft/trainer.AdaptiveBatch.Most": "Maximum batch size in images. Zero means 16 times train.batch.",
-	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size: selects the batch with the highest goodput, from " +
-		"train.batch to max_batch, at each change of devices and between epochs. Goodput is images per second times " +
-		"progress per image, relative to the progress per image of the smallest batch. False keeps train.batch.",
+	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size at each change of devices and between epochs: selects " +
+		"the size from train.batch to max_batch with the highest goodput. Goodput is throughput (images per second) " +
+		"times statistical efficiency (progress per image relative to the smallest batch size). False keeps " +
+		"train.batch.",
 	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: \"adascale\", " +
 		"\"square-root\", \"linear\" or \"none\". With \"adascale\", the warm-up and the schedules \"exponential\" " +
-		"and \"step\" count the steps and epochs of the smallest batch. Empty means \"adascale\" for sgd, and " +
-		"\"square-root\" for adam and adamw.",
+		"and \"step\" count progress instead: a large-batch step counts as several steps of the smallest batch size. " +
+		"Empty means \"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
 		"and when a request waits for a checkpoint. Default false.",
@@ -904,9 +914,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
 	"graft/trainer.Event.Change":  "Direction of the change: \"up\" grants devices, \"down\" removes devices.",
 	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number.",
-	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, like the " +
-		"original system. The steps of the abandoned epoch still change the weights, but the epoch is not evaluated, " +
-		"recorded or counted by the learning rate schedule. False continues the epoch.",
+	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, as the " +
+		"original system does. The steps of the abandoned epoch still change the weights, but the epoch is not " +
+		"evaluated, recorded or counted by the learning rate schedule. False continues the epoch.",
 	"graft/trainer.Options.AdaptiveBatch": "Batch size that adapts to the devices and to gradient noise. Empty means " +
 		"a fixed batch size.",
 	"graft/trainer.Options.Augment": "Random changes of training images. Empty means none.",
@@ -939,15 +949,15 @@ var descriptions = map[string]string{
 		"separately. Zero means the whole batch.",
 	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. If no rule is set, the job " +
 		"uses Adam with a learning rate of 0.01.",
-	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, like the " +
-		"original system; the last epoch may end after the budget, and the result is the last evaluated network. " +
-		"False reserves time for a final evaluation, so every step counts.",
+	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, as the " +
+		"original system does; the last epoch may end after the budget, and the result is the last evaluated " +
+		"network. False reserves time for a final evaluation, so every step counts.",
 	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
 		"job may change this section.",
 	"graft/trainer.Options.Precision": "Number format of convolutions and linear layers in training and evaluation: " +
-		"\"float32\", \"bfloat16\", \"float16\" or \"tf32\". Weights, gradients, optimizer state and all other " +
-		"layers stay float32. \"float16\", with loss scaling, and \"tf32\", which rounds float32 operands to 11 " +
-		"significant bits, need a CUDA device. Empty means \"float32\".",
+		"\"float32\", \"bfloat16\", \"float16\" (with loss scaling) or \"tf32\" (rounds float32 operands to 11 " +
+		"significant bits). Weights, gradients, optimizer state and all other layers stay float32. \"float16\" and " +
+		"\"tf32\" need a CUDA device. Empty means \"float32\".",
 	"graft/trainer.Options.Schedule": "Learning rate schedule. Empty means cosine decay over the budget.",
 	"graft/trainer.Options.Steady": "Makes results bit-identical: on the CPU for any number of threads, at some cost " +
 		"of speed; on a CUDA device for every run on the same machine. Default false.",
@@ -976,19 +986,19 @@ var descriptions = map[string]string{
 	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +
 		"budget.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +
-		"becomes ready adds a device, and each follower that leaves or is lost removes one. Requires listen. The " +
-		"timeline and POST /allocation must not change devices then. Default false.",
-	"graft/trainer/team.Parallel.Listen": "Private IP address and port at which followers on other machines join by " +
-		"'graft follow --join', one follower per device except the first. With \"slurm:PORT\", task 0 of 'srun graft " +
-		"train' listens at its node's address, and the other tasks join it. Empty starts the followers on this " +
-		"machine.",
+		"becomes ready adds a device, and each follower that leaves or is lost removes one. Requires listen. If " +
+		"true, the timeline and POST /allocation must not change devices. Default false.",
+	"graft/trainer/team.Parallel.Listen": "Private IP address and port on which the leader listens for followers. " +
+		"Each device except the first needs one follower, started on another machine by 'graft follow --join'. With " +
+		"\"slurm:PORT\", task 0 of 'srun graft train' listens on its node's address, and the other tasks join it. " +
+		"Empty starts the followers on this machine.",
 	"graft/trainer/team.Parallel.MaxProcesses": "Maximum number of processes, including the leader. Zero means one " +
 		"per device.",
 	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
 		"for when it starts or resumes. The job fails if they are not ready within parallel.start. Requires listen. " +
 		"Zero does not wait.",
-	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; devices " +
-		"then only divide the cost of work on the virtual clock.",
+	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; the " +
+		"number of devices then only affects the cost of work on the virtual clock, which is divided by it.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
 	"graft/trainer/team.Parallel.Threads": "Number of LibTorch threads per process on the CPU. Zero divides " +
 		"run.threads evenly.",

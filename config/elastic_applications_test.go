@@ -38,7 +38,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	_, err = read(`elastic.types="types.json"`)
 	require.ErrorContains(t, err, "remove types")
 	_, err = read("elastic.max_workers=30")
-	require.ErrorContains(t, err, "step times support at most 20")
+	require.ErrorContains(t, err, "step times were measured for at most 20")
 	path := filepath.Join(dir, "traces", "vision", "placements.csv")
 	text := must(os.ReadFile(path))
 	require.NoError(t, os.WriteFile(path, append(text, "9,512,1.5,0.1\n"...), 0o600))

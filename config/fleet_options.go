@@ -23,10 +23,9 @@ type FleetOptions struct {
 	// Number of workers that run in parallel. Zero means one per device or, without devices, one per processor of this
 	// machine; for "slurm" and "kubernetes", zero means 4.
 	Workers int
-	// Measures the best number of local workers per device. Runs of 1, 2, 4, … workers train the largest network of the
-	// scenario for two seconds each; the number with the highest throughput within 90% of the memory is used. Cannot be
-	// combined with
-	// fleet.workers. False uses fleet.workers.
+	// Chooses the number of local workers per device by measurement. The largest network of the scenario is trained
+	// for two seconds by 1, 2, 4, … workers in parallel. The number with the highest throughput that needs at most
+	// 90% of the memory is used. Cannot be combined with fleet.workers. False uses fleet.workers.
 	Fit bool
 	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see cpus).
 	Threads int
@@ -50,7 +49,7 @@ type FleetOptions struct {
 	// Time before the time limit at which Slurm signals a worker to save its work. Zero means one minute, or half of
 	// time_limit if that is less.
 	Lead time.Duration
-	// Slurm partition, one of those that 'sinfo -s' lists. Empty means Slurm's default.
+	// Slurm partition, as listed by 'sinfo -s'. Empty means Slurm's default.
 	Partition string
 	// Account that Slurm charges. Empty means Slurm's default.
 	Account string
@@ -61,7 +60,7 @@ type FleetOptions struct {
 	// Additional options of sbatch, written as --name=value. Options that graft sets itself are not allowed. Empty
 	// adds no options.
 	Extra []string
-	// Container image with graft on its path, for engine = "kubernetes". Required for this engine; must be empty for
+	// Container image with graft on its PATH, for engine = "kubernetes". Required for this engine; must be empty for
 	// other engines.
 	Image string
 	// Name of the persistent volume claim that holds the run folder and the cache. Required for engine =

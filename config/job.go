@@ -47,8 +47,7 @@ type Job struct {
 	Network NetworkOptions  // Network to train, and its initial weights.
 	Data    dataset.Options // Dataset. Empty means synthetic images.
 	Time    TimeOptions     // Budget, clock, and planned changes of devices.
-	// Training options. The sections optimizer, schedule, augment, distill, checkpoint and parallel are outside of this
-	// section.
+	// Training options that are not in the sections optimizer, schedule, augment, distill, checkpoint and parallel.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
 	Adapt AdaptOptions    // Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.
 
@@ -110,7 +109,7 @@ func (j *Job) Validate() error {
 // trials returns an error if copies for trials would have to train in several processes.
 func (j *Job) trials() error {
 	if j.Adapt.Decider == decideTrials && j.Train.Parallel.On {
-		return errors.New("adapt.decider is trials, which trains copies in one process, but parallel.on is true; " +
+		return errors.New("adapt.decider is \"trials\", which trains copies in one process, but parallel.on is true; " +
 			"set parallel.on to false, or use another decider")
 	}
 	return nil

@@ -24,8 +24,8 @@ type RunOptions struct {
 	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
 	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
-	// Number of LibTorch threads. Zero means LibTorch's default. If results do not depend on this number, graft
-	// instead measures which number is the fastest, up to one per processor.
+	// Number of LibTorch threads. Zero means the fastest number, which graft measures, up to one per processor. If
+	// results would depend on the number, zero means LibTorch's default.
 	Threads int `result:"rounding"`
 	// Vector instructions of the CPU: "native" uses the fastest instructions of the processor, so results differ
 	// between CPU models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
@@ -79,22 +79,24 @@ type NetworkOptions struct {
 	// Cannot be combined with network.file.
 	Name string
 	File string // Path of a network file. Empty means a network of the zoo. Cannot be combined with network.name.
-	// Number of outputs of the last linear layer. Zero means the data's number of classes for a network of the zoo, and
-	// an unchanged layer for a network file.
+	// Number of outputs of the last linear layer. For a network of the zoo, zero means the number of classes in the
+	// dataset; for a network file, zero leaves the layer unchanged.
 	Classes int `json:",omitempty"`
 	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system; the job
 	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from a
 	// separate file. Empty draws random weights.
 	Weights string
-	// Draws the parameters from run.seed even if network.weights is set; only tensors without a defined initialization
-	// (buffers and constants of an imported network) come from that file. False takes all tensors from the file.
+	// Initializes the parameters randomly from run.seed even if network.weights is set. The weight file then only
+	// provides tensors without a defined initialization (buffers and constants of an imported network). False takes
+	// all tensors from the weight file.
 	Fresh bool `json:",omitempty"`
-	// Path of the original system's file of epoch times for network.weights. Unless time.start is set, the job
-	// continues at the time when the last epoch in the file ended, with the next epoch and its learning rate. Empty
-	// means the file in the folder that network.weights names, if there is one.
+	// Path of the file in which the original system recorded the epoch times of the training that produced
+	// network.weights. The job continues with the next epoch and its learning rate and, unless time.start is set, at
+	// the time when the last epoch in the file ended. Empty uses the file in the folder network.weights, if there is
+	// one.
 	Runtimes string
-	// Restarts the epoch count and the learning rate even if network.runtimes is set, like the original system. False
-	// continues both.
+	// Restarts the epoch count and the learning rate even if network.runtimes is set, as the original system does.
+	// False continues both.
 	ResetEpochs bool `config:",was=anew"`
 }
 
@@ -111,7 +113,7 @@ func (o NetworkOptions) Validate() error {
 	faults.When(o.Name != "" && o.File != "", "file and name are mutually exclusive; remove one of them")
 	faults.When(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
 	faults.When(o.Fresh && o.Weights == "",
-		"fresh: requires network.weights, because without it all tensors are drawn anyway; "+
+		"fresh: requires network.weights, because without it all tensors are initialized randomly anyway;  "+
 			"set network.weights or remove fresh")
 	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are mutually exclusive; remove one of them")
 	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
@@ -191,7 +193,7 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 		}
 		if e.Change == trainer.Up && e.Devices < held || e.Change == trainer.Down && e.Devices >= held {
 			faults = append(faults, fmt.Errorf("%s: event %d has change %q and %s, but the job holds %s before it; "+
-				"correct change or devices, or omit devices to keep their number", key, k, e.Change,
+				"correct \"change\" or \"devices\", or omit \"devices\" to keep their number", key, k, e.Change,
 				words.Plural(e.Devices, "device"), words.Plural(held, "device")))
 		}
 		held = e.Devices
@@ -206,19 +208,20 @@ type AdaptOptions struct {
 	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. The path of a
 	// program, such as "./mine.py", asks that program. Empty means "none".
 	Decider string `config:",path=word"`
-	// Actions of the deciders "fixed" (exactly one) and "script", or the choices of "random", "trials" and a structural
-	// policy, such as "deepen:0", "widen:conv2:48" and "none". Choices that do not fit are skipped. Must be empty for
-	// the decider "none". If empty, deciders with choices use adapt.kinds.
+	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" repeats the only action
+	// of the list; "script" takes the actions in order; "random", "trials" and structural policies choose an action
+	// that fits. Must be empty for the decider "none". If empty, deciders that choose use adapt.kinds.
 	Actions []net2net.Action
-	// Operations among which "random", "trials" or a structural policy chooses if adapt.actions is empty. Empty means
-	// deepen and widen for "random" and "trials"; for a policy, empty means the operations and kinds of layers that the
-	// policy learned from.
+	// Operations that "random", "trials" or a structural policy can choose if adapt.actions is empty. For "random"
+	// and "trials", empty means deepen and widen. For a policy, empty means the operations and kinds of layers on
+	// which the policy was trained.
 	Kinds []net2net.Kind
-	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or the weights of
-	// a policy in the original system's format, or their folder. Must be empty for other deciders.
+	// Path of a learned policy. For a structural policy: its file, or a folder that contains policy.safetensors. For
+	// a policy in the original system's format: its weight file, or the folder of this file. Must be empty for other
+	// deciders.
 	Policy string
-	// Path of the vocabulary that a policy in the original system's format learned with, a folder or a file. Must be
-	// empty for a structural policy and for other deciders.
+	// Path of a vocabulary (a folder or a file): the one used to train a policy in the original system's format. Must
+	// be empty for a structural policy and for other deciders.
 	Vocab string `config:"vocabulary,was=vocab"`
 	// Number of training steps per choice, for the decider "trials". Zero means 32.
 	TrialSteps int `json:",omitempty"`
@@ -241,32 +244,33 @@ func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)
 	faults.When(use == OneAction && n != 1,
-		"decider is %s, which requires exactly one action, got %d; correct actions, or change decider", o.Decider, n)
+		"decider is %s, which requires exactly one action; got %d; change the actions or the decider", o.Decider, n)
 	faults.When(use == ActionsInOrder && n == 0,
-		"decider is %s, which requires at least one action; list actions, or change decider", o.Decider)
+		"decider is %s, which requires at least one action; list actions, or change the decider", o.Decider)
 	faults.When(use == NoActions && n > 0,
-		"actions are used only by the deciders %s, but the decider is %s; remove actions, or change decider",
+		"actions are used only by the deciders %s, but the decider is %s; remove the actions, or change the decider",
 		decidersWith(OneAction, ActionsInOrder, ActionChoices), o.Decider)
 	chooses := use == ActionChoices
 	faults.When(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
 		"trial_steps is %d; must be between 0 (default: 32) and %d", o.TrialSteps, mostTrialSteps)
 	faults.When(o.TrialSteps > 0 && o.Decider != decideTrials,
-		"trial_steps is used only by the decider trials, but the decider is %s; remove trial_steps, or change decider",
+		"trial_steps is used only by the decider \"trials\", but the decider is %s; remove it, or change the decider",
 		o.Decider)
 	faults.When(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
 		"kinds and actions are mutually exclusive; remove one of them")
 	faults.When(!chooses && len(o.Kinds) > 0,
-		"kinds is used only by the deciders %s, but the decider is %s; remove kinds, or change decider",
+		"kinds is used only by the deciders %s, but the decider is %s; remove it, or change the decider",
 		decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
 		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
 			"with fixed choices; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
-		faults = append(faults, errors.New("decider is policy, but the key policy is missing; "+
+		faults = append(faults, errors.New("decider is \"policy\", but the key \"policy\" is missing; "+
 			"set it to the path of a policy"))
 	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
-		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider policy, but "+
-			"the decider is %s; remove these keys, or change decider", o.Decider))
+		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider \"policy\", "+
+			"but "+
+			"the decider is %s; remove these keys, or change the decider", o.Decider))
 	}
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)

@@ -75,7 +75,7 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"a vocabulary": {asks(sound) + "vocabulary = \"nowhere\"\n", "a.toml:4:14: " + sound +
 			" is a structural policy, which does not use a vocabulary; remove adapt.vocabulary"},
-		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, but the key policy is missing"},
+		"no policy": {"[adapt]\ndecider = \"policy\"\n", `decider is "policy", but the key "policy" is missing`},
 		"a path to nowhere": {asks("nowhere"),
 			"a.toml:3:10: read policy: stat nowhere: no such file or directory; expected a policy file, or a folder"},
 		"a pipeline's folder": {asks(filepath.Dir(pipe)), "is the run folder of a pipeline; use its policy " + pipe},

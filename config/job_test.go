@@ -190,7 +190,7 @@ func TestDeciders(t *testing.T) {
 		assert.NoError(t, err)
 	}
 	_, err := (&Job{Adapt: AdaptOptions{Decider: decideFixed}}).Decider()
-	assert.ErrorContains(t, err, "requires exactly one action, got 0")
+	assert.ErrorContains(t, err, "requires exactly one action; got 0")
 }
 
 func TestAJobNamesANetworkFile(t *testing.T) {

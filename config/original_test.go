@@ -86,7 +86,7 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		"no such policy":     {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary": {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
 		"another decider": {"[adapt]\n" + keys(policy, vocabulary),
-			"policy, vocabulary and sample are used only by the decider policy, but the decider is none"},
+			"policy, vocabulary and sample are used only by the decider \"policy\", but the decider is none"},
 		"a network with more": {"[network]\nname = \"LargeConvNet\"\n[adapt]\ndecider = \"policy\"\n" +
 			keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, but LargeConvNet has 9"},
 		"a file it cannot read": {"[network]\nfile = \"" + file + "\"\n[adapt]\ndecider = \"policy\"\n" +

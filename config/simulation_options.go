@@ -35,7 +35,7 @@ type SimulateOptions struct {
 	// Path of the structural policy for design = "likely". Must be empty for other designs.
 	Policy string
 	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
-	// Path of the cache folder of outcomes, which all scenarios share. Empty means the folder cache next to the run
+	// Path of the cache folder of outcomes, which all scenarios share. Empty means the folder "cache" next to the run
 	// folder.
 	Cache string `result:"none"`
 }
@@ -63,6 +63,6 @@ func (o SimulateOptions) Validate() error {
 	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as \"none\"")
 	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are mutually exclusive; remove one of them")
 	faults.When((o.Design == grid.Likely) != (o.Policy != ""),
-		"policy is required by the design likely, and must be empty for other designs; the design is %s", o.Design)
+		"policy is required by the design \"likely\", and must be empty for other designs; the design is %s", o.Design)
 	return errors.Join(faults...)
 }

@@ -117,16 +117,15 @@ type CompareOptions struct {
 	// all that apply.
 	Arms  []string
 	Seeds int // Number of trials per arm, with run.seed and the following seeds. Zero means 10.
-	// Number of trials per sequence for the selection of the arm "best fixed", with the seeds that follow the arms'
-	// seeds. Zero means 3.
+	// Number of trials per sequence when the arm "best fixed" selects its sequence. Their seeds follow the seeds of
+	// the arms. Zero means 3.
 	SelectionSeeds int
-	// Choices of the arms "random" and "best fixed" at every decision, such as "deepen:0" and "none". Cannot be
-	// combined with
-	// compare.kinds. Empty uses compare.kinds.
+	// Actions that the arms "random" and "best fixed" can choose at every decision, such as "deepen:0" and "none".
+	// Cannot be combined with compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
-	// Operations for the arms "random" and "best fixed": their choices are all actions of these operations that fit,
-	// and "none". Cannot be combined with compare.actions. Empty means deepen and widen if compare.actions is empty
-	// too.
+	// Operations that the arms "random" and "best fixed" can choose, in addition to "none": all actions with these
+	// operations that fit the network. Cannot be combined with compare.actions. Empty means deepen and widen if
+	// compare.actions is empty too.
 	Kinds []net2net.Kind
 	// Maximum number of sequences that the arm "best fixed" tries; a larger tree of sequences is sampled evenly. Zero
 	// means 64.

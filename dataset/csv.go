@@ -92,7 +92,7 @@ func readTables(fsys files.FS, o Options) (train, test []row, err error) {
 func readTable(fsys files.FS, path string, o Options) ([]row, error) {
 	data, err := files.ReadAll(fsys, path, mostText)
 	if err != nil {
-		return nil, fmt.Errorf("read a table of at most %d MiB: %w", mostText>>20, err)
+		return nil, fmt.Errorf("read a table (limit: %d MiB): %w", mostText>>20, err)
 	}
 	rows, err := parseTable(data, o)
 	if err != nil {
@@ -178,10 +178,10 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 		delete(seen, ignoredLabel)
 	}
 	if len(seen) < 2 || len(seen) > mostLabels {
-		return nil, fmt.Errorf("the table has %d different labels; expected 2 to %d", len(seen), mostLabels)
+		return nil, fmt.Errorf("the table has %d distinct labels; expected 2 to %d", len(seen), mostLabels)
 	}
 	if len(seen) > fewLabels && 2*len(seen) > count {
-		return nil, fmt.Errorf("%d of %d labels are different, so most labels occur once and cannot be learned; "+
+		return nil, fmt.Errorf("%d of %d labels are distinct, so most labels occur only once and cannot be learned; "+
 			"check that %s is the column of labels, or set label_column", len(seen), count, o.labelColumn())
 	}
 	return slices.Sorted(maps.Keys(seen)), nil

@@ -95,7 +95,7 @@ func TestTablesAreRefused(t *testing.T) {
 		"a quote":     {[]string{"text,label", `a"b,c`}, Options{}, "line 2"},
 		"no text":     {[]string{"text,label", "a,b", " ,b"}, Options{}, "line 3: the text is empty"},
 		"no label":    {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
-		"one label":   {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 different labels"},
+		"one label":   {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 distinct labels"},
 		"too few": {[]string{"text,label", "a,b", "c,d"}, Options{},
 			"1 training images and 1 test images"},
 		"words": {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: the row has 2 words, but 1 " +
@@ -161,7 +161,7 @@ func TestTablesOfTooManyLabels(t *testing.T) {
 	}
 	require.NoError(t, table(4000, 2))
 	require.NoError(t, table(900, 1))
-	require.ErrorContains(t, table(4000, 1), "4000 of 4000 labels are different, so most labels occur once and cannot "+
-		"be learned")
-	require.ErrorContains(t, table(140_000, 2), "70000 different labels; expected 2 to 65536")
+	require.ErrorContains(t, table(4000, 1), "4000 of 4000 labels are distinct, so most labels occur only once "+
+		"and cannot be learned")
+	require.ErrorContains(t, table(140_000, 2), "70000 distinct labels; expected 2 to 65536")
 }

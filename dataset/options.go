@@ -68,12 +68,12 @@ type Options struct {
 	Kind string // Kind of the dataset. Empty means "synthetic".
 	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for kind = "synthetic".
 	Path string
-	// Fraction of the training images that is held out for validation, between 0 and 1, equal in each class and drawn
-	// by the seed. For the kind "digits", and for a folder without a test folder, the same number of images is also
-	// held out for testing. Zero means 0.1.
+	// Fraction of the training images that is held out for validation, between 0 and 1. It is the same in each class;
+	// the seed determines the images. For the kind "digits", and for a folder without a test folder, the same number
+	// of images is also held out for testing. Zero means 0.1.
 	ValidationShare float64
-	// Uses the test images for validation and all other images for training, like the original system. The final test
-	// accuracy is then optimistic. False keeps training, validation and test images separate.
+	// Uses the test images for validation and all other images for training, as the original system does. The final
+	// test accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
 	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.
 	Synthetic        SyntheticOptions // Options for synthetic images.
@@ -88,14 +88,14 @@ type Options struct {
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
 	// Maximum number of training images, over all classes. Zero means all.
 	Limit int `config:"max_images,was=limit"`
-	// Kind of the tokens of texts: "bytes" (256 tokens), "bpe" (byte pairs of a vocabulary), or "characters" (the
-	// characters of the text, ordered by code point). Empty means "bytes".
+	// Tokenization of text: "bytes" (256 tokens), "bpe" (byte-pair encoding with a vocabulary), or "characters" (one
+	// token per distinct character, ordered by code point). Empty means "bytes".
 	Tokens string `json:",omitempty"`
-	// Path of the byte pairs for tokens = "bpe": a tokenizer.json of Hugging Face, or GPT-2's vocab.json with
-	// merges.txt in the same folder. Empty means no byte pairs.
+	// Path of the vocabulary for tokens = "bpe": a tokenizer.json of Hugging Face, or GPT-2's vocab.json with
+	// merges.txt in the same folder. Empty means no vocabulary.
 	Vocabulary string `json:",omitempty"`
-	// Number of tokens per example. A long text is cut into consecutive windows of this length; the texts of a table
-	// are padded or truncated to it. Zero means 64.
+	// Number of tokens per example. Long text is cut into consecutive windows of this length; each text of a table is
+	// padded or truncated to it. Zero means 64.
 	Context int `json:",omitempty"`
 	// Name of the table column that holds the texts. Empty means "text".
 	TextColumn string `json:",omitempty"`
@@ -107,8 +107,8 @@ type Options struct {
 	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
 	// the mean of the training images.
 	Mean []float64
-	// Standard deviations by which the channels are divided after data.mean is subtracted, above zero: one value per
-	// channel, or one for all. Empty means the standard deviation of the training images.
+	// Standard deviations of the channels, above zero: one value per channel, or one for all. Pixels are divided by
+	// them after data.mean is subtracted. Empty means the standard deviation of the training images.
 	Deviation []float64
 }
 
@@ -136,7 +136,7 @@ func (o Options) Validate() error {
 		"stream is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
 	faults.When(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
 		"turbo_jpeg is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
-	faults.When(o.Limit < 0, "limit is %d images; must be at least 0; 0 means no limit", o.Limit)
+	faults.When(o.Limit < 0, "limit is %d images; must be at least 0 (0 means no limit)", o.Limit)
 	faults.When(slices.ContainsFunc(o.Mean, unusable), "mean is %v; expected finite numbers", o.Mean)
 	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
 		"deviation is %v; expected numbers above 0", o.Deviation)

@@ -73,7 +73,7 @@ func shards(fsys files.FS, folder string) (all []sample, err error) {
 			return nil, fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
 		}
 		if all = append(all, some...); len(all) > maxImages {
-			return nil, fmt.Errorf("read %s: the folder has more than %d images, the maximum", folder, maxImages)
+			return nil, fmt.Errorf("read %s: the folder has more than the maximum of %d images", folder, maxImages)
 		}
 	}
 	if len(all) == 0 {

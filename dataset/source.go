@@ -79,7 +79,8 @@ const (
 
 func (src *source) divide(o Options) (parts, error) {
 	if len(src.test.labels) == 0 || len(src.train.labels) < 2 {
-		return parts{}, fmt.Errorf("the dataset has %d training images and %d test images; expected at least 2 and 1",
+		return parts{}, fmt.Errorf("the dataset has %d training images and %d test images; expected at least 2 "+
+			"training images and 1 test image",
 			len(src.train.labels), len(src.test.labels))
 	}
 	train := everyRow(len(src.train.labels))

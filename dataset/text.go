@@ -218,7 +218,7 @@ func readText(fsys files.FS, path string) (string, error) {
 	for _, p := range paths {
 		data, err := files.ReadAll(fsys, p, int64(mostText-text.Len()))
 		if err != nil {
-			return "", fmt.Errorf("read text of at most %d MiB: %w", mostText>>20, err)
+			return "", fmt.Errorf("read text (limit: %d MiB): %w", mostText>>20, err)
 		}
 		text.Write(data)
 	}
@@ -247,7 +247,7 @@ func textFiles(fsys files.FS, folder string, found []string) ([]string, error) {
 			found = append(found, path)
 		}
 		if len(found) > mostTextFiles {
-			return nil, fmt.Errorf("folder %s has more than %d files, the maximum", folder, mostTextFiles)
+			return nil, fmt.Errorf("folder %s has more than the maximum of %d files", folder, mostTextFiles)
 		}
 	}
 	return found, nil

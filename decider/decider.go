@@ -58,7 +58,7 @@ type Decision struct {
 
 // ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. It
 // can resume with any action.
-var ErrOpen = errors.New("the decider left the decision open")
+var ErrOpen = errors.New("the decider made no decision")
 
 // Decider chooses actions.
 type Decider interface {

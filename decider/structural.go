@@ -93,7 +93,7 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 		if p.StructuralShape != joined.StructuralShape || (len(p.Forest) > 0) != (len(policies[0].Forest) > 0) ||
 			!p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
 			return nil, fmt.Errorf("join policies: policy %d differs from the first policy in its shape or its "+
-				"training tables; join policies of one study", k)
+				"training tables; join policies of the same study", k)
 		}
 		joined.Members = append(joined.Members, p.Members...)
 		joined.Forest = append(joined.Forest, p.Forest...)

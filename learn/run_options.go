@@ -14,12 +14,12 @@ import (
 // of the operating system, relative to the working directory.
 type RunOptions struct {
 	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
-	// Number of policies to learn, from 1 to 1,024. Policies that learn from tables vote together. If schedulers learn,
-	// only the best one is kept. Zero means 5.
+	// Number of policies to learn, from 1 to 1,024. Policies trained on tables decide together, by a vote. Of several
+	// trained schedulers, only the best one is kept. Zero means 5.
 	Seeds  int
 	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
 	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.
-	// Checkpoint interval of a policy, in wall-clock time. Zero means 30 s.
+	// Wall-clock time between two checkpoints of a policy. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.
 	Workers int `config:",was=at_once" result:"none"`

@@ -219,7 +219,8 @@ func TestAdaptiveRunsOfTheOriginal(t *testing.T) {
 	}
 	trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"),
 		"name,time,application,num_replicas,batch_size\na,1,bert,4,12\n")
-	fails(t, failure.Configuration, "job a: no time was measured for 3 examples per device; measurements cover 4 to 12",
+	fails(t, failure.Configuration, "job a: no step time was measured for 3 examples per device; "+
+		"measurements cover 4 to 12",
 		"cluster",
 		"run", "--compat", "pollux", "--data", polluxReference, "--trace", trace, "--scheduler", "tiresias", "--out",
 		out, "--force")

@@ -19,14 +19,16 @@ func newClusterApplicationCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "application NAME RUN…",
 		Short: "Build an application for adaptive jobs from training runs and a profile",
-		Long: `application builds an application, the training job that 'graft cluster run' simulates as an
-adaptive job, from runs of 'graft train'. Each run must have a fixed batch and measure its
-gradient noise (adaptive_batch.measure = true). At least two different batches are needed; runs
-with the same batch are averaged. RUN may also be the folder of a sweep, for all its trials.
+		Long: `application builds an application from runs of 'graft train'. An application describes a training
+job, which 'graft cluster run' simulates as an adaptive job. Each run must have a fixed batch and
+measure its gradient noise (adaptive_batch.measure = true). At least two different batches are
+needed; runs with the same batch are averaged. RUN may also be the run folder of a sweep; all its
+trials are used.
 
 Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. The
 default is the profile of the runs' virtual clock. Step times are written for 1, 2, 4, … nodes
-with equal numbers of devices. A fitted model predicts other placements; its errors are printed.`,
+with the same number of devices each. A fitted model predicts step times for other placements; its
+errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
   graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,
@@ -46,7 +48,7 @@ with equal numbers of devices. A fitted model predicts other placements; its err
 		"seconds per gradient exchange between nodes; 0 uses the time within a node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 means the largest batch")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"validation accuracy at which a job with the smallest batch ends; 0 uses the end of the shortest run")
+		"validation accuracy that ends a job with the smallest batch; 0 ends it where the shortest run ended")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of that name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

@@ -29,10 +29,10 @@ before that week, and estimates the durations of the week's jobs from their data
 user, virtual cluster, name, model, dataset, devices, profile and date. No estimate uses later
 information.
 
-Without --history, there is no model for the first week. The estimate of a job is then the mean
-duration of the ended jobs with the same user, name and devices. If there are none, it is the
-mean of the ended jobs of the same user, then of all ended jobs, and finally one hour. This also
-applies to weeks before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+Without --history, there is no model for the first week. Each estimate is then the mean duration
+of completed jobs: jobs with the same user, name and devices; without any, jobs of the same user;
+without any, all jobs. If no job has ended, the estimate is one hour. The same rule applies as
+long as fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
 			` jobs have ended. The number of jobs estimated
 without a model is printed.
 
@@ -55,8 +55,8 @@ looks for a file in the --data folder: with _ebm in its name, such as jobs_ebm.c
 	flags.StringArrayVar(&o.History, "history", nil,
 		"earlier trace, used only for learning; repeatable")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
-		"when to learn a model: week (every week), none (once) or never")
-	flags.BoolVar(&o.Past, "past", false, "use durations of similar ended jobs as features")
+		"when to train: week (a new model every week), none (a single model) or never (no model)")
+	flags.BoolVar(&o.Past, "past", false, "use durations of similar completed jobs as features")
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for 'graft cluster shapes'")
 	_ = command.MarkFlagRequired("trace")
 	// In other commands flags with this name are networks.

@@ -25,13 +25,13 @@ func newClusterForecastCommand() *cobra.Command {
 they request, from the calendar and from submissions at least an hour old. Submissions come from
 a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_num.
 
-Without --from, models are learned every week from all earlier submissions and forecast that
-week. The forecast of the first week repeats the last known hour. With --from, models are
-learned once, from the submissions before that date, and forecast the later ones. No forecast
-uses submissions of the hour before it.
+Without --from, models are trained for each week, on all earlier submissions. For the first week,
+the forecast repeats the last known hour. With --from, models are trained once, on the submissions
+before that date, and forecast all later submissions. No forecast uses submissions from the hour
+before it.
 
-'graft cluster run' finds the file in its --data folder if the name ends in throughput_pred.csv,
-for schedulers that use forecasts. Times in the file are dates; for a trace without dates, the
+Schedulers that use forecasts look for this file in the --data folder of 'graft cluster run': its
+name must end in throughput_pred.csv. Times in the file are dates; for a trace without dates, the
 first line is the start of the simulation.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
@@ -44,7 +44,7 @@ first line is the start of the simulation.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions per ten minutes, instead of a trace")
 	flags.StringVar(&o.from, "from", "",
-		"learn from submissions before this date, and forecast the later ones; empty learns every week")
+		"train once, on submissions before this date, and forecast later submissions; empty trains every week")
 	flags.StringVar(&o.Models, "models", "",
 		"write the last models to jobs.json and gpus.json in this folder, for 'graft cluster shapes'")
 	command.MarkFlagsOneRequired("trace", "ticks")

@@ -31,7 +31,7 @@ func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 		"learned statistic: plain (mean), log (mean of logarithms) or median")
 	flags.Uint64Var(&o.Model.Seed, "seed", 0, "seed for selecting validation rows")
 	flags.IntVar(&o.Model.Workers, "workers", 0,
-		"number of bags trained in parallel, without effect on the result; 0 means one per processor")
+		"number of bags trained in parallel (does not change the result); 0 means one per processor")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

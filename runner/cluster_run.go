@@ -28,10 +28,10 @@ func newClusterRunCommand() *cobra.Command {
 completion times (submission to end), queueing times and device utilization. Simulations are
 event-driven and exact: the same inputs give byte-identical results, with any number of workers.
 
-CONFIG is a TOML file with keys for all flags and more; 'graft config schema --markdown' lists
-the keys. Results are written into a run folder: SCHEDULER/jobs.csv has a row for each job;
-'graft report' and 'graft plot' read the other files. Jobs that cannot run are left out and
-counted, and the exit code is 3.
+CONFIG is a TOML file with keys for all flags and more; 'graft config schema --markdown' lists the
+keys. Results are written into a run folder: SCHEDULER/jobs.csv has a row for each job; 'graft
+report' and 'graft plot' read the other files. If jobs cannot run, they are skipped and counted,
+and the exit code is 3.
 
 An existing run folder is never overwritten: --resume continues it after a kill, with
 byte-identical results; --force moves it aside.
@@ -59,7 +59,7 @@ byte-identical results; --force moves it aside.
 	}
 	command.Flags().String("against", "", "baseline scheduler; empty uses the first scheduler")
 	command.Flags().Bool("ablate", false,
-		"simulate each fault of a published simulator without the others, and report its effect")
+		"simulate with one fault of the published simulator at a time, and report the effect of each")
 	command.Flags().StringVar(&o.out, "out", "",
 		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,

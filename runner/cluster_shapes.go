@@ -25,9 +25,9 @@ func newClusterShapesCommand() *cobra.Command {
 		Short: "Print the shape functions of a learned model",
 		Long: `shapes prints a model written by 'graft cluster estimate --model' or 'graft cluster forecast
 --models': the importance of each term, and the curve of each feature. A prediction is the base
-plus the value of one bin per term, in seconds, jobs or GPUs; with --target log or median, the
-sum is log(1 + prediction). The standard deviation over the bags shows where a curve is
-uncertain. Bins without rows are omitted. --term also prints terms of two features, as maps.`,
+plus the value of one bin per term, in seconds, jobs or GPUs; with --target log or median, the sum
+is log(1 + prediction). A curve is uncertain where its standard deviation over the bags is large.
+Bins without rows are omitted. --term also prints terms of two features, as maps.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,

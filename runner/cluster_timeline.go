@@ -30,8 +30,8 @@ func newClusterTimelineCommand() *cobra.Command {
 		Short: "Write a job's device changes as a timeline for graft train",
 		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, follows one job,
 and writes its device changes as a table for the key time.timeline of a job's file. Times are
-seconds since the job's start, without the time in which the job has no devices. While the job
-shares its devices with another job, half of them are counted.
+seconds since the job's start, not counting time during which the job has no devices. While the
+job shares its devices with another job, only half of them are counted.
 
 Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. The
 values of time.budget and time.devices for the job's file are printed on stderr.`,

@@ -28,8 +28,9 @@ reports which arms are significantly better. The arms:
   best fixed          the sequence of actions with the highest mean validation accuracy on
                       selection seeds, which no arm uses
 
-Differences from never are paired by seed, with 95% intervals by Student's t-distribution.
-compare.actions or compare.kinds list the candidate actions of random and best fixed.
+Differences from the arm "never" are paired by seed, with 95% intervals by Student's
+t-distribution. compare.actions or compare.kinds list the candidate actions for the arms "random"
+and "best fixed".
 
 The run folder contains a run folder for each trial. Workers run the trials; --resume continues
 after a stop or a kill.`,
@@ -54,7 +55,7 @@ after a stop or a kill.`,
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
 		"trials per sequence to select the best fixed arm; 0 uses compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
-		"arms besides the job and never, such as \"random,best fixed\"; empty uses compare.arms")
+		"arms in addition to \"as configured\" and \"never\", such as \"random,best fixed\"; empty uses compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	sweepFlags(command, &o.Options, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")

@@ -28,9 +28,9 @@ func newConfigCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "config",
 		Short: "Check configuration files, show their values, and convert old ones",
-		Long: `config checks, shows and converts configuration files: TOML, with a section for each part. A
-missing section or key takes its default; unknown keys and invalid values are errors. The
-sections determine the kind of a file. A file is a job unless it has one of these sections:
+		Long: `config checks, shows and converts configuration files, which are TOML files with sections. A
+missing section or key takes its default; unknown keys and invalid values are errors. The sections
+determine the kind of a file. A file is a job unless it has one of these sections:
 ` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
@@ -61,15 +61,16 @@ func newConfigCheckCommand() *cobra.Command {
 		Use:   "check FILE…",
 		Short: "Check configuration files and the files that they name",
 		Long: `check reads configuration files and the network files, profiles, timelines, tables, policies,
-traces and cluster data that they name. It applies a job's actions to its network without
-weights, finds the files of the dataset, checks that the initial weights and the dataset's shape
-fit the network without reading images, counts a scenario's sequences, and prints a line for each
-valid file. In a trace larger than 64 MiB it checks only the first job. Faults are listed with
-their lines, at most 20 per file. Devices and the contents of data are checked when a job starts.
+traces and cluster data that they name. It applies a job's actions to its network (without
+weights), finds the dataset's files, checks that the initial weights and the dataset's shape fit
+the network (without reading images), and counts a scenario's sequences. In a trace larger than 64
+MiB it checks only the first job. It prints one line for each valid file, and at most 20 faults,
+with line numbers, for each invalid one. Devices and the contents of data are checked when a job
+starts.
 
-For a job on the virtual clock it also prints the expected epochs and steps between changes of
-devices, and the time that they take on this machine, estimated from a few measured steps. The
-estimate assumes that decisions without a script do not change the network.`,
+For a job on the virtual clock it also prints how many epochs and steps to expect between device
+changes, and how long they take on this machine, estimated from a few measured steps. The estimate
+assumes that only scripted decisions change the network.`,
 		Example: `  graft config check job.toml
   graft config check job.toml --without-data
   graft config check *.toml`,
@@ -168,10 +169,10 @@ func newConfigShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show [FILE]",
 		Short: "Print all keys of a file, with values and their sources",
-		Long: `show prints a line for each key: its value, defaults included, and its source: the default, a
-line of the file or --set. For a long list of tables, such as [[task]], it prints only keys that
-are not zero. Without a file it shows the defaults of a job. --toml prints a file with every
-key; --describe also adds the description of each key as a comment.`,
+		Long: `show prints one line for each key, with its value and the source of the value: the default, a line
+of the file, or --set. For a long list of tables, such as [[task]], it omits keys whose value is
+zero. Without a file it shows the defaults of a job. --toml prints a file with every key;
+--describe also adds the description of each key as a comment.`,
 		Example: `  graft config show job.toml --set time.budget=90s
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
@@ -243,10 +244,10 @@ func newConfigSchemaCommand() *cobra.Command {
 	markdown, wanted := false, map[string]*bool{}
 	command := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of job files, or a page of all keys",
+		Short: "Print the JSON Schema of job files, or a reference page of all keys",
 		Long: `schema prints the JSON Schema (draft 2020-12) of job files, or of files of another kind. Editors
-use it to complete, explain and check keys; 'graft config check' checks more. --markdown prints
-a page with the keys of all kinds of files: a table for each section.`,
+use it to complete, explain and check keys; 'graft config check' checks more. --markdown prints a
+reference page of the keys of all configuration files, with a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
@@ -264,7 +265,8 @@ a page with the keys of all kinds of files: a table for each section.`,
 		},
 	}
 	names := []string{"markdown"}
-	command.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown page of all kinds of files")
+	command.Flags().BoolVar(&markdown, "markdown", false,
+		"print a Markdown reference of the keys of all configuration files")
 	for _, kind := range config.Kinds() {
 		if kind == config.JobKind {
 			continue
@@ -293,10 +295,10 @@ func newConfigConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert ORIGINAL",
 		Short: "Convert a configuration file of the original system",
-		Long: `convert writes a job file that trains as the original system did, with its defaults. A comment
-next to each key names the original's key. Each difference, and each key that never had an effect,
-gets a comment and a warning. Paths do not change. A simulation's file becomes a scenario; a
-policy's file becomes a file for 'graft learn'.`,
+		Long: `convert writes a job file whose training reproduces the original system, with its defaults. A
+comment next to each key names the key of the original file. Differences, and keys that never had
+an effect, are marked by comments and reported as warnings. Paths do not change. A simulation's
+file becomes a scenario; a policy's file becomes a file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),
@@ -323,6 +325,6 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	if err := (&app.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s, with %s in comments\n", out, words.Plural(len(t.Warnings), "warning"))
+	_, err = fmt.Fprintf(w, "wrote %s; its comments contain %s\n", out, words.Plural(len(t.Warnings), "warning"))
 	return err
 }

@@ -41,9 +41,9 @@ func newEvaluateCommand() *cobra.Command {
 		Long: `evaluate replays policies on tables of all action sequences. At each decision it takes the
 policy's most likely action, given the network after earlier actions and the time left in the
 table. It prints the accuracy of the resulting sequence, its regret in points against the best
-sequence, and the same for baselines without learning: never adapting, random actions, always
-one action, one-step lookahead, the best fixed sequence over all these tables, and the optimum.
-It also prints the noise of the tables, the ranks that noise could exchange, and the noise
+sequence, and the same for baselines without learning: never adapting, random actions, always one
+action, one-step lookahead, the best fixed sequence over all these tables, and the optimum. It
+also prints the noise of the tables, the range of ranks that is within the noise, and the noise
 floor: the expected regret of an oracle.
 
 A policy is the file of a structural policy (.safetensors), a run folder of 'graft learn' with
@@ -56,19 +56,20 @@ in graft's format, or a folder of the original system with data.pkl and config.t
 turn; policies learn from the other tables and are evaluated on the tables left out. With
 --leave-out held-out they are evaluated on the held-out tables of the --learn file.
 
-With FILE, a configuration of 'graft learn' with the section workloads, evaluate compares
-schedulers of elastic jobs on its test workloads, which no learner uses: the schedulers of the
-section schedule, and learned schedulers, each given by --policy as a run folder or a file.
-Without --policy it takes the run folder of FILE. Differences are relative to --against.
+FILE is a configuration file of 'graft learn' with a section [workloads]. With FILE, evaluate
+compares schedulers of elastic jobs on the file's test workloads, which are never used for
+training. It compares the schedulers of the section [schedule] with learned schedulers; each
+--policy names the run folder or file of one. Without --policy it evaluates the schedulers in the
+run folder of FILE. Differences are relative to --against.
 
 --out also writes the results into a run folder: the inputs, the result of each seed on each
 table, and the printed report. 'graft report' and 'graft plot' read it.
 
 --compat prints the report of the original system for one policy, with token 0 before the layers
-if the published report had it. The last version of the original system had two faults, which
---as-published reproduces: for a policy that started from another policy, it evaluated that
-other policy (from the sibling folder); and it never put token 0 before the layers, although
-policies for the first network learned with it.`,
+if the published report had it. --as-published also reproduces two faults of the original system's
+last version. First, if a policy was initialized from another policy, it evaluated the other
+policy (in the sibling folder). Second, it never put token 0 before the layers, although policies
+for the first network were trained with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -98,14 +99,14 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Policies, "policy", nil, "policy file or run folder; repeat the flag to compare several")
 	flags.StringArrayVar(&o.Tables, "table", nil,
-		"folder of a table, or of a policy of the original system with its table in the same folder; repeatable")
+		"folder of a table, or folder of the original system that contains a policy and its table; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
 		"vocabulary (folder or file) for policies of the original system")
 	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"with --compat: reproduce the faults of the original system's last version")
-	flags.StringVar(&o.Prefix, "prefix", "", `when policies of the original system read token 0 before `+
-		`the layers: "always" or "never"; empty means as during learning, with --compat as in the published report`)
+	flags.StringVar(&o.Prefix, "prefix", "", `whether policies of the original system read token 0 before `+
+		`the layers: "always" or "never"; empty means as in training (with --compat: as in the published report)`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
@@ -123,11 +124,11 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate policies that learned from `+
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate policies trained on `+
 		`the other tables: "scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves `+
 		`out all tables with the same value; "held-out" leaves out the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
-		"with --leave-out: file of 'graft learn' with tables, learning options and number of seeds")
+		"with --leave-out: configuration file of 'graft learn', with tables, learning options and number of seeds")
 	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another candidate setting, such as "+
 		"learn.leaf=5; repeatable. The best setting is selected by cross-validation on the learning tables")
 	flags.StringVar(&o.Leave.For, "for", "new",
@@ -135,8 +136,8 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.seeds, "seeds", 10,
 		"with --leave-out: number of policies for each group left out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
-		fmt.Sprintf("baseline to compare with: with FILE a scheduler (default: optimus), with --leave-out one of: %s "+
-			"(default: the first)", strings.Join(evaluation.BaselineNames, "; ")))
+		fmt.Sprintf("baseline to compare with. With FILE, a scheduler (default: optimus); with --leave-out, "+
+			"one of: %s (default: the first)", strings.Join(evaluation.BaselineNames, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
 		"with --leave-out: maximum number of learning steps (default: depends on --for)")
 }

@@ -51,7 +51,7 @@ the normalisation.`,
 	flags.StringVar(&o.Out, "out", "", "output `FILE`")
 	flags.StringVar((*string)(&o.At), "at", "",
 		"network of the run: final, or best by validation (requires train.keep_best); empty means final")
-	flags.StringVar(&o.Weights, "weights", "", "`FILE` of weights, instead of the run's weights")
+	flags.StringVar(&o.Weights, "weights", "", "weight `FILE` to use instead of the run's weights")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

@@ -38,7 +38,7 @@ func newFabricRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
 		Short: "Simulate episodes in which jobs arrive, are split and placed, and run or are blocked",
-		Long: `run simulates the episodes that CONFIG, a file with the section fabric, describes. A scheduler
+		Long: `run simulates the episodes that CONFIG describes, a file with a section [fabric]. A scheduler
 chooses the degree of each arriving job: the number of parts into which its training step is
 split. A job is blocked if no servers are free for it or if it would exceed its time limit. All
 schedulers get the same jobs. Schedulers:
@@ -73,16 +73,17 @@ settings, and writes each policy and its rewards into the folder of --out.`,
 	flags.StringVar(&o.compat, "compat", "", "simulator to reproduce: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: JSON file of the episode")
 	flags.BoolVar(&o.study, "study", false,
-		"with --compat: repeat the published experiments, and add all constant degrees")
+		"with --compat: repeat the published experiments, and also run every constant degree")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"with --study: learning algorithm, ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"with --learn: number of policies per distribution of limits; 0 means 10")
+		"with --learn: number of policies per distribution of time limits; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"with --learn: number of updates per policy, one every 4,800 actions; 0 means 15")
+		"with --learn: number of updates per policy (one update follows every 4,800 actions); 0 means 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
 		"with --study: distributions of time limits, such as A,C; empty means A,B,C,D")
-	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: number of episodes per row; 0 means 3")
+	flags.IntVar(&o.experiment.Episodes, "episodes", 0,
+		"with --study: number of episodes per row of the printed table; 0 means 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of the graphs (PipeDream profiles)")
 	return command
 }
@@ -103,7 +104,7 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat, empty writes no folder")
+		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml (with --compat: no folder)")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

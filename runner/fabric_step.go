@@ -95,8 +95,8 @@ func newFabricStepCommand() *cobra.Command {
 		Short: "Simulate one training step at several degrees, with its critical path",
 		Long: `step distributes a training step over servers of an empty cluster, at each degree, and simulates
 it operation by operation. A degree is 1 or an even number of servers. step prints the time
-breakdown, and for one degree the critical path: the operations, transfers and waits that
-determine the step time.
+breakdown for each degree and the critical path for one degree: the operations, transfers and
+waits that determine the step time.
 
 ` + graphHelp + `
 
@@ -133,8 +133,9 @@ draws its servers and the links between them over time.`,
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
 	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
 	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is printed; 0 means the last degree that fits")
-	flags.StringVar(&o.Trace, "trace", "", "trace file to write for the degree of --critical")
-	flags.StringVar(&o.Figure, "figure", "", "figure file to write for the degree of --critical: .svg, .png or .pdf")
+	flags.StringVar(&o.Trace, "trace", "", "trace file to write, for the degree selected by --critical")
+	flags.StringVar(&o.Figure, "figure", "",
+		"figure file to write (.svg, .png or .pdf), for the degree selected by --critical")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

@@ -10,9 +10,9 @@ func newFleetCommand() *cobra.Command {
 		Use:   "fleet",
 		Short: "Supervise, inspect and cancel the workers of simulations and trials",
 		Long: `fleet inspects and controls the workers of a simulation or of trials, on this machine or on a
-cluster. FOLDER is the run folder of 'graft simulate', or of 'graft train' or 'graft compare'
-with several trials. Any process with access to the folder can inspect the workers, and take
-over their supervision if the supervisor has died.`,
+cluster. FOLDER is a run folder of 'graft simulate' or 'graft compare', or of 'graft train' with
+several trials. Any process with access to the folder can inspect the workers, and take over their
+supervision if the supervisor has died.`,
 		Example: `  graft fleet status runs/late
   graft fleet logs runs/compare --follow
   graft fleet attach runs/late`,

@@ -16,11 +16,11 @@ func newFleetAttachCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "attach FOLDER",
 		Short: "Supervise the workers of a simulation or of trials until they end",
-		Long: `attach supervises workers as 'graft simulate', 'train' and 'compare' do after starting them: it
-restarts lost workers, shows progress, and collects and prints the results, with the same exit
-codes. Only one process at a time can supervise. Stopping attach leaves Slurm workers running,
-and another attach can continue; local workers save their work and exit. Kubernetes supervises
-its own pods; attach follows them and collects the table.`,
+		Long: `attach supervises workers that 'graft simulate', 'graft train' or 'graft compare' has started.
+Like these commands, it restarts lost workers, shows progress, and collects and prints the
+results; exit codes are the same. Only one process at a time can supervise. Stopping attach leaves
+Slurm workers running, and another attach can continue; local workers save their work and exit.
+Kubernetes supervises its own pods; attach follows them and collects the table.`,
 		Example: `  graft simulate late.toml --engine slurm && graft fleet attach runs/late
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),

@@ -11,8 +11,8 @@ func newFleetLogsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logs FOLDER",
 		Short: "Print the logs of the workers of a simulation or of trials",
-		Long: `logs prints the logs of the workers of a run folder; with several workers, the worker's number
-precedes each line. With --follow it also prints new lines until all workers have exited. For
+		Long: `logs prints the workers' logs of a run folder; with several workers, each line starts with the
+worker's number. With --follow it also prints new lines until all workers have exited. For
 Kubernetes use 'kubectl logs'.`,
 		Example: `  graft fleet logs runs/late --worker 2
   graft fleet logs runs/late --follow`,

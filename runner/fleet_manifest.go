@@ -14,10 +14,11 @@ func newFleetManifestCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "manifest CONFIG|FOLDER",
 		Short: "Print the workers of a simulation as a Kubernetes job",
-		Long: `manifest prints an Indexed Job for 'kubectl apply -f -'; its pods run a simulation. For a
-scenario file it first creates the run folder, as 'graft simulate' does. The section fleet names
-the image, which must have graft on its path, and the volume claim for run folder and cache.
-Kubernetes supervises the pods; 'graft fleet attach' follows them and collects the table.`,
+		Long: `manifest prints a Kubernetes Indexed Job, whose pods run a simulation; pass it to 'kubectl apply
+-f -'. For a scenario file it first creates the run folder, as 'graft simulate' does. The section
+[fleet] names the image, which must have graft on its PATH, and the volume claim that holds the
+run folder and the cache. Kubernetes supervises the pods; 'graft fleet attach' follows them and
+collects the table.`,
 		Example: `  graft fleet manifest late.toml --set fleet.image=graft:1 --set fleet.claim=shared | kubectl apply -f -
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),

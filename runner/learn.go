@@ -24,11 +24,11 @@ func newLearnCommand() *cobra.Command {
 		Short: "Train policies on tables, or schedulers on workloads",
 		Long: `learn trains policies or schedulers. The sections of CONFIG select what it learns.
 
-With [workloads] it trains schedulers of elastic jobs, one per seed: first by imitating a
-teacher, then by reinforcement learning. 'graft evaluate CONFIG' compares them with other
-schedulers on separate test workloads; 'graft cluster run' takes the run folder as a scheduler.
-With [machine] it trains schedulers that place a machine's tasks, for 'graft node simulate';
-with [fabric] schedulers that choose the degrees of training steps, for 'graft fabric run'.
+With [workloads] it trains schedulers of elastic jobs, one per seed: first by imitating a teacher,
+then by reinforcement learning. 'graft evaluate CONFIG' compares them with other schedulers on
+separate test workloads; 'graft cluster run' takes the run folder as a scheduler. With [machine]
+it trains schedulers that place tasks on the GPUs of one machine, for 'graft node simulate'. With
+[fabric] it trains schedulers that choose the degrees of training steps, for 'graft fabric run'.
 
 With [tables] it trains structural policies, which read any network, on all tables at once, one
 policy per seed. Learning follows the exact gradient over all sequences until the objective
@@ -38,8 +38,8 @@ policy.safetensors.
 With [table] it trains a policy of the original system on one table by REINFORCE: each episode
 draws an action for each state of the table, and the reward is the final accuracy. With
 learn.rule=exact it follows the exact gradient of the expected reward over all sequences, and an
-episode is a step. The policy is written to agent.finalmodel.pth; 'graft config convert'
-converts a file of the original system to CONFIG.
+episode is a step. The policy is written to agent.finalmodel.pth. 'graft config convert' makes a
+CONFIG from a configuration file of the original system.
 
 --cases trains schedulers for each case of a TOML file, one after the other. The file has a
 table for each case, with keys of CONFIG. All cases are checked before the first one starts.
@@ -67,7 +67,7 @@ the result is bit-identical.`,
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.Cases, "cases", "",
-		"TOML file of cases to train, with one table of assignments per case")
+		"TOML file of cases to train, with one table of keys and values per case")
 	boardFlag(command, &o.Tensorboard)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command

@@ -18,9 +18,9 @@ func newModelForwardCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "forward RUN|NAME|FILE",
 		Short: "Compute the outputs of a network for given inputs",
-		Long: `forward computes the outputs of a network in evaluation mode: the trained network of a run
-folder, or with --weights a network of the zoo or of a file. Inputs must have the network's
-shape and be normalised like its training data:
+		Long: `forward computes the outputs of a network in evaluation mode: the trained network of a run folder,
+or with --weights a network of the zoo or of a file. Inputs must have the network's input shape
+and be normalised like its training data:
 
   {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
 

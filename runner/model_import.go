@@ -27,8 +27,8 @@ NAME.safetensors with its weights. FILE is one of
 Nothing in an archive is executed, and pickles are rejected. If an operator cannot be mapped,
 nothing is written; the error lists each call and its remedy.
 
-A network exported by python/graft_export.py is printed exactly as in PyTorch; other networks are
-printed as their operators.`,
+If python/graft_export.py wrote FILE, import prints the network exactly as PyTorch does. Otherwise
+it prints the operators.`,
 		Example: `  graft model import net.pt2 --out net
   graft model forward net.toml --weights net.safetensors --inputs in.json`,
 		Args: cobra.ExactArgs(1),
@@ -40,7 +40,7 @@ printed as their operators.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "`NAME` of the output files, without an extension")
 	flags.StringVar(&o.Modules, "modules", "",
-		"`FILE` with the classes and printouts of the modules, written by python/graft_export.py")
+		"`FILE` that python/graft_export.py wrote: the classes of the modules, and how PyTorch prints them")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

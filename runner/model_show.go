@@ -34,7 +34,7 @@ func newModelShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show NAME|FILE",
 		Short: "Print a network's layers, blocks and channel spaces, or draw it",
-		Long: `show prints a network as PyTorch does, and then its structure: the layers in running order with
+		Long: `show prints a network as PyTorch does, and then its structure: the layers in execution order with
 their costs, the blocks that surgery operates on, and the channel spaces: sets of channels that
 must change together when a layer is widened.
 

@@ -77,7 +77,7 @@ func newNodeSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate [CONFIG]",
 		Short: "Simulate tasks with different schedulers and compare their completion times and energy",
-		Long: `simulate runs the tasks of CONFIG, a file with the section machine, under each scheduler. Tasks
+		Long: `simulate runs the tasks of CONFIG, a file with a section [machine], under each scheduler. Tasks
 come from the tables [[task]] of CONFIG, from a trace, or from generated workloads. Simulations
 are event-driven; the same inputs give byte-identical results, with any number of workers.
 Schedulers:
@@ -102,7 +102,8 @@ its generator, rewards and faults: its baselines bit for bit, and PPO with the p
 	command.Flags().StringVar(&o.compat, "compat", "",
 		"published simulator to reproduce: tasks; empty uses machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all that need no learning")
+		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all schedulers that need "+
+			"no training")
 	return command
 }
 

@@ -20,9 +20,9 @@ func newNodeDevicesCommand() *cobra.Command {
 		Use:   "devices",
 		Short: "List the devices that tasks can run on, with a reading of each",
 		Long: `devices lists the GPUs of this machine and reads each once through NVIDIA's management library,
-NVML: utilization, memory, power, energy counter, temperature, clocks, reasons for a reduced
-clock, and processes. On a machine without GPUs it lists the CPU slots for tasks, and the CPU
-power over a second if RAPL is readable.
+NVML: utilization, memory, power, energy counter, temperature, clocks, throttle reasons, and
+processes. On a machine without GPUs it lists the CPU slots for tasks, and the CPU power averaged
+over one second if RAPL is readable.
 
 With --smi it reads the output of nvidia-smi --query-gpu=timestamp,index,... --format=csv and
 summarises each GPU in it. Unknown values are printed as a dash, and as null in JSON, never as

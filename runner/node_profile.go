@@ -26,17 +26,17 @@ func newNodeProfileCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "profile CONFIG",
 		Short: "Measure the speed of tasks alone and in pairs on one device",
-		Long: `profile runs each table [[task]] of CONFIG alone on the first device, and then each pair of
-tasks together, including pairs of one task with itself, if their memory fits. Tasks that end are
-restarted, for at least --seconds and until each task has completed a whole run alongside the
-other. The speed of a task in a pair is relative to its speed alone. Tasks of the same kind are
-measured once.
+		Long: `profile runs each task of CONFIG (table [[task]]) alone on the first device. It then runs each
+pair of tasks together, including each task with a copy of itself, if their memory fits. A pair
+runs for at least --seconds, and until each task has completed a whole run alongside the other;
+tasks that end earlier are restarted. The speed of a task in a pair is relative to its speed
+alone. Tasks of the same kind are measured once.
 
-The run folder contains three tables. colocate_info.csv is an input of machine.profiles: 'graft
-node simulate' slows tasks as measured. single_data.csv has the label by which Lucid packs jobs:
-0 for tasks that leave their partners a mean speed of at least 0.95, 1 for at least 0.85, 2 for
-less. profile.csv has every measurement, with utilization, memory and power of the device if
-known. --resume measures only what is missing.
+The run folder contains three tables. colocate_info.csv is for machine.profiles: with it, 'graft
+node simulate' applies the measured slowdowns. single_data.csv has the label by which Lucid packs
+jobs. The label is 0 if the task's partners keep a mean speed of at least 0.95, 1 if they keep at
+least 0.85, and 2 otherwise. profile.csv has every measurement, with utilization, memory and power
+of the device if known. --resume measures only what is missing.
 
 A task's command must do the same work each time. For each run, $GRAFT_NODE names a new folder
 and $GRAFT_TASK a new name; 'graft train' must write its run folder there. The exit code is 3 if

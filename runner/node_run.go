@@ -28,14 +28,14 @@ func newNodeRunCommand() *cobra.Command {
 		Short: "Run tasks on this machine's GPUs, or on its CPU slots",
 		Long: `run starts the tasks of CONFIG, its tables [[task]], as processes: on the GPUs of this machine,
 selected with CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to
-a shell. --scheduler, or else the first entry of schedule.schedulers, selects the scheduler that
-places the tasks: any scheduler of 'graft node simulate', including learned ones. Tasks share a
-GPU if their memory fits.
+a shell. --scheduler selects the scheduler that places the tasks; the default is the first entry
+of schedule.schedulers. All schedulers of 'graft node simulate' are available, including learned
+ones. Tasks share a GPU if their memory fits.
 
 Time-sharing schedulers pause tasks by SIGSTOP, or with machine.stop = "checkpoint" by SIGTERM;
-tasks with checkpoint = true then save their work and are restarted later. Each attempt has a
-log. A failed task is restarted as often as its key retries allows. If it still fails, tasks that
-depend on it are skipped, and the exit code is 3.
+tasks with checkpoint = true then save their work and are restarted later. Each attempt has a log.
+A failed task is restarted at most as many times as its key "retries" says. If it still fails,
+tasks that depend on it are skipped, and the exit code is 3.
 
 The run folder has a journal, from which --resume continues after a stop or a kill: completed
 tasks stay completed, running tasks are killed and restarted. SIGTERM and the first SIGINT end
@@ -45,9 +45,10 @@ Energy is the GPU's energy while the task ran, from the driver's counter if ther
 from sampled power. The energy of tasks that shared a GPU is unknown. CPUs are measured by RAPL
 if it is readable.
 
---listen serves the state of the run: GET /status returns the tasks by state and the last
-reading of each device, GET /metrics the same for Prometheus, with the names of NVIDIA's DCGM
-exporter. The file listen in the run folder has the address while the command runs.`,
+--listen serves the state of the run: GET /status returns the tasks by state and the last reading
+of each device; GET /metrics returns the same data for Prometheus, with the metric names of
+NVIDIA's DCGM exporter. While the command runs, the file "listen" in the run folder contains the
+address.`,
 		Example: `  graft node run tasks.toml --dry-run
   graft node run tasks.toml --scheduler backfill
   graft node run tasks.toml --resume
@@ -64,7 +65,7 @@ exporter. The file listen in the run folder has the address while the command ru
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
 		"address to serve /status and /metrics at, such as 127.0.0.1:0; empty starts no server")
 	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach; they can read the names of tasks")
+		"allow an address that other machines can reach; task names become readable to them")
 	return command
 }
 
@@ -99,8 +100,8 @@ func newNodeGuardCommand() *cobra.Command {
 		Use:    "guard EXECUTOR",
 		Hidden: true,
 		Short:  "Kill the tasks of an executor that was killed",
-		Long: `guard is started by 'graft node run', the executor. If the executor ends without notice on
-guard's standard input, guard kills all processes of the executor's tasks.`,
+		Long: `guard is started by 'graft node run', the executor. When the executor ends without announcing it
+on guard's standard input, guard kills all processes of its tasks.`,
 		Example: "  graft node guard 4711-815",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -19,10 +19,10 @@ func newPipelineCommand() *cobra.Command {
 		Short: "Simulate scenarios, train policies on them, and evaluate the policies",
 		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command: it simulates
 all sequences of several scenarios, trains structural policies on the tables, and compares them
-with never adapting, random actions, the best fixed sequence and the optimum of each table.
-CONFIG is a file with a section pipeline, which lists the scenario files; the sections run,
-policy and learn configure structural policies. With evaluate.leave_out policies are also
-evaluated on scenarios, or networks, that they did not learn from.
+with never adapting, random actions, the best fixed sequence and the optimum of each table. CONFIG
+is a file with a section [pipeline], which lists the scenario files. The sections [run], [policy]
+and [learn] configure structural policies. With evaluate.leave_out, policies are also evaluated on
+scenarios or networks that were not used to train them.
 
 A stage is skipped if its inputs are unchanged and its output is complete; otherwise it runs
 again and reuses existing work. SIGTERM, SIGUSR1 and the first SIGINT save all work and exit

@@ -36,10 +36,10 @@ func newPlotCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "plot RUN…",
 		Short: "Draw figures of runs, for a paper or a page",
-		Long: `plot draws the figures that fit each run, and the figures that combine several runs, into files
-named after run and figure. RUN is a run folder of a job, a simulation, a table, policies, an
-evaluation or a pipeline, a result folder of the original system, or a folder of such folders.
-plot only reads runs, and can read a run in progress.
+		Long: `plot draws the figures available for each run, and the figures that combine several runs. Files
+are named after the run and the figure. RUN is a run folder of a job, a simulation, a table,
+policies, an evaluation or a pipeline, a result folder of the original system, or a folder of such
+folders. plot only reads runs, and can read a run in progress.
 
 ` + listed(plot.Kinds(plot.Given{})) + `
 Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper, and colours
@@ -66,11 +66,11 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.Theme, "theme", "light",
 		"light, dark, or page: no background, and in SVG the colours of the viewer's light or dark mode")
-	flags.StringSliceVar(&o.Kinds, "kind", nil, "figures to draw; empty draws all that fit")
+	flags.StringSliceVar(&o.Kinds, "kind", nil, "figures to draw; empty draws all available figures")
 	flags.StringVar(&o.x, "x", "time",
-		"horizontal axis of the figures curves and accuracy of jobs: time, device-time or flop")
+		"horizontal axis of a job's figures \"curves\" and \"accuracy\": time, device-time or flop")
 	flags.StringVar(&o.policy, "policy", "",
-		"policy file or run folder, for the trees of tables and the figures of decisions")
+		"policy (file or run folder) to draw in the trees of tables and in the figures of its decisions")
 	flags.StringVar(&o.vocab, "vocab", "",
 		"vocabulary (folder or file), if --policy names a policy of the original system")
 	flags.Float64Var(&o.threshold, "threshold", 0,

@@ -26,20 +26,20 @@ func newProfileCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "profile [NETWORK|CONFIG]…",
 		Short: "Measure step times on a device, for jobs on the virtual clock",
-		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
-of small networks and for the named networks: names of 'graft model list' or network files. Each
-network is measured unchanged, and deepened and widened once; named networks in up to three
-places. CONFIG is the file of a job, a scenario or a comparison: its network is measured after
-each possible action (at most 16 actions) and after 6 complete sequences of actions, with its
-batches and optimizer. All networks are warmed up and then measured in rounds, on random images;
-the profile contains the median of the rounds and half their interquartile range. Decisions and
-operations are measured too.
+		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set of
+small networks and for the named networks: names of 'graft model list' or network files. Each
+network is measured unchanged, deepened once and widened once; named networks are deepened and
+widened in up to three different places. CONFIG is the file of a job, a scenario or a comparison:
+its network is measured after each possible action (at most 16 actions) and after 6 complete
+sequences of actions, with its batches and optimizer. All networks are warmed up and then measured
+in rounds, on random images; the profile contains the median of the rounds and half their
+interquartile range. Decisions and operations are measured too.
 
-Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter,
-separately for networks that run as a graph, such as imported ones. Jobs on networks that were
-not measured, such as the result of a decision, are charged by the rates, corrected by measured
-networks of the same class. profile prints the error of the rates, by leaving out each network
-in turn.
+Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter.
+Imported networks, and others that run as a graph of operators, get separate rates. If a job's
+network was not measured, for example because a decision created it, its work is charged by the
+rates, with a correction from measured networks of the same class. profile prints the error of the
+rates, estimated by leaving out each network in turn.
 
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an
 idle machine; other load makes the profile less accurate and increases the spreads.`,

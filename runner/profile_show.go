@@ -19,7 +19,8 @@ func newProfileShowCommand() *cobra.Command {
 		Use:   "show FILE|NAME",
 		Short: "Print a profile, and the error of its rates",
 		Long: `show prints how a profile was measured, the times of each network, the predictions of the rates,
-and the rates. FILE contains a slash or ends in .toml; NAME is a built-in profile:
+and the rates. An argument that contains a slash or ends in .toml is a FILE. NAME is a built-in
+profile:
 
 ` + profileHelp(),
 		Example: `  graft profile show laptop.toml

@@ -63,7 +63,7 @@ is 3.`,
 	flags.BoolVar(&o.csv, "csv", false,
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"for trials: print the cost at which each case reaches the final validation loss of this `case`")
+		"for trials: print the cost at which each case reaches the final validation loss of the named `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")

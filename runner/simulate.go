@@ -20,17 +20,17 @@ func newSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Simulate all action sequences of a scenario",
-		Long: `simulate runs the action sequences of a scenario: the possible decisions of a job. CONFIG is a
-job file with a section simulate. Sequences that begin with the same actions share this part of
-the training, which runs once. Workers are processes; each takes work that no other worker runs.
+		Long: `simulate runs the action sequences of a scenario: all possible decisions of a job. CONFIG is a job
+file with a section [simulate]. If sequences begin with the same actions, the training of this
+common part runs only once. Workers are processes; each one takes work that no other worker has.
 
 Results are cached by a digest of their inputs, for this scenario and others. The table that
 policies learn from is written into the run folder. The same command continues after a stop or a
 kill, and reruns damaged work. Failed sequences are left out and reported; --retry retries them.
 
-With --engine slurm the workers are a job array: the command submits it and returns. 'graft
-fleet attach' supervises it and collects the table, from any machine with access to the folder;
-with --wait, the submitting command does this itself. The section fleet sets the resources of
+With --engine slurm the workers are a job array: the command submits it and returns. 'graft fleet
+attach' supervises it and collects the table, from any machine with access to the folder; with
+--wait, the submitting command does this itself. The section [fleet] sets the resources of
 workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8

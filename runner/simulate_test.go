@@ -217,7 +217,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`adapt.max_decisions=9`:            {failure.Configuration, "of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
-		`simulate.design="likely"`:         {failure.Configuration, "policy is required by the design likely"},
+		`simulate.design="likely"`:         {failure.Configuration, `policy is required by the design "likely"`},
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},

@@ -62,10 +62,10 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.IntVar(&o.Keep, "shrink", -1, "revert changes of the --replay record until N remain; -1 reverts none")
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
 	flags.IntVar(&o.Rows, "rows", 256, "examples per random batch")
-	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that breaks the symmetry of copies, "+
-		"relative to the root mean square of a tensor; 0 keeps the function")
-	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", `+
-		`for graphs "opposite" or "stacked" (not lossless); empty chooses automatically`)
+	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that makes copied channels differ, "+
+		"relative to the root mean square of the tensor; 0 adds none and keeps the function exact")
+	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", or `+
+		`for graphs also "opposite" and "stacked" (not lossless); empty chooses automatically`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
 		`deepen as the original system did: "original" or "original-without-norm"; empty deepens `+
 			"in graft's way")
@@ -73,8 +73,8 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.BoolVar(&o.Exact, "float64", false, "compute in double precision")
 	flags.BoolVar(&o.Verify, "verify", false, "print the change of the logits, and fail if it exceeds the tolerance")
-	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 means 1e-5 in eval mode, "+
-		"1e-4 in train mode and, if a normalisation was calibrated, 5% L2 on other batches")
+	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 means 1e-5 in eval mode and "+
+		"1e-4 in train mode, and 5% (L2 norm) on other batches if a normalisation was calibrated")
 	flags.StringVar(&o.Out, "out", "", "write the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "write the network file (.toml, .json)")
 	flags.StringVar(&o.RecordOut, "record", "", "write the change record (.json)")

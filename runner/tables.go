@@ -11,9 +11,9 @@ func newTableCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "table",
 		Short: "Show tables of simulated action sequences, check and convert them",
-		Long: `table shows, checks and converts results of simulations: the accuracy of each sequence of
-actions, and the time left at each decision. It reads table folders of graft, even while they
-are written, and data.pkl of the original system without executing it.`,
+		Long: `table shows, checks and converts results of simulations: the accuracy of each sequence of actions,
+and the time left at each decision. It reads graft's table folders, even while they are being
+written, and the original system's data.pkl, without executing it.`,
 		Example: `  graft table show tables/late
   graft table check tables/*
   graft table convert original/simulation_late2/data.pkl --out tables/late`,
@@ -23,13 +23,13 @@ are written, and data.pkl of the original system without executing it.`,
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
-		"actions that the numbers in data.pkl stand for, from 0")
+		"actions that data.pkl stores as the numbers 0, 1, 2, …, in this order")
 	flags.StringVar(&o.Network, "network", "",
 		"network with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.StringVar(&o.Dataset, "dataset", "",
 		"dataset with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,
-		"start of the sequences in data.pkl, in seconds of the budget (default: from config.toml)")
+		"time within the budget at which the sequences in data.pkl start, in seconds (default: from config.toml)")
 	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in data.pkl (default: from config.toml)")
 }
 

@@ -19,9 +19,9 @@ func newTableCheckCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check DIR…",
 		Short: "Check tables and list their faults",
-		Long: `check reads a whole table folder, in which checksums cover every byte, and prints each fault
-with its place and remedy. It changes nothing. Missing sequences are not faults. A table of the
-original system, data.pkl, has no checksums: it is sound if it is readable and complete.
+		Long: `check reads a whole table folder and prints each fault with its location and remedy. Checksums
+cover every byte of the folder. check changes nothing. Missing sequences are not faults. A table
+of the original system, data.pkl, has no checksums: it is sound if it is readable and complete.
 
 The exit code is 3 if a table has faults but the rest is usable, and 5 if nothing is usable.`,
 		Example: `  graft table check tables/late

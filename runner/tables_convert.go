@@ -33,7 +33,7 @@ original's data.pkl lacks the network, the dataset, the start and the seed; they
 config.toml in the same folder, or from flags. CSV has a row for each run, so a sequence with
 several seeds has several rows.
 
-If a table is partly damaged, convert writes the undamaged rest as a sound table, and the exit
+If a table is partly damaged, convert writes a valid table with the undamaged part, and the exit
 code is 3.`,
 		Example: `  graft table convert simulation_late2/data.pkl --out tables/late
   graft table convert mine/data.pkl --network ConvNet2 --dataset cifar10 --actions deepen:0,none --out tables/mine

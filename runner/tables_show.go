@@ -24,10 +24,10 @@ func newTableShowCommand() *cobra.Command {
 	var o tableShowOptions
 	command := &cobra.Command{
 		Use:   "show DIR|data.pkl",
-		Short: "Print a table's scenario, its best and worst sequences, and the rank of no adaptation",
+		Short: "Print a table's scenario, its best and worst sequences, and the rank of never adapting",
 		Long: `show ranks the sequences of a table by accuracy, and prints the best and worst sequences and the
-rank of no adaptation. SPREAD is the standard deviation over the seeds of a sequence. TIME LEFT AT
-EACH DECISION is the remaining budget, in the order of the decisions. Sequences of equal
+rank of never adapting. SPREAD is the standard deviation over the seeds of a sequence. TIME LEFT
+AT EACH DECISION lists the remaining budget at each decision, in order. Sequences of equal
 accuracy are ordered by their actions. --csv has a row for every sequence.
 
 If a table is partly damaged, show prints the rest, and the exit code is 3.`,

@@ -24,9 +24,10 @@ func newTraceConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert FILE OUT --to FORMAT",
 		Short: "Convert a trace to another format, with jobs in submission order",
-		Long: `convert reads a trace into memory, 200 bytes per job, sorts its jobs by submission and writes
-the jobs within the window. Output formats: graft is lossless; helios cannot express shares of
-a GPU; swf replaces names with numbers and omits profiles. If OUT ends in .gz it is compressed.`,
+		Long: `convert reads a trace into memory (200 bytes per job), sorts its jobs by submission time and
+writes the jobs within the window. Output formats: graft is lossless; helios cannot express shares
+of a GPU; swf replaces names with numbers and omits profiles. OUT is compressed if its name ends
+in .gz.`,
 		Example: `  graft trace convert cluster_job_log philly.csv --to graft
   graft trace convert venus.csv day.csv.gz --to helios --window 13219200..13305599`,
 		Args: cobra.ExactArgs(2),

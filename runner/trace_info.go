@@ -29,10 +29,11 @@ func newTraceInfoCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "info FILE",
 		Short: "Summarize a trace and list its anomalies",
-		Long: `info prints the number of jobs and users in a trace, the time span, durations by requested GPUs,
-and anomalies, each with its first job and line. Jobs with an anomaly marked as refused cannot
-be simulated. --vc-file adds the load of each virtual cluster: the GPU time requested by its jobs,
-divided by the GPU time of its nodes from the first to the last submission of the trace.
+		Long: `info prints the number of jobs and users in a trace, the time span, durations grouped by the
+number of requested GPUs, and anomalies, each with its first job and line. Jobs with an anomaly
+marked as refused cannot be simulated. --vc-file adds the load of each virtual cluster: the GPU
+time requested by its jobs, divided by the GPU time of its nodes from the first to the last
+submission of the trace.
 
 If the file is damaged, the jobs before the damage are summarized, and the exit code is 3.`,
 		Example: `  graft trace info venus.csv

@@ -43,11 +43,11 @@ config show' prints all keys. Without CONFIG, --set changes the default job: Con
 synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
-continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and
-exit with code 75; the same command with --resume continues, and on the virtual clock the result
-is bit-identical to an uninterrupted job. A second SIGINT ends the job at once. --resume accepts
+continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and exit
+with code 75; the same command with --resume continues, and on the virtual clock the result is
+bit-identical to an uninterrupted job. A second SIGINT ends the job at once. --resume accepts
 changes to parts that the job has not reached: later events, later script actions, a different
-end of the budget.
+budget.
 
 With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this
 machine or on a cluster. One run folder contains the run folders of all trials.
@@ -83,7 +83,7 @@ to the address.`,
 	flags.StringVar(&o.Listen.Address, "listen", "",
 		"address to serve /status, /metrics and /allocation at, such as 127.0.0.1:0; empty uses run.listen")
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach, without encryption")
+		"allow an address that other machines can reach; traffic is not encrypted")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
 		"file with the token for --listen; empty uses GRAFT_TOKEN, or generates a token")
 	boardFlag(command, &o.Tensorboard)

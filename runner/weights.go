@@ -116,9 +116,9 @@ func newWeightsConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Write a weight file in another format",
-		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of
-OUT: .pth or .pt for PyTorch, .safetensors for safetensors. Only safetensors keeps numbers and
-texts stored with the tensors.`,
+		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of OUT:
+.pth or .pt for PyTorch, .safetensors for safetensors. Only safetensors keeps metadata (numbers
+and strings) stored with the tensors.`,
 		Example: `  graft weights convert weights.pth weights.safetensors
   graft weights convert --force old.pt weights.pth`,
 		Args: cobra.ExactArgs(2),

@@ -19,10 +19,9 @@ func newWorkCommand() *cobra.Command {
 		Use:    "work FOLDER",
 		Hidden: true,
 		Short:  "Run sequences of a simulation, or trials of a sweep, as a worker",
-		Long: `work is started by 'graft simulate', 'graft compare' and 'graft train --seeds', on this machine
-or on cluster nodes. Until all work is done, it takes work that no other worker runs.
-GRAFT_WORKER is its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE its
-training device.`,
+		Long: `work is started by 'graft simulate', 'graft compare' and 'graft train --seeds', on this machine or
+on cluster nodes. It takes work that no other worker has, until all work is done. GRAFT_WORKER is
+its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE its training device.`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -40,6 +39,6 @@ training device.`,
 	}
 	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 uses run.threads or GRAFT_THREADS")
 	command.Flags().IntVar(&measure, "measure", 0,
-		"measure throughput and memory while N workers run, instead of working")
+		"do no work; measure throughput and memory while N workers run")
 	return command
 }

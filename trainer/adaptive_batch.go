@@ -28,9 +28,9 @@ const (
 // AdaptiveBatch configures a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
 // Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
-	// Adapts the batch size: selects the batch with the highest goodput, from train.batch to max_batch, at each change
-	// of devices and between epochs. Goodput is images per second times progress per image, relative to the progress
-	// per image of the smallest batch. False keeps train.batch.
+	// Adapts the batch size at each change of devices and between epochs: selects the size from train.batch to
+	// max_batch with the highest goodput. Goodput is throughput (images per second) times statistical efficiency
+	// (progress per image relative to the smallest batch size). False keeps train.batch.
 	On bool `json:",omitempty"`
 	// Measures the noise of gradients even if the batch is fixed; on = true implies it. Default false.
 	Measure bool `json:",omitempty"`
@@ -39,13 +39,14 @@ type AdaptiveBatch struct {
 	// Maximum number of images that a device computes at once. Larger batches are computed in several parts whose
 	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit the number.
 	DeviceMost int `json:",omitempty" config:"max_device_batch,was=device_most"`
-	// Interval at which the batch size is chosen again on the same devices, in epochs. Zero means 1.
+	// Interval between choices of the batch size while the devices stay the same, in epochs. Zero means 1.
 	Every int `json:",omitempty"`
 	// Minimum relative gain in goodput that changes the batch size. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
 	// Rule that adapts the learning rate to the batch size: "adascale", "square-root", "linear" or "none". With
-	// "adascale", the warm-up and the schedules "exponential" and "step" count the steps and epochs of the smallest
-	// batch. Empty means "adascale" for sgd, and "square-root" for adam and adamw.
+	// "adascale", the warm-up and the schedules "exponential" and "step" count progress instead: a large-batch step
+	// counts as several steps of the smallest batch size. Empty means "adascale" for sgd, and "square-root" for adam
+	// and adamw.
 	Scaling  Scaling `json:",omitempty"`
 	Interval int     `json:",omitempty"` // Interval between measurements of gradient noise, in steps. Zero means 16.
 }

@@ -39,11 +39,11 @@ type Options struct {
 	Distill Distill
 	// Keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
 	Exact bool
-	// Abandons the epoch at every change of devices and starts a new one, like the original system. The steps of the
-	// abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the learning
-	// rate schedule. False continues the epoch.
+	// Abandons the epoch at every change of devices and starts a new one, as the original system does. The steps of
+	// the abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the
+	// learning rate schedule. False continues the epoch.
 	Abandon bool
-	// Trains until the budget is used up and evaluates only whole epochs, like the original system; the last epoch
+	// Trains until the budget is used up and evaluates only whole epochs, as the original system does; the last epoch
 	// may end after the budget, and the result is the last evaluated network. False reserves time for a final
 	// evaluation, so every step counts.
 	Overrun bool
@@ -53,9 +53,9 @@ type Options struct {
 	// Makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device for
 	// every run on the same machine. Default false.
 	Steady bool
-	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16" or
-	// "tf32". Weights, gradients, optimizer state and all other layers stay float32. "float16", with loss scaling, and
-	// "tf32", which rounds float32 operands to 11 significant bits, need a CUDA device. Empty means "float32".
+	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16"
+	// (with loss scaling) or "tf32" (rounds float32 operands to 11 significant bits). Weights, gradients, optimizer
+	// state and all other layers stay float32. "float16" and "tf32" need a CUDA device. Empty means "float32".
 	Precision torch.Precision
 	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. The step is
 	// recorded again after surgery and after a change of the batch size. Steps that use distillation, mixup, float16,
@@ -86,7 +86,7 @@ type Adapt struct {
 	// Number of training images that calibrate new normalization layers. Zero means 256.
 	Rows int
 	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
-	// device removal (down event), like the original system. False keeps both.
+	// device removal (down event), as the original system does. False keeps both.
 	Reset bool
 	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
 	Divide float64

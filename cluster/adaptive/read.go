@@ -73,7 +73,8 @@ func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[st
 	}
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		if found[name] == nil {
-			return nil, fmt.Errorf("read %s: application %s has no folder in %s; add the folder or remove the row",
+			return nil, fmt.Errorf("read %s: application %s has no folder in %s; add the folder, or remove the "+
+				"application's row",
 				factsFile, name, root)
 		}
 	}
@@ -129,7 +130,8 @@ func findApplications(fsys files.FS, dir string) (root string, names []string, e
 		}
 	}
 	if len(names) == 0 || len(names) > mostApplications {
-		return "", nil, fmt.Errorf("read applications: %s has %d folders with %s; expected 1 to %d", dir, len(names),
+		return "", nil, fmt.Errorf("read applications: %s has %d folders that contain %s; expected 1 to "+
+			"%d", dir, len(names),
 			placementsFile, mostApplications)
 	}
 	return root, names, nil

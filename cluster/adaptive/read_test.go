@@ -81,7 +81,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		changes map[string]any
 		want    string
 	}{
-		"no application": {map[string]any{"app/placements.csv": nil}, "0 folders with placements.csv"},
+		"no application": {map[string]any{"app/placements.csv": nil}, "0 folders that contain placements.csv"},
 		"no runs": {map[string]any{"app/validation-8.csv": nil, "app/validation-64.csv": nil},
 			"0 files named validation-BATCH.csv"},
 		"no number of a batch": {map[string]any{"app/validation-x.csv": "progress\n"}, "expected validation-BATCH.csv"},

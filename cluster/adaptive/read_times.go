@@ -143,7 +143,7 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 	if err1 != nil || err2 != nil || n < 1 || d < n || len(step) != len(b) || len(sync) != len(b) ||
 		!slices.IsSorted(b) {
 		return place, nil, fmt.Errorf("the entry %q is malformed; expected a key \"NODES,DEVICES\", an ascending "+
-			"list b, and lists step and sync of the same length", key)
+			"list \"b\", and lists \"step\" and \"sync\" of the same length as \"b\"", key)
 	}
 	s = &series{exact: true}
 	for k, device := range b {

@@ -60,12 +60,14 @@ func (s *series) at(device int) (step, sync float64, err error) {
 	i := sort.SearchInts(s.device, device)
 	if s.exact {
 		if i == len(s.device) || s.device[i] != device || s.step[i] < 0 {
-			return 0, 0, fmt.Errorf("no time was measured for %d examples per device; measure it", device)
+			return 0, 0, fmt.Errorf("no step time was measured for %d examples per device; add this "+
+				"measurement", device)
 		}
 		return s.step[i], s.sync[i], nil
 	}
 	if len(s.device) < 2 || device < s.device[0] || device > s.device[len(s.device)-1] {
-		return 0, 0, fmt.Errorf("no time was measured for %d examples per device; measurements cover %d to %d", device,
+		return 0, 0, fmt.Errorf("no step time was measured for %d examples per device; measurements cover %d to "+
+			"%d", device,
 			s.device[0], s.device[len(s.device)-1])
 	}
 	i = min(max(i, 1), len(s.device)-1)
@@ -108,7 +110,7 @@ func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error
 		}
 		return step, sync, nil
 	}
-	return 0, 0, fmt.Errorf("no time was measured for %.0f devices on %.0f nodes with %.0f examples per device",
+	return 0, 0, fmt.Errorf("no step time was measured for %.0f devices on %.0f nodes with %.0f examples per device",
 		devices, nodes, device)
 }
 

@@ -327,7 +327,7 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	case a == nil:
 		return fmt.Errorf("job %s has no application", j.Name)
 	case !(j.Submitted >= 0 && j.Submitted <= 1e9):
-		return fmt.Errorf("job %s: time is %v; expected a second from 0 to 1e9", j.Name, j.Submitted)
+		return fmt.Errorf("job %s: time is %v; expected 0 to 1e9 seconds", j.Name, j.Submitted)
 	case k > 0 && j.Submitted < s.Jobs[k-1].Submitted:
 		return fmt.Errorf("job %s is submitted before the previous job; sort the jobs by time", j.Name)
 	case j.Devices < 1 || j.Devices > s.Options.Nodes*s.Options.Devices:

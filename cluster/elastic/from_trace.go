@@ -137,8 +137,8 @@ func (m *maker) rate(kind, most int) (float64, error) {
 	}
 	_, _, rate := Best(m.study.Speed, t, &o)
 	if rate <= 0 {
-		return 0, fmt.Errorf("type %s has no positive speed with up to %d workers and servers; correct its speeds, "+
-			"or leave the type out", t.Name, most)
+		return 0, fmt.Errorf("the speed of type %s is 0 for all numbers of workers and servers up to %d; correct the "+
+			"speeds, or remove the type", t.Name, most)
 	}
 	m.rates[key] = rate
 	return rate, nil

@@ -152,7 +152,7 @@ func TestFromTraceRefuses(t *testing.T) {
 		"has no speeds for model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
 			s.Speed = elastic.Table{}
 		}},
-		"type m has no positive speed": {one, func(s *elastic.Study,
+		"the speed of type m is 0": {one, func(s *elastic.Study,
 			_ *elastic.TraceOptions) {
 			s.Speed = flat(0)
 		}},

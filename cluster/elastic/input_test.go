@@ -20,10 +20,10 @@ func TestOptionsListAllFaults(t *testing.T) {
 		"the maximum number of workers per job is 1048576; expected 1 to 1024",
 		"the slot length is NaN s; expected more than 0 and at most 1e+09",
 		"the relative speed error is 1; expected at least 0 and less than 1",
-		"the limit is -1 slots; expected at least 0; 0 means no limit",
+		"the limit is -1 slots; expected at least 0 (0 means no limit)",
 		"unknown reward 7; expected Progress or Unfinished",
 		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
-		"unknown quirks none; expected some of first-node, stale-share, backward, remaining-fraction, " +
+		"unknown quirks none; expected names from first-node, stale-share, backward, remaining-fraction, " +
 			"longest-first, no-cost",
 	}, "\n"))
 }

@@ -81,14 +81,14 @@ func (o *Options) Validate() error {
 const maxSlotSeconds = 1e9
 
 func (o *Options) validateNames() (faults validate.Faults) {
-	faults.When(o.Limit < 0, "the limit is %d slots; expected at least 0; 0 means no limit", o.Limit)
+	faults.When(o.Limit < 0, "the limit is %d slots; expected at least 0 (0 means no limit)", o.Limit)
 	faults.When(o.Reward != Progress && o.Reward != Unfinished, "unknown reward %d; expected Progress or Unfinished",
 		o.Reward)
 	if _, err := ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, err)
 	}
 	if unknown := unknownQuirks(o.Quirks); len(unknown) > 0 {
-		faults = append(faults, fmt.Errorf("unknown quirks %s; expected some of %s", strings.Join(unknown, ", "),
+		faults = append(faults, fmt.Errorf("unknown quirks %s; expected names from %s", strings.Join(unknown, ", "),
 			strings.Join(cluster.QuirksOf(Quirks()), ", ")))
 	}
 	return faults

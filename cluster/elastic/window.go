@@ -33,8 +33,9 @@ type WindowOptions struct {
 	Rescale bool
 	// Fill value of columns without a job. The original simulator also uses -1. Default 0.
 	Padding float64
-	// Omits the action that adds a worker and a parameter server together. If an imitated scheduler takes this action,
-	// it is split into two training samples. No effect on jobs without parameter servers. False keeps the action.
+	// Omits the action that adds a worker and a parameter server in one step. If an imitated scheduler takes this
+	// action, it is split into two training samples. No effect on jobs without parameter servers. False keeps the
+	// action.
 	Apart bool
 	// Shuffle returns a random order of n columns for the jobs. Nil keeps the order.
 	Shuffle func(n int) []int `json:"-"`

@@ -44,7 +44,7 @@ func (o *DurationOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o DurationOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Zero.IsZero(), "zero is missing; set it to the date of the trace's second 0")
+	faults.When(o.Zero.IsZero(), "zero (the date of the trace's second 0) is missing; set it")
 	faults.When(o.Every < 1, "every is %d seconds; must be at least 1", o.Every)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
@@ -185,7 +185,7 @@ func checkJobs(jobs []trace.Job) error {
 		if j := &jobs[k]; j.Duration < 0 || j.Duration > mostSeconds || j.Submit < -mostSeconds ||
 			j.Submit > mostSeconds {
 			return fmt.Errorf("job %s: the submission at second %d or the duration of %d seconds is out of range; "+
-				"expected at most %d seconds; correct the trace", j.ID, j.Submit, j.Duration, int64(mostSeconds))
+				"correct the trace (the maximum is %d seconds)", j.ID, j.Submit, j.Duration, int64(mostSeconds))
 		}
 	}
 	return nil

@@ -155,8 +155,8 @@ func TestDurationsRefuse(t *testing.T) {
 		jobs []trace.Job
 		o    estimate.DurationOptions
 	}{
-		"zero is missing": {someJobs(1, 3), estimate.DurationOptions{}},
-		"every is -1":     {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
+		"zero (the date of the trace's second 0) is missing": {someJobs(1, 3), estimate.DurationOptions{}},
+		"every is -1": {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
 		"leaves is 1": {someJobs(1, 3),
 			estimate.DurationOptions{Zero: zero, Model: estimate.Options{Leaves: 1}}},
 		"the trace has no jobs": {nil, estimate.DurationOptions{Zero: zero}},

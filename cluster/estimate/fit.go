@@ -70,7 +70,7 @@ func checkTable(t *Table, o Options) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		if k := t.find(name); k < 0 || t.columns[k].isText() {
-			faults = append(faults, fmt.Errorf("monotone names %s; expected a numeric column, one of %q", name,
+			faults = append(faults, fmt.Errorf("monotone: %s is not a numeric column; the columns are %q", name,
 				t.Names()))
 		}
 	}
@@ -86,8 +86,8 @@ func checkTarget(t *Table, target string) error {
 	case slices.Min(t.target) == slices.Max(t.target):
 		return fmt.Errorf("the target is %v in all rows; expected at least two different values", t.target[0])
 	case target != TargetPlain && slices.Min(t.target) < 0:
-		return fmt.Errorf("the smallest target is %v, but its logarithm needs values of at least 0; use option "+
-			"target %s",
+		return fmt.Errorf("the smallest target is %v, but the logarithm requires targets of at least 0; set "+
+			"option target to %s",
 			slices.Min(t.target), TargetPlain)
 	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
 		return errors.New("the range of the target is too large; use a larger unit")

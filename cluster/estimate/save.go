@@ -98,7 +98,7 @@ func Parse(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("the file is not an estimate model: %w", err)
 	}
 	if head.Format != fileFormat {
-		return nil, fmt.Errorf("the file has unsupported format %d; expected %d; learn the model again", head.Format,
+		return nil, fmt.Errorf("the file has unsupported format %d; expected %d; retrain the model", head.Format,
 			fileFormat)
 	}
 	var file modelFile
@@ -151,8 +151,8 @@ func (m *Model) check() error {
 	case m.rows < 2:
 		return fmt.Errorf("the number of training rows is %d; expected at least 2", m.rows)
 	case !stat.Finite(m.base) || !stat.Finite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
-		return fmt.Errorf("base is %v and smear is %v; expected finite numbers and a positive smear, which is 1 "+
-			"unless the target is %s", m.base, m.smear, TargetLog)
+		return fmt.Errorf("base is %v and smear is %v; expected finite numbers, and a positive smear (1 "+
+			"unless the target is %s)", m.base, m.smear, TargetLog)
 	case len(m.features) == 0 || len(m.terms) < len(m.features):
 		return fmt.Errorf("the model has %d features and %d terms; expected at least one feature, and a term per "+
 			"feature",
@@ -207,10 +207,11 @@ func (f *feature) checkTexts() error {
 	}
 	switch {
 	case len(f.levels) == 0 || len(f.levels) > mostLevels || f.edges != nil || f.low != 0 || f.high != 0:
-		return fmt.Errorf("the text feature has %d values; expected 1 to %d texts and no numbers",
+		return fmt.Errorf("the text feature has %d values; expected 1 to %d strings and no numbers",
 			len(f.levels), mostLevels)
 	case f.own < 1 || f.own > len(f.levels) || f.own > mostBins || f.own == mostBins && f.own < len(f.levels):
-		return fmt.Errorf("the feature has %d bins for %d texts; expected at least 1 and at most one bin per text",
+		return fmt.Errorf("the feature has %d bins for %d strings; expected at least one bin, and at most one bin "+
+			"per string",
 			f.own,
 			len(f.levels))
 	}

@@ -23,8 +23,8 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 		known = times
 	}
 	if every < 1 || len(known) != len(times) {
-		return nil, fmt.Errorf("walk forward: got window length %d, %d times and %d outcome times; "+
-			"expected a length of at least 1 and equal numbers of times", every, len(times), len(known))
+		return nil, fmt.Errorf("walk forward: the window length is %d, and there are %d times and %d outcome times; "+
+			"expected a length of at least 1, and as many times as outcome times", every, len(times), len(known))
 	}
 	last := first - 1
 	for _, time := range times {

@@ -64,7 +64,7 @@ func (t *Table) AddTexts(name string, values []string) {
 				return
 			}
 			if len(c.levels) > mostLevels {
-				t.fail(fmt.Errorf("column %s has more than %d different texts; merge rare texts", name, mostLevels))
+				t.fail(fmt.Errorf("column %s has more than %d distinct strings; merge rare ones", name, mostLevels))
 				return
 			}
 			code = uint16(len(c.levels))

@@ -64,9 +64,9 @@ func (o *Options) checkStops(jobs []Job) error {
 
 // cannotStop returns the error of a job that would lose its work.
 func (o *Options) cannotStop(j *Job) error {
-	return fmt.Errorf("task %s: scheduler %s stops tasks, but checkpoint is not set for this task; set checkpoint if "+
-		"the task saves its state at SIGTERM and can continue later, set machine.stop to \"signal\", or use another "+
-		"scheduler", j.Name, o.Kind.Name)
+	return fmt.Errorf("task %s: scheduler %s stops tasks, which requires checkpoint = true for this task; set this "+
+		"key if the task can save its state at SIGTERM and resume later; otherwise set machine.stop to \"signal\", or "+
+		"use another scheduler", j.Name, o.Kind.Name)
 }
 
 // checkCommands lists the faults of commands.

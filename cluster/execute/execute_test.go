@@ -374,13 +374,13 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 		"variable GRAFT_NODE": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
 			Env: []string{"GRAFT_NODE=1"}},
 		"can never run": {Spec: node.Spec{Cores: 1, Memory: 101}, Command: []string{"/bin/true"}},
-		"scheduler round-robin stops tasks, but checkpoint is not set for this task": {Spec: node.Spec{Cores: 1},
+		"scheduler round-robin stops tasks, which requires checkpoint = true for this task": {Spec: node.Spec{Cores: 1},
 			Command: []string{"/bin/true"}},
 		"cores is 0": {Command: []string{"/bin/true"}},
 		"depends on unknown task 7; expected 0 to": {Spec: node.Spec{Cores: 1, After: []int{7}},
 			Command: []string{"/bin/true"}},
-		"contains a zero byte": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true", "\x00"}},
-		"retries is -1":        {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Retries: -1},
+		"contains a NUL byte": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true", "\x00"}},
+		"retries is -1":       {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Retries: -1},
 	} {
 		require.ErrorContains(t, execute.Check(b.Options, []execute.Job{j}), say)
 		_, err := b.run(t, t.Context(), []execute.Job{j})

@@ -53,7 +53,7 @@ func (j *Job) Validate() error {
 		j.MemoryLimit, maxLimit)
 	for _, texts := range [][]string{j.Command, j.Env, {j.Folder, j.Name}} {
 		for _, text := range texts {
-			faults.When(strings.ContainsRune(text, 0), "text %q contains a zero byte; remove it", text)
+			faults.When(strings.ContainsRune(text, 0), "the string %q contains a NUL byte; remove it", text)
 		}
 	}
 	for _, variable := range j.Env {

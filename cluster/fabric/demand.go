@@ -83,7 +83,7 @@ func (d *Demand) Validate(models int) error {
 	faults.Unless(d.Steps >= 1 && d.Steps <= 1e9, "steps is %d; expected 1 to 1e9", d.Steps)
 	faults.Unless(positive(d.Load), "load is %g; expected more than 0", d.Load)
 	faults.Unless(d.Every == 0 || positive(d.Every),
-		"arrival_interval is %g s; expected at least 0; 0 derives it from the load", d.Every)
+		"arrival_interval is %g s; expected at least 0 (0 derives it from the load)", d.Every)
 	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "arrivals is %q; expected exponential or regular", d.Gaps)
 	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period is %d jobs; expected 2 to %d", d.Period, maxJobs)
@@ -124,8 +124,9 @@ func (l *Limits) validate() error {
 		return fmt.Errorf("values is %v; expected at least one limit, each more than 0 and at most 1", l.Values)
 	}
 	if l.Shares != nil && (len(l.Shares) != len(l.Values) || !weighs(l.Shares)) {
-		return fmt.Errorf("shares is %v for %d values; expected one share of at least 0 for each value, and at least "+
-			"one share above 0", l.Shares, len(l.Values))
+		return fmt.Errorf("shares is %v for %d values; expected one share for each value, each at least 0, and at "+
+			"least "+
+			"one above 0", l.Shares, len(l.Values))
 	}
 	return nil
 }

@@ -107,7 +107,8 @@ func (o NetworkOptions) Renamed(text string) (NetworkOptions, error) {
 	}
 	kind, size, sized := strings.Cut(text, " ")
 	if _, ok := kindsOfNetworks[kind]; !ok {
-		return o, fmt.Errorf("unknown network %q; expected ramp or tree, and a size, such as tree 4x8", kind)
+		return o, fmt.Errorf("unknown network %q; expected ramp or tree, with or without a size, such as \"tree "+
+			"4x8\"", kind)
 	}
 	if kind != o.Kind {
 		o.Size = nil

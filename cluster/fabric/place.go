@@ -24,7 +24,7 @@ type Placed struct {
 }
 
 // ErrNoPlace reports that a step does not fit on the free servers.
-var ErrNoPlace = errors.New("no free block of servers has room for an operation")
+var ErrNoPlace = errors.New("no free block of servers has enough memory for an operation")
 
 // Site describes the servers on which steps are placed.
 type Site struct {

@@ -165,7 +165,7 @@ func (w *World) Decide(degree int) error {
 		return errors.New("no job is waiting: the episode is over")
 	}
 	if degree < 0 || degree > w.study.Options.MaxParts {
-		return fmt.Errorf("the degree of job %[2]d is %[1]d; expected 0 (which blocks the job) to %[3]d", degree,
+		return fmt.Errorf("the degree of job %[2]d is %[1]d; expected 0 to %[3]d (0 blocks the job)", degree,
 			job.ID,
 			w.study.Options.MaxParts)
 	}

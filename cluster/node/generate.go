@@ -51,7 +51,7 @@ func (g *Generator) EnsureDefaults() {
 func (g *Generator) Validate() error {
 	switch {
 	case g.Least < 1 || g.Most < g.Least || g.Most > maxTasks:
-		return fmt.Errorf("min_tasks is %d and max_tasks is %d; expected an ascending range from 1 to %d", g.Least,
+		return fmt.Errorf("min_tasks is %d and max_tasks is %d; expected 1 <= min_tasks <= max_tasks <= %d", g.Least,
 			g.Most, maxTasks)
 	case g.Unit < 0 || g.Unit > maxTime:
 		return fmt.Errorf("unit is %v; expected 0s to %v", g.Unit, maxTime)

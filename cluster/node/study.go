@@ -86,6 +86,6 @@ func cycleFault(specs []Spec) error {
 	for _, k := range append(places, places[0]) {
 		names = append(names, specs[k].Name)
 	}
-	return fmt.Errorf("dependency cycle: %s; remove one of these dependencies from key after",
+	return fmt.Errorf("dependency cycle: %s; remove one of these dependencies from the key \"after\"",
 		strings.Join(names, " after "))
 }

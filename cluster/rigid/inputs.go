@@ -58,7 +58,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	read, err := trace.ReadAll(env.Files, path, f.Cluster.TraceOptions(s.names()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read trace %s: %w; name another with option trace, or create one with "+
+		return nil, fmt.Errorf("read trace %s: %w; name another file with option trace, or create one with "+
 			"'graft trace generate'", path, fs.ErrNotExist)
 	}
 	if err != nil {
@@ -66,11 +66,11 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
-			"change or remove the options from and to", path, f.Cluster.From, f.Cluster.To)
+			"change or remove option from and option to", path, f.Cluster.From, f.Cluster.To)
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
 		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or simulate adaptive jobs "+
-			"with the folder of their applications", path)
+			"by naming the folder of their applications", path)
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format

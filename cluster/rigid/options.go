@@ -16,16 +16,17 @@ import (
 // Options describes the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
 // looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated job
-	// durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
-	// submissions). Empty is allowed if nodes or vc_file is set and no scheduler needs the other files.
+	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated
+	// job durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
+	// submissions). May be empty if the key "nodes" or "vc_file" is set and no scheduler needs the other files.
 	Data string `config:",path"`
 	// Trace format: a name that 'graft list formats' prints. Empty detects the format from the trace's first lines.
 	Format string
-	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. Empty means a single
-	// virtual cluster for all jobs, of the size that nodes gives, or vc_config.csv in data if nodes is zero.
+	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. If empty, and
+	// cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If both are unset,
+	// graft reads vc_config.csv in the folder cluster.data.
 	VCFile string `config:"vc_file,path"`
-	// Number of nodes of a single virtual cluster for all jobs. Zero means that vc_file lists the nodes.
+	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
 	// Number of GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`
@@ -118,10 +119,11 @@ func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
 // Schedule names the schedulers and their estimates.
 type Schedule struct {
 	study.Schedule
-	// Source of expected job durations: "limits" uses the time limits that users requested, and the longest limit of
-	// the trace for a job without one; "lgb" and "ebm" read files in cluster.data; "exact" uses the true durations (an
-	// oracle); any other text is a file path. Empty means "ebm" for lucid, "lgb" for other schedulers that need
-	// estimates, and for backfill "limits" if the trace has time limits, else "exact".
+	// Source of expected job durations: "limits" uses the time limits that users requested (for a job without one,
+	// the longest limit in the trace); "lgb" and "ebm" read files in cluster.data; "exact" uses the true durations
+	// (an oracle); any other value is a file path. If empty, the default depends on the scheduler: "ebm" for lucid;
+	// "limits" for backfill, or "exact" if the trace has no time limits; "lgb" for other schedulers that need
+	// estimates.
 	Estimates string `config:",path=word"`
 	study.Arrivals
 }

@@ -51,9 +51,9 @@ func (o *Workload) Names(r *decode.Reading) []string {
 
 // Schedule names the schedulers to compare.
 type Schedule struct {
-	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is the path of a run folder
-	// of 'graft learn' or of a policy file. For jobs that keep their devices, a path such as "./mine.py" is a program
-	// that decides. Empty means the default schedulers of the simulated world.
+	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is named by its path: a
+	// run folder of 'graft learn', or a policy file. For jobs that keep their devices, a path such as "./mine.py" names
+	// a program that schedules. Empty means the default schedulers of the simulated world.
 	Schedulers []string `config:",path=word"`
 	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline of
 	// the simulated world or, if it has none, the first scheduler.

@@ -83,7 +83,8 @@ func (o *GenerateOptions) Validate() error {
 	faults.When(o.Users < o.VCs, "the cluster has only %d users for %d virtual clusters; expected at least one user "+
 		"per virtual cluster", o.Users, o.VCs)
 	faults.When(!(o.Load >= 0 && o.Load <= maxLoad), "load is %g; expected 0 to %d", o.Load, maxLoad)
-	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "unknown arrivals %d; expected Diurnal or Poisson",
+	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "unknown arrival process %d; expected Diurnal or "+
+		"Poisson",
 		o.Arrivals)
 	faults.When(o.Start.Unix()%secondsOfDay != 0 || o.Start.Nanosecond() != 0 || o.Start.Year() < 1 ||
 		o.Start.Year() > 9000, "start is %s; expected midnight in UTC in a year from 1 to 9000", o.Start)

@@ -225,7 +225,7 @@ func TestGenerateOptionsAreCheckedTogether(t *testing.T) {
 		Load: math.NaN(), Arrivals: 5, GPUsPerNode: -8, Start: time.Unix(1, 0)})
 	for _, part := range []string{"generate a trace", "the number of jobs is -1; expected 1",
 		"days is 1099511627776; expected 1", "GPUs per node is -8",
-		"3 virtual clusters, but only 2 nodes", "1 users for 3", "load is NaN", "unknown arrivals 5",
+		"3 virtual clusters, but only 2 nodes", "1 users for 3", "load is NaN", "unknown arrival process 5",
 		"expected midnight"} {
 		require.ErrorContains(t, err, part)
 	}

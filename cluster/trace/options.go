@@ -83,7 +83,8 @@ func (o *Options) Validate() error {
 	}
 	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "unknown origin %d; expected Midnight or FirstJob",
 		o.Origin)
-	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "unknown processors %d; expected AsGPUs or AsCPUs",
+	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "unknown meaning of processors %d; expected "+
+		"AsGPUs or AsCPUs",
 		o.Processors)
 	if w := o.Window; w != nil && w.From > w.To {
 		faults = append(faults, fmt.Errorf("the window is from second %d to %d; expected an end at or after its start",

@@ -60,7 +60,7 @@ type Options struct {
 	// Library that computes gradients: "go" gives bit-identical results on every processor; "libtorch" is several times
 	// as fast, especially with wide layers. Empty means "go".
 	Compute string `config:",one=go|libtorch"`
-	Envs    int    // Number of episodes that are played at once in a round. Zero means 8.
+	Envs    int    // Number of episodes that are played in parallel in a round. Zero means 8.
 	// Number of actions per episode and round. No effect with baseline = "workload", which plays episodes to the end.
 	// Zero means 2048.
 	Actions int     `config:"rollout,was=actions"`
@@ -73,7 +73,7 @@ type Options struct {
 	// Clipping range of PPO: maximum relative change of an action's probability in a round. Zero means 0.2.
 	Clip    float64
 	Entropy float64 // Weight of the entropy of decisions in the objective. Zero means 0.003.
-	// Validation interval, in imitated workloads and in rounds. Zero means 5.
+	// Validation interval: in workloads during imitation, in rounds during reinforcement learning. Zero means 5.
 	Every int
 	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
 	Patience int

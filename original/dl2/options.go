@@ -31,14 +31,15 @@ type ShapeOptions struct {
 	Layers  int // Number of hidden layers. Zero means 1.
 	// Number of neurons per hidden layer. Zero means the number of values in the state.
 	Neurons int `config:"hidden,was=neurons"`
-	// Removes the learned shift and factor after each ReLU, which the published program calls batch normalization
-	// although they use no statistics. Default false.
+	// Removes the learned scale and shift after each ReLU. The published program calls them batch normalization
+	// although they use no batch statistics. Default false.
 	NoAffine  bool
 	FirstTanh bool // Uses tanh instead of ReLU in the first layer. Default false.
 	// Layers in front of the hidden layers: "jobs" adds one layer per job, "attributes" adds one layer per row of the
 	// window, "none" adds no layers. Empty means "none".
 	Front string `config:",one=none|jobs|attributes"`
-	// Connects the outputs of a job also to the first layer of that job. Requires front = "jobs". Default false.
+	// Connects each job's front layer directly to the job's outputs, in addition to the path through the hidden
+	// layers. Requires front = "jobs". Default false.
 	Shortcut bool
 }
 
@@ -104,9 +105,9 @@ type ReinforcedOptions struct {
 	Batch int     // Number of transitions per update, summed over all agents. Zero means 256.
 	Every int     // Update interval, in slots. Zero means 1.
 	// Reward of actions: "progress" is the fraction of epochs completed in the slot, summed over all jobs; "job" is
-	// this fraction for the action's job only; "unfinished" is the number of unfinished jobs, which the published
-	// program does not negate; "discounted" is the reward of the slot for the last action, and for each earlier action
-	// 0.99 times the reward of the next action. Empty means "progress".
+	// this fraction for the action's job only; "unfinished" is the number of unfinished jobs (positive, as in the
+	// published program); "discounted" gives the last action of a slot the reward of the slot, and each earlier
+	// action 0.99 times the reward of the action after it. Empty means "progress".
 	Reward string `config:",one=progress|job|unfinished|discounted"`
 	// Weight of the negative entropy in the loss. Zero means 0.1; a negative value means no entropy term.
 	Entropy  float64

@@ -15,8 +15,8 @@ import (
 type PolicyOptions struct {
 	Hidden int // Number of units per direction of the biLSTM over layers. Zero means 50.
 	Memory int // Number of units of the LSTM that follows the biLSTM. Zero means 16.
-	Linear int // Number of values between the linear layers. Zero means 128.
-	Time   int // Number of values that encode the remaining time. Zero means 8.
+	Linear int // Width of the hidden linear layers. Zero means 128.
+	Time   int // Width of the encoding of the remaining time. Zero means 8.
 	// Computes in float64. Default false: computes in float32, like the original system.
 	Precise bool
 }
@@ -63,8 +63,8 @@ type Options struct {
 	Rule string `config:",one=reinforce|exact"`
 	// Number of training episodes. A step with rule = "exact" counts as one episode. Zero means 10,000.
 	Episodes int
-	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is a in
-	// standard deviations from the table's mean. Empty means "tangent".
+	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is the
+	// distance of a from the table's mean, in standard deviations. Empty means "tangent".
 	Reward  string  `config:",one=tangent|accuracy|standard"`
 	LR      float64 // Learning rate of Adam. Zero means 0.0001.
 	LRDecay float64 // Factor by which the learning rate is multiplied at each decay. Zero means 0.99.
@@ -76,7 +76,7 @@ type Options struct {
 	// Factor by which the temperature is multiplied at each decay, until it reaches 1. Zero means 0.9.
 	TemperatureDecay float64
 	TemperatureEvery int // Decay interval of the temperature, in episodes. Zero means 1.
-	// Weight of a new reward in the running mean of rewards, which serves as baseline. Zero means no baseline.
+	// Weight of a new reward in the running mean of rewards, which serves as the baseline. Zero means no baseline.
 	Baseline float64
 	Entropy  float64 // Weight of a decision's entropy, which is added to its reward. Zero adds nothing.
 	Batch    int     // Number of episodes per learning step. Zero means 1.

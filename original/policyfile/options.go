@@ -18,7 +18,7 @@ type RunOptions struct {
 	Seed   int64  // Seed of the initial parameters and of all actions. Default 1.
 	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
 	Every  int    // Number of episodes per row of the learning table. Zero means 100.
-	// Checkpoint interval, in wall-clock time. Zero means 30 s.
+	// Wall-clock time between two checkpoints. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Writes TensorBoard event files in addition to the tables. Default false.
 	Tensorboard bool `result:"none"`
@@ -46,7 +46,7 @@ type TableOptions struct {
 	// Initial network of the sequences: a name in the zoo or a network file. Empty means the network named in the
 	// table's folder, or ConvNet2 for a single data.pkl.
 	Network string
-	// Actions that the numbers in a data.pkl without a folder denote; a table's folder lists its own actions. Empty
+	// Actions that a single data.pkl stores as the numbers 0, 1, 2, …; a table's folder lists its own actions. Empty
 	// means deepen for each marked block, then none.
 	Actions []net2net.Action
 	// Compatibility with the original system's deepening, which changes the input of the policy. Empty means graft's

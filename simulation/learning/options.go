@@ -20,8 +20,8 @@ type Options struct {
 
 	Seed uint64 // seed of the initial weights and of random draws
 	// Form of the policy: "network" learns by the exact gradient of its objective; "forest" grows regression trees
-	// that predict the advantage of a choice over the other choices, and reads only the keys reward, smooth, pool,
-	// without, trees and leaf. Empty means "network".
+	// that predict the advantage of a choice over the other choices. Of the keys in this section, "forest" uses only
+	// "reward", "smooth", "pool", "without", "trees" and "leaf". Empty means "network".
 	Method Method
 	Trees  int // Number of regression trees in a forest. Zero means 200.
 	Leaf   int // Minimum number of choices in a leaf of a regression tree. Zero means 2.
@@ -49,11 +49,11 @@ type Options struct {
 	// Maximum number of learning steps. Default 400, or 100 if learn.for = "new". Zero means 400.
 	Steps int
 	// Number of sequences that REINFORCE samples from each tree per step, with the mean reward of the other sequences
-	// as baseline. REINFORCE uses the key entropy but not beta. Zero uses the exact gradient.
+	// as the baseline. REINFORCE uses the key "entropy" but not "beta". Zero uses the exact gradient.
 	Sampled int
 	// Minimum growth of the objective over learn.window steps, in units of the reward; learning ends if the objective
-	// grows by less. Has no effect if learn.sampled is set. Zero means 0.001; a negative value never ends learning
-	// early.
+	// grows by less. Has no effect if learn.sampled is set. Zero means 0.001; a negative value disables early
+	// stopping.
 	Tolerance float64
 	Window    int // Number of steps over which learn.tolerance measures growth. Zero means 60.
 	// Interval between evaluations on held-out tables, in steps. Zero means 10.

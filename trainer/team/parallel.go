@@ -15,8 +15,8 @@ import (
 // Parallel configures training in several processes, one per device of the allocation. Losses equal the losses of a
 // single process up to rounding.
 type Parallel struct {
-	// Starts one training process per device. False trains in one process; devices then only divide the cost of work on
-	// the virtual clock.
+	// Starts one training process per device. False trains in one process; the number of devices then only affects
+	// the cost of work on the virtual clock, which is divided by it.
 	On bool
 	// Maximum number of processes, including the leader. Zero means one per device.
 	MaxProcesses int `config:",was=most"`
@@ -28,9 +28,9 @@ type Parallel struct {
 	// Continues training while processes start. False waits for them, so the same steps run on the same number of
 	// processes in every run.
 	Background bool
-	// Private IP address and port at which followers on other machines join by 'graft follow --join', one follower per
-	// device except the first. With "slurm:PORT", task 0 of 'srun graft train' listens at its node's address, and the
-	// other tasks join it. Empty starts the followers on this machine.
+	// Private IP address and port on which the leader listens for followers. Each device except the first needs one
+	// follower, started on another machine by 'graft follow --join'. With "slurm:PORT", task 0 of 'srun graft train'
+	// listens on its node's address, and the other tasks join it. Empty starts the followers on this machine.
 	Listen string `json:",omitempty" result:"none"`
 	// Path of the file with the token that followers must present. Required with listen; with "slurm:PORT", the
 	// environment variable GRAFT_TOKEN can replace it.
@@ -39,8 +39,8 @@ type Parallel struct {
 	// if they are not ready within parallel.start. Requires listen. Zero does not wait.
 	MinProcesses int `json:",omitempty" result:"none"`
 	// Derives the number of devices from the followers: each follower that becomes ready adds a device, and each
-	// follower that leaves or is lost removes one. Requires listen. The timeline and POST /allocation must not change
-	// devices then. Default false.
+	// follower that leaves or is lost removes one. Requires listen. If true, the timeline and POST /allocation must
+	// not change devices. Default false.
 	Elastic bool `json:",omitempty"`
 }
 

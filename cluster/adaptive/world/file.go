@@ -47,9 +47,9 @@ func claims(fsys files.FS, flags map[string]string) bool {
 type File struct {
 	Adaptive Options // Applications of the jobs, and the simulated cluster.
 	// Job traces. Required. A trace is a table with the columns name, time, application, num_replicas and batch_size,
-	// or a cluster trace in any format that 'graft trace' reads; jobs of a cluster trace get applications of similar
-	// size. A name that is not a file is looked up in adaptive.data, in its folder workloads and in the subfolders of
-	// that folder.
+	// or a cluster trace in any format that 'graft trace' reads; each job of a cluster trace gets an application of
+	// similar size. If a file does not exist, its name is looked up in the folder adaptive.data, in the subfolder
+	// "workloads" of this folder, and in the subfolders of "workloads".
 	Workload study.Workload
 	// Schedulers to compare. Rigid schedulers keep the devices and the batch that users request.
 	Schedule                  Schedule

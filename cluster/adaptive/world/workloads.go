@@ -78,7 +78,7 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 	}
 	jobs, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; alternatively, provide a table with columns name, time, application, "+
+		return nil, fmt.Errorf("%w; alternatively, provide a table with the columns name, time, application, "+
 			"num_replicas and batch_size", err)
 	}
 	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
@@ -93,7 +93,7 @@ func (f *File) requests(s *adaptive.Study) error {
 			continue
 		}
 		if _, err := app.OneDevice(); err != nil {
-			return fmt.Errorf("predict the run time of application %s alone on one device: %w", app.Name, err)
+			return fmt.Errorf("predict the run time of application %s on a single device: %w", app.Name, err)
 		}
 	}
 	for k := range f.schedulers {

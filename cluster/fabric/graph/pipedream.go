@@ -57,7 +57,7 @@ type pipeDreamEdge struct {
 func (p *pipeDream) line(text string) error {
 	p.number++
 	if len(p.profile.Nodes) > maxNodes || len(p.open) > maxEdges {
-		return fmt.Errorf("the graph has more than %d nodes or more than %d edges, the maximum", maxNodes, maxEdges)
+		return fmt.Errorf("the graph exceeds the limit of %d nodes or the limit of %d edges", maxNodes, maxEdges)
 	}
 	pieces := strings.Split(text, " -- ")
 	for k, piece := range pieces {

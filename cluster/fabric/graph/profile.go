@@ -46,7 +46,7 @@ func (p *Profile) Validate() error {
 	for k := range p.Nodes {
 		n := &p.Nodes[k]
 		if n.ID < 1 || n.ID > len(p.Nodes) {
-			return fmt.Errorf("node %d has an invalid number; expected 1 to %d, the number of nodes; "+
+			return fmt.Errorf("node number %d is out of range; expected 1 to %d; "+
 				"number the nodes consecutively from 1", n.ID, len(p.Nodes))
 		}
 		if place[n.ID-1] != 0 {

@@ -102,7 +102,7 @@ type Graphs struct {
 	// size.
 	Sizes []int
 	Batch int // Number of examples per training step. Zero means 64.
-	// Device profile with the operation times of models, by name or file. Empty means round-gpu.
+	// Device profile that gives the operation times of the models: a name or a file path. Empty means round-gpu.
 	Profile string    `config:",path=word"`
 	Weights []float64 // Relative frequency of each model among the jobs. Empty means equal frequencies.
 }
@@ -140,10 +140,9 @@ type Demand struct {
 	Every time.Duration `config:"arrival_interval,was=every"`
 	// Distribution of the times between arrivals: "exponential", or "regular" (all equal). Default "exponential".
 	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
-	// Amplitude of the periodic change of the load, relative to the load, from 0 to below 1. Zero keeps the load
-	// constant.
+	// Amplitude of a periodic load variation, relative to the load, from 0 to below 1. Zero keeps the load constant.
 	Swing  float64
-	Period int // Period of the load change that demand.swing sets, in jobs. Zero means 50.
+	Period int // Period of the load variation (see demand.swing), in jobs. Zero means 50.
 	// Distribution of a job's time limit, which is a fraction of its time on one server: "uniform", "fixed", "skewed"
 	// or "values". Default "uniform".
 	Limits string `config:",one=uniform|fixed|skewed|values"`
@@ -161,7 +160,7 @@ type Demand struct {
 	Shares     []float64 // Relative frequency of each time limit in demand.values. Empty means equal frequencies.
 	Seed       uint64    // Random seed of the first episode. Default 1.
 	TrainCount int       // Number of training episodes. Zero means 20.
-	// Number of validation episodes, which select the best learned policy. Zero means 10.
+	// Number of validation episodes, used to select the best learned policy. Zero means 10.
 	ValidationCount int
 	TestCount       int // Number of test episodes, on which schedulers are compared. Zero means 5.
 }
@@ -233,7 +232,8 @@ func (o Vary) Validate() error {
 		twice("max_degrees", o.MaxDegrees), twice("networks", o.Networks))
 	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1,
 		len(o.MaxDegrees)) * max(1, len(o.Networks))
-	faults.When(points > mostPoints, "the lists of vary have %d combinations of values; expected at most %d in one "+
+	faults.When(points > mostPoints, "the lists in section vary have %d combinations of values; expected at most "+
+		"%d in one "+
 		"run", points,
 		mostPoints)
 	return errors.Join(faults...)

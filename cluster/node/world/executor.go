@@ -25,14 +25,14 @@ type Executor struct {
 	Grace time.Duration // Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.
 	// Maximum log size per attempt of a task, in MiB. A longer log loses its middle part. Default 16.
 	Log int `config:"log_mb"`
-	// Path of a cgroup v2 folder that the user may write; "none" disables cgroups. Empty means graft's own cgroup if it
-	// is writable.
+	// Path of a cgroup v2 folder that the user can write to; "none" disables cgroups. Empty means graft's own cgroup
+	// if it is writable.
 	Cgroup string
 	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
 	Backoff  time.Duration
 	Sampling time.Duration // Time between two readings of the devices, from 10ms to 1s. Default 100ms.
-	// Power of an idle device in watts. One energy column excludes it. Zero measures it for one second before the first
-	// task. A negative value leaves the column empty.
+	// Power of an idle device in watts, which is subtracted in one of the energy columns. Zero measures the power for
+	// one second before the first task. A negative value leaves this column empty.
 	IdleWatts float64
 }
 

@@ -46,10 +46,10 @@ type File struct {
 	// List of tasks, one table [[task]] per task. Empty generates tasks or takes them from a trace.
 	Task  []Task
 	Tasks Tasks // Options for tasks that are generated or taken from a trace.
-	// Cluster trace, at most one, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
+	// At most one cluster trace, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
 	Workload study.Workload
 	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
-	// no learning, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
+	// no training, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
 	Schedule Schedule
 	Executor Executor           // Options for 'graft node run'.
 	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.

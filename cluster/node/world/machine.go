@@ -23,21 +23,21 @@ type Machine struct {
 	Speeds []float64
 	// Maximum number of tasks that share a GPU at a time. Zero means no limit.
 	Together int `config:"max_tasks_per_gpu,was=together"`
-	// Rule for tasks that together request more than all cores of a GPU: "shared" slows them down, "whole" makes a task
-	// wait. Default "shared".
+	// Rule for tasks that together request more than all cores of a GPU: "shared" runs them together, more slowly;
+	// "whole" makes a task wait until enough cores are free. Default "shared".
 	Cores string `config:",one=shared|whole"`
 	// Slowdown coefficient of tasks on the same GPU, from 0 to 10: the speed of a task is divided by 1 + contention ×
 	// (cores that other tasks use / cores of the GPU). Default 0.
 	Contention float64
-	// Path of colocate_info.csv from 'graft node profile': measured slowdowns of pairs of task kinds on one GPU. Empty
-	// means no measured slowdowns.
+	// Path of colocate_info.csv from 'graft node profile': slowdowns measured for pairs of tasks, by kind, that share
+	// a GPU. Empty means no measured slowdowns.
 	Profiles string `config:",path" result:"contents"`
 	// Method to stop a task: "signal" pauses its processes, which keep their memory and their GPU; "checkpoint" ends
 	// them and restarts them later on any GPU. Default "signal".
 	Stop   string        `config:",one=signal|checkpoint"`
 	Switch time.Duration // Time that a stopped task loses when it resumes. Default 0.
 	Empty  float64       `config:"empty_watts"`  // Power of a GPU without tasks, in watts. Default 25.
-	Active float64       `config:"active_watts"` // Power of a GPU with an idle task, in watts. Default 60.
+	Active float64       `config:"active_watts"` // Power of a GPU with tasks but no busy cores, in watts. Default 60.
 	Full   float64       `config:"full_watts"`   // Power of a GPU with all cores in use, in watts. Default 250.
 	// Reference simulator: "tasks" reproduces the packing environment of a published study of GPU schedulers, with its
 	// generator, rewards and faults; "none" is graft's own simulator. Default "none".

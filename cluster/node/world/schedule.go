@@ -18,7 +18,7 @@ import (
 )
 
 // Schedule names the schedulers and their options. If none are named, 'graft node simulate' compares all schedulers
-// that need no learning, and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first named
+// that need no training, and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first named
 // scheduler.
 type Schedule struct {
 	study.Schedule

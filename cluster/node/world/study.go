@@ -65,9 +65,9 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) erro
 		s.studies = s.undivided() // nothing has learned from the tasks
 	}
 	if len(s.studies) == 0 {
-		return fmt.Errorf("%s: no tasks are left for the comparison, because learned schedulers may have learned "+
-			"from the "+
-			"first %d; lower tasks.max_tasks, tasks.train_count or tasks.validation_count", s.trace(),
+		return fmt.Errorf("%s: no tasks are left for the comparison, because learned schedulers may have been "+
+			"trained on the first %d tasks; lower tasks.max_tasks, tasks.train_count or "+
+			"tasks.validation_count", s.trace(),
 			s.Tasks.Most*(s.Tasks.TrainCount+s.Tasks.ValidationCount))
 	}
 	if quick {

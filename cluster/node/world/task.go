@@ -22,8 +22,8 @@ type Task struct {
 	// Percentage of a GPU's cores that the task keeps busy when it runs alone. Default 100.
 	Cores  float64
 	Memory float64 `config:"memory_mb"` // GPU memory of the task in MiB. Default 0.
-	// Run time of the task alone on a GPU, for simulations and schedulers. Zero means unknown, which only a real task
-	// allows.
+	// Run time of the task when it has a GPU to itself, for simulations and schedulers. Zero means unknown, and is
+	// allowed only for a real task.
 	Duration time.Duration
 	Estimate time.Duration // Estimated duration that schedulers use. Zero means the true duration.
 	Arrival  time.Duration // Time of submission, measured from the start of the run. Default 0.
@@ -37,7 +37,7 @@ type Task struct {
 	Folder string // Working folder of a real task. Empty means the working folder of graft.
 	// Additional environment variables of a real task, such as SEED=1. Empty adds none.
 	Env []string
-	// Maximum running time of a real task, which is then terminated. Zero means no limit.
+	// Maximum running time of a real task, after which it is terminated. Zero means no limit.
 	Timeout time.Duration
 	Retries int // Maximum number of retries of a real task after failures. Default 0.
 	// Main memory limit of a real task in MiB, enforced only if its processes have a cgroup. Zero means no limit.
@@ -93,7 +93,8 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 		var after []int
 		for _, name := range tasks[k].After {
 			if after = append(after, places[name]...); len(places[name]) == 0 {
-				faults = append(faults, fmt.Errorf("task %s: unknown task %q in after; expected one of %.200s",
+				faults = append(faults, fmt.Errorf("task %s: unknown task %q in the key \"after\"; expected one of "+
+					"%.200s",
 					specs[at].Name, name, fmt.Sprint(slices.Sorted(maps.Keys(places)))))
 			}
 		}

@@ -28,7 +28,7 @@ type Tasks struct {
 	EstimateError   float64
 	Seed            uint64 // Random seed of the workloads. Default 1.
 	TrainCount      int    // Number of training workloads. Default 100.
-	ValidationCount int    // Number of validation workloads, which select the best learned policy. Default 20.
+	ValidationCount int    // Number of validation workloads, used to select the best learned policy. Default 20.
 	TestCount       int    // Number of test workloads, on which schedulers are compared. Default 20.
 }
 

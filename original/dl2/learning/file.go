@@ -43,7 +43,7 @@ func init() {
 // schedulers to compare with.
 type File struct {
 	Elastic   elasticworld.Options // Cluster, job types and job speeds.
-	Workload  study.Workload       // Job trace, at most one, whose settings generated workloads use.
+	Workload  study.Workload       // At most one job trace. Generated workloads use its settings.
 	Workloads WorkloadOptions      // Workloads for training, validation and test.
 	Learn     candidates.Options   // Options for the learner.
 	// Options for the learner that runs if elastic.compat = "dl2".
@@ -60,13 +60,14 @@ type File struct {
 // WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated
 // workloads, whose jobs have uniformly drawn types. Zero values take the settings of workload.traces, if given.
 type WorkloadOptions struct {
-	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission: first
-	// the training workloads, then validation, then test. Jobs submitted less than a slot after a part ends, and jobs
-	// after the test part, are skipped. Empty reads workloads from the other keys of this section.
+	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission:
+	// first the training workloads, then validation, then test. Jobs submitted within a slot after the end of a part
+	// are skipped, and so are jobs after the test part. If empty, the other keys of this section determine the
+	// workloads.
 	From string `result:"contents"`
 	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
-	// Trace files of validation workloads, which select the best learned policy. Empty generates workloads.
+	// Trace files of validation workloads, used to select the best learned policy. Empty generates workloads.
 	Validation []string `result:"contents"`
 	// Trace files of test workloads, on which 'graft evaluate' compares schedulers. Empty generates workloads.
 	Test       []string `result:"none"`
@@ -87,8 +88,8 @@ type WorkloadOptions struct {
 	Jobs    int // Number of jobs per workload that is not read from a file. Zero means 60.
 	// Maximum number of job arrivals per slot. Zero means 3. Cannot be combined with workloads.from.
 	Rate int `config:"max_arrivals,was=rate"`
-	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, if workloads.from is set, keeps the
-	// work of each job in the trace.
+	// Number of epochs of a job whose type has length 1. Zero means 30,000; if workloads.from is set, zero keeps the
+	// work that each job has in the trace.
 	Epochs float64
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
