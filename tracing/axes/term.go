@@ -54,7 +54,7 @@ func composite(kind Kind, parts []*Term) *Term {
 	return t
 }
 
-// Find returns the term that represents all terms that were merged with this one.
+// Find returns the term that represents this term and all terms merged with it.
 func (t *Term) Find() *Term {
 	for t.root != nil {
 		t = t.root
