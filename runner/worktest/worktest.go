@@ -32,10 +32,11 @@ var writes = map[string]bool{"create": true, "append": true, "write": true, "ren
 // shortFaults is the number of faults without GRAFT_LONG.
 const shortFaults = 40
 
-// SurviveFaults runs do in a new folder once for each operation that writes (without GRAFT_LONG=1 for 40 of them, drawn
-// with a fixed seed), with a fault in that operation: alternately a transient fault and the end of the process. Each
-// run must end in an error or give byte-identical files to a run without faults; a second run of do, without faults,
-// must give byte-identical files too. The function kept selects the files to compare, by their paths in the folder.
+// SurviveFaults runs do once for each operation that writes, with a fault in that operation: alternately a transient
+// fault and the end of the process. Each run has a new folder. Without GRAFT_LONG=1, only 40 of the operations are
+// tested; they are drawn with a fixed seed. Each run must return an error or write the same bytes as a run without
+// faults. A second run of do, without faults, must then write the same bytes too. The function kept selects the files
+// to compare, by their paths in the folder.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")
@@ -101,10 +102,10 @@ func (unsyncedFile) Sync() error { return nil }
 // SyncDir does nothing.
 func (unsynced) SyncDir(string) error { return nil }
 
-// Create makes a file that does not wait.
+// Create creates a file whose Sync does nothing.
 func (u unsynced) Create(path string) (files.File, error) { return unwaiting(u.OS.Create(path)) }
 
-// Append opens a file that does not wait.
+// Append opens a file whose Sync does nothing.
 func (u unsynced) Append(path string) (files.File, error) { return unwaiting(u.OS.Append(path)) }
 
 func unwaiting(f files.File, err error) (files.File, error) {
