@@ -37,7 +37,7 @@ func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 }
 
 // EachLine calls do for each whole line, with its number from 1 and its line break, until do returns an error. The
-// result torn reports whether the file does not end in a whole line. A line is valid during the call of do.
+// result torn reports whether an incomplete line follows the last whole line. A line is valid during the call of do.
 func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // part of a line that is longer than the buffer

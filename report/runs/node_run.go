@@ -6,7 +6,7 @@ import (
 )
 
 // NodeRunOutcome is the outcome.json of tasks that ran as processes on one machine. Times are in seconds since the
-// start, without periods in which no executor ran.
+// start; they count only periods in which an executor ran.
 type NodeRunOutcome struct {
 	Folder    string   `json:"folder"`    // path of the run folder
 	Scheduler string   `json:"scheduler"` // name of the scheduler that placed the tasks

@@ -35,8 +35,8 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of possible values for quantities with a unit that are not negative. Quantities in points
-// are regrets.
+// RangeOf returns the range of possible values, given the unit of a quantity that cannot be negative. Quantities in
+// points are regrets.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:

@@ -19,7 +19,7 @@ var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun,
 	list: sweepOverview}
 
-// TrialMeasure describes a value of each trial that reports show.
+// TrialMeasure describes a value that reports show for each trial.
 type TrialMeasure struct {
 	Name   string
 	Unit   string
@@ -172,8 +172,8 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize computes measures, and differences from the case base. All intervals of differences hold simultaneously at
-// 95%: each of them is corrected by [stat.Bonferroni].
+// Summarize computes the measures of each case, and its differences from the case that the argument base names. The
+// intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {

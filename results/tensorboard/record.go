@@ -39,8 +39,8 @@ func AppendRecord(to, data []byte) []byte {
 }
 
 // EachRecord calls do for each whole record, with its number from 1 and its frame, until do returns an error. The
-// result torn reports whether the file does not end in a whole record. If the remainder is not a truncated record
-// either, the error wraps ErrDamaged. A record is valid during the call of do.
+// result torn reports whether an incomplete record follows the last whole record. If the rest of the file is not the
+// beginning of a record, the error wraps ErrDamaged. A record is valid during the call of do.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte
