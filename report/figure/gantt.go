@@ -9,7 +9,7 @@ import (
 )
 
 // Gantt shows when and on which device spans of work ran. It has one row per device, divided into lanes for concurrent
-// spans. Its size is limited for any number of spans.
+// spans. Its size has an upper limit, regardless of the number of spans.
 type Gantt struct {
 	Title string // title, which is also the text alternative
 	Note  string // note below the figure; empty means none

@@ -78,8 +78,8 @@ type Nest struct {
 	Parents []string
 }
 
-// Filter lets readers select the rows that contain a text, or a value in some columns. The address of the page keeps
-// the selection and the order of rows.
+// Filter lets readers select the rows that contain a search text, or that have a given value in some columns. The
+// address of the page keeps the selection and the order of rows.
 type Filter struct {
 	Columns []FilterColumn
 	Unit    string   // name of a row in the plural, such as runs
@@ -125,7 +125,7 @@ type Event struct {
 	Look   results.Look
 }
 
-// Folded is a text that is hidden until the reader opens it.
+// Folded is text that is hidden until the reader opens it.
 type Folded struct {
 	Title string
 	Text  string
