@@ -10,7 +10,8 @@ import (
 	"graft/torch/weights"
 )
 
-// FromGraph creates a network from a graph, without tensors. The tree has the graph's modules, and the graph runs.
+// FromGraph creates a network from a graph, without tensors. The network's tree has the graph's modules, but a forward
+// pass runs the graph.
 func FromGraph(g *graph.Graph) (*Network, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -212,7 +213,7 @@ func isGraphForm(table map[string]any) bool {
 	return operators || transformer.IsForm(table)
 }
 
-// GraphText returns a text that identifies the operators of the network's graph. It is empty for a tree.
+// GraphText returns a string that identifies the operators of the network's graph. It is empty for a tree.
 func (n *Network) GraphText() string {
 	if n.Graph == nil {
 		return ""

@@ -162,7 +162,8 @@ func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	return dict
 }
 
-// WithConstants adds to weights the constants that a state dict lacks and whose values the graph determines.
+// WithConstants adds constants to weights that lack them, if the graph determines their values. A state dict lacks
+// these constants.
 func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 	if n.Graph == nil {
 		return set, nil

@@ -9,7 +9,7 @@ import (
 	"graft/torch"
 )
 
-// Optimizer is an optimizer that knows the names of its parameters, so that its state can follow them through surgery.
+// Optimizer is an optimizer whose state follows parameters through surgery, by their names.
 type Optimizer struct {
 	*torch.Optimizer
 	Names []string // names of the parameters, in order

@@ -49,7 +49,7 @@ type Fault struct {
 // Path formats Where as text, such as layers[2].block[0].
 func (f Fault) Path() string { return Path(f.Where) }
 
-// Path formats keys and indices as a unique text.
+// Path formats keys and indices as a unique string.
 func Path(where []any) string {
 	var b strings.Builder
 	for _, step := range where {

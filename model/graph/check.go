@@ -48,7 +48,7 @@ func (c *checker) bad(format string, args ...any) {
 }
 
 // Check returns an error if the graph cannot run: every name must be defined once and before it is read, and every
-// operator must be supported. The error is Faults.
+// operator must be supported. The error has the type Faults.
 func (g *Graph) Check() error {
 	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{},
 		named: map[string]bool{}}

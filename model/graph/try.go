@@ -8,7 +8,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Attempt describes a pass over a graph from a file that reveals the graph's faults before it is used.
+// Attempt describes a trial pass over a graph that was read from a file. The pass reveals faults before the graph is
+// used.
 type Attempt struct {
 	Weights *weights.Set // weights of the graph; nil means zeros
 	Shape   []int        // shape of the input; nil means the example's shape

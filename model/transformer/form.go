@@ -18,8 +18,8 @@ func IsForm(table map[string]any) bool {
 	return ok
 }
 
-// FromForm creates the graph of a transformer from its form. The error is form.Faults. The default vocabulary is 256,
-// the default context 64.
+// FromForm creates the graph of a transformer from its form. The error has the type form.Faults. The default vocabulary
+// is 256, the default context 64.
 func FromForm(table map[string]any) (*graph.Graph, error) {
 	var faults form.Faults
 	bad := func(where ...any) func(string, ...any) {
