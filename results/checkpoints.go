@@ -85,7 +85,8 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint, with the number of rows and the
 // sections that parts writes. Once it is durable, older checkpoints are deleted except for the last Run.Keep good ones.
 //
-// Rows appended concurrently may or may not be included: parts should write the state of the rows before the call.
+// Rows appended concurrently may or may not be included, so the function parts should write the state that belongs to
+// the rows before the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()

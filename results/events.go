@@ -12,16 +12,17 @@ import (
 // eventName is the prefix of event files; a number follows, increased by each process that writes events.
 const eventName = "tensorboard-"
 
-// Events writes numbers and texts by step for TensorBoard, to a file in the run folder. Create it with Run.Events; the
-// zero value is not usable. It is safe for concurrent use. After a failed write, all later writes fail.
+// Events writes numbers and text for TensorBoard to a file in the run folder. Each value belongs to a step. Create it
+// with Run.Events; the zero value is not usable. It is safe for concurrent use. After a failed write, all later writes
+// fail.
 type Events struct {
 	a   *appender
 	now func() time.Time
 }
 
-// Events starts a new event file. The function now is the machine's clock, which stamps the events. A resumed run
-// first calls Rewind, which truncates event files as it truncates tables, and passes its next step: an open
-// TensorBoard then drops this step and later steps. Zero starts a run from the beginning.
+// Events starts a new event file. The function now is the machine's clock, for the time stamps of events. A resumed run
+// first calls Rewind, which truncates event files as it truncates tables. It then passes its next step, so that an open
+// TensorBoard drops this step and later steps. A next step of zero starts a run from the beginning.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {
@@ -59,7 +60,7 @@ func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }
 
-// Text adds a text to a step, which TensorBoard shows as Markdown.
+// Text adds text to a step; TensorBoard shows it as Markdown.
 func (e *Events) Text(step int64, tag, text string) error {
 	return e.add(tensorboard.Event{Step: step, Texts: []tensorboard.Text{{Tag: tag, Text: text}}})
 }

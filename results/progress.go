@@ -11,8 +11,8 @@ import (
 	"graft/internal/stat"
 )
 
-// ProgressFile holds the progress of an unfinished run. No result and no digest depends on it: a run without it, or
-// with a damaged one, is the same run.
+// ProgressFile holds the progress of an unfinished run. No result and no digest depends on it, so it may be missing or
+// damaged.
 const ProgressFile = "progress.json"
 
 const (
@@ -114,7 +114,7 @@ type Tracker struct {
 	closed   bool
 }
 
-// NewTracker starts to track the progress of the run in a folder. The function now is the machine's clock. It
+// NewTracker starts to track the progress of the run in a folder. It reads the time from now, the machine's clock. It
 // continues the metric's values from an earlier process.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}

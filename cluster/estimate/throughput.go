@@ -35,7 +35,7 @@ type Tick struct {
 	GPUs float64   // number of GPUs that these jobs request
 }
 
-// ThroughputOptions holds the options of forecasts of submissions.
+// ThroughputOptions holds the options for forecasting submissions.
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
 	// Original computes the smoothed value at the first lag as the published program does: it includes the tick five

@@ -20,8 +20,8 @@ import (
 // FileName is the name of a learned policy's file in the original system.
 const FileName = "agent.finalmodel.pth"
 
-// Prefix selects whether a policy reads token 0 before the layers. The original system did so while its first policies
-// learned, and later did not.
+// Prefix selects whether a policy reads token 0 before the layers. Policies of the original system read it when the
+// first policies were trained; later policies do not.
 type Prefix string
 
 // The values of Prefix. The zero value is AsLearned.

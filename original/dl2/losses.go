@@ -78,9 +78,9 @@ func Entropy(p []float64) (sum float64) {
 }
 
 // PolicyLoss computes the loss of reinforcement learning, including Entropy times weight, and its derivatives with
-// respect to the logits. It uses the probabilities stored when the policy acted, masked and divided by their sum,
-// instead of the network's current probabilities, because the published program feeds the stored probabilities into
-// its graph. The gradient of the softmax uses them too. For each example, actions holds the index of its action.
+// respect to the logits. Instead of the network's current probabilities, it uses the probabilities stored when the
+// policy acted, masked and divided by their sum. The published program also feeds the stored probabilities into its
+// graph. The gradient of the softmax uses them too. For each example, actions holds the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)

@@ -164,8 +164,8 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	return values, errors.Join(faults...)
 }
 
-// Begin sets the parameters of the policy to the parameters of a policy from a file. It keeps the embeddings of the
-// vocabulary and resets the optimizer.
+// Begin copies the parameters of a policy from a file into the policy. It keeps the embeddings of the vocabulary and
+// resets the optimizer.
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {

@@ -56,8 +56,8 @@ func beside(folder, path string) string {
 }
 
 // ReadTable reads the table of a run of the original system, and creates the initial network of its sequences, without
-// weights. The run folder of a policy contains no table: for it, the table is read from the folder of the training
-// table, next to the run folder.
+// weights. The run folder of a policy contains no table. For such a folder, ReadTable reads the training table from its
+// own folder, next to the run folder.
 func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
 	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
 	if err != nil {

@@ -31,9 +31,9 @@ type Scales struct {
 	MaxRate float64 `json:"max_job_max_op_compute_throughputs"`
 }
 
-// Graph returns the features of a model for the published policy: for operations the time and memory as shares of the
-// largest, and the depth; for transfers the size. The flag of the longest operation stays unset, as in the published
-// simulator.
+// Graph returns the features of a model for the published policy. An operation has its time, memory and depth, and a
+// transfer has its size, each divided by the maximum. The flag of the longest operation stays unset, as in the
+// published simulator.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph

@@ -10,7 +10,7 @@ import (
 	"graft/results"
 )
 
-// Cell is a value in a table: a number, an interval or a text. The zero value is an empty text.
+// Cell is a value in a table: a number, an interval or a string. The zero value is an empty string.
 type Cell struct {
 	Text      string   // text to show if there is neither a number nor an interval
 	None      bool     // the cell has no value, shown as a dash
@@ -29,7 +29,7 @@ type Cell struct {
 	Picture []byte
 }
 
-// Text returns a cell with a text.
+// Text returns a cell that shows a string.
 func Text(text string) Cell { return Cell{Text: text} }
 
 // Missing returns a cell without a value.
@@ -52,7 +52,7 @@ func (c Cell) As(format string) Cell {
 	return c
 }
 
-// Then returns a copy of the cell with a text appended to its number.
+// Then returns a copy of the cell with text appended to its number.
 func (c Cell) Then(format string, args ...any) Cell {
 	c.After = fmt.Sprintf(format, args...)
 	return c

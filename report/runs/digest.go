@@ -46,7 +46,7 @@ func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	return err
 }
 
-// DigestOfTexts returns the SHA-256 in hex of texts.
+// DigestOfTexts returns the SHA-256, in hex, of a list of strings.
 func DigestOfTexts(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {

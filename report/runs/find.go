@@ -63,7 +63,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 // quantities are compared.
 const mostKept = 12
 
-// Unique returns a list without repeated texts.
+// Unique returns a list without duplicate strings.
 func Unique(list []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(text string) bool {

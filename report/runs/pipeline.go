@@ -152,7 +152,7 @@ type Part struct {
 	None  bool // the run is missing
 }
 
-// Parts reads the runs that stages created. The error faults names the runs of completed stages that are missing,
+// Parts reads the runs that stages created. The returned error names the runs of completed stages that are missing,
 // unreadable or incomplete.
 func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
 	for _, e := range l.Stages {

@@ -79,7 +79,7 @@ func (r *Run) Summary() Summary {
 	return s
 }
 
-// Members returns the patterns of the folders of runs inside a run of this kind, relative to its folder.
+// Members returns patterns, relative to the folder of a run of this kind, that match the folders of runs inside it.
 func (k *Kind) Members() []string { return k.list.members }
 
 // completed returns the progress of a completed run.

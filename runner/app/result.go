@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network from a job's run folder, without tensors, and its weights. They are the result of a
-// completed job, or come from the newest checkpoint.
+// Trained reads a trained network from a job's run folder, without tensors, and its weights. Network and weights are
+// the result of a completed job, or come from the newest checkpoint.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)

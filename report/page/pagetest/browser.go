@@ -339,8 +339,8 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 // mostFaults is the number of consecutive errors that Until accepts.
 const mostFaults = 50
 
-// Until waits until a script, the condition, returns true. The script may fail in the meantime, because a page that is
-// opening has no content yet.
+// Until runs a script, the condition, until it returns true. The script may fail in the meantime, because a page that
+// is opening has no content yet.
 func (b *Browser) Until(condition string) error {
 	for faults := 0; ; {
 		var is bool
