@@ -8,7 +8,7 @@ import (
 )
 
 // OnLeak receives the stack that opened a scope if the garbage collector finds that the scope was dropped without
-// Close. It exists only in debug builds, and panics by default: a leak is a programmer's error.
+// Close. It exists only in debug builds, and panics by default: a leak is a programming error.
 var OnLeak = func(stack string) {
 	panic("torch: a scope was never closed; it was opened here:\n" + stack)
 }

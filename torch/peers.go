@@ -62,8 +62,8 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share returns the part of total rows, or of total batches of an evaluation, that this process computes in Train and
-// Evaluate: count items, from index start. Nil Peers compute all.
+// Share returns the range of items that this process computes: count items, from index start. Items are the rows of a
+// batch in Train, and the batches in Evaluate; total is their number. If p is nil, the process computes all items.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total

@@ -55,7 +55,7 @@ func (s *Scope) CrossEntropy(logits, labels *Tensor) *Tensor {
 // Clone returns a copy with its own memory.
 func (s *Scope) Clone(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_CLONE, "clone", arguments{}, x) }
 
-// Copy copies the values of the tensor from into the tensor to, which keeps its memory and type.
+// Copy copies the values of one tensor (from) to another (to). The target keeps its memory and type.
 func (s *Scope) Copy(to, from *Tensor) { s.run(C.GRAFT_OP_COPY_, "copy", arguments{}, 0, to, from) }
 
 // Fill sets every element of x to one value.
@@ -80,7 +80,8 @@ func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
 	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
 }
 
-// Narrow returns length entries of x along a dimension, starting at index start. The result shares x's memory.
+// Narrow returns a range of entries of x along a dimension. The range begins at index start and has the given length.
+// The result shares x's memory.
 func (s *Scope) Narrow(x *Tensor, dim, start, length int) *Tensor {
 	return s.one(C.GRAFT_OP_NARROW, "narrow", arguments{ints: []int{dim, start, length}}, x)
 }

@@ -36,7 +36,7 @@ func (l leader) Record(event results.JobEvent, processes int, why string) error 
 	return l.core.Book.Note(n)
 }
 
-// Present reports to a live scheduler the number of devices of running processes.
+// Present tells a live scheduler how many devices have a running process.
 func (l leader) Present(devices int) {
 	if live, ok := l.core.Scheduler.(*Live); ok {
 		live.Present(devices)

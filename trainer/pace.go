@@ -26,7 +26,7 @@ const (
 )
 
 // Paces quickly times one training step and one evaluation batch of each network, for an estimate before a job starts.
-// Measure is more exact. Of the options' batches, the first is the training batch and the last the evaluation batch.
+// Measure is more exact. The first batch in the options is the training batch, and the last is the evaluation batch.
 func Paces(ctx context.Context, networks []*model.Network, o MeasureOptions) ([]Pace, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

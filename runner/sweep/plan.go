@@ -12,7 +12,7 @@ import (
 	"graft/runner/workers"
 )
 
-// AsGiven is the name of the case of a sweep without keys and cases, which is the unmodified job.
+// AsGiven is the name of the only case of a sweep without keys and cases: the unmodified job.
 const AsGiven = "as given"
 
 // casesOf lists the cases in the options: the product of the file's cases and the sweeps.

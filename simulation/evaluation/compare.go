@@ -116,7 +116,7 @@ type Comparison struct {
 	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
 }
 
-// Compare scores candidates on trees. The reference of differences is the candidate against.
+// Compare scores candidates on trees. Differences are relative to the candidate that the argument against names.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {

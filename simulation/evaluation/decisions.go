@@ -8,8 +8,9 @@ import (
 	"graft/simulation"
 )
 
-// DecisionShare counts the decisions of tables, reached or not, whose choice is within noise of the best choice: the
-// best sequence after the choice differs from the best sequence after any choice by at most the noise of a difference.
+// DecisionShare counts the decisions of tables, reached or not, whose choice is within noise of the best choice. To
+// compare two choices, it compares the best sequences after them: their difference must be at most the noise of a
+// difference.
 type DecisionShare struct {
 	// number of decisions within noise of the best; the expected number for a policy that samples actions
 	Near float64 `json:"near_best"`

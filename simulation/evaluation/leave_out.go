@@ -22,7 +22,7 @@ type Way struct {
 	Options []learning.Options
 }
 
-// LeaveOutOptions holds the options of the evaluation of policies on tables that they did not learn from.
+// LeaveOutOptions holds the options for evaluating policies on tables from which they did not learn.
 type LeaveOutOptions struct {
 	By       By       // groups of trees to leave out together; nil means ByScenario
 	Ways     []Way    // learning methods; empty means a single method with NewTransferOptions
@@ -100,8 +100,8 @@ type LeaveOutReport struct {
 }
 
 // CompareLeftOut leaves each group of trees out in turn, trains policies on all other trees, and compares them on the
-// group with baselines that were selected on the other trees. The reference of differences is the best fixed sequence
-// of the other trees, unless the options name another.
+// group with baselines that were selected on the other trees. Differences are relative to the best fixed sequence of
+// the other trees, unless the options name another reference.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

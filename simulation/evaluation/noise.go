@@ -23,8 +23,8 @@ const (
 // leastFreedom is the minimum degrees of freedom of a noise estimate.
 const leastFreedom = 3
 
-// Noise returns the standard deviation by chance alone of a sequence's accuracy in a table, in points, and the source
-// of the estimate.
+// Noise returns the noise of a table and the source of the estimate. The noise is the standard deviation, in points,
+// that a sequence's accuracy has by chance alone.
 func Noise(t *tables.Table) (points float64, source string) {
 	seeds := paired(t)
 	if seeds.freedom == 0 {
@@ -141,8 +141,8 @@ const (
 	mostDraws    = 4000
 )
 
-// EstimateNoise estimates the noise of a table, and an oracle's regret for that noise multiplied by share. A share
-// below one corrects an estimate that is too high. Zero means one.
+// EstimateNoise estimates the noise of a table, multiplies it by share, and estimates an oracle's regret for this
+// noise. A share below one corrects an estimate that is too high; zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

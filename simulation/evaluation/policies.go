@@ -48,7 +48,7 @@ type follower struct {
 // Name returns its name.
 func (f follower) Name() string { return f.name }
 
-// Distribution returns all probability on the record at the end.
+// Distribution returns probability 1 for the record that the policy reaches.
 func (f follower) Distribution(t *simulation.Tree) ([]float64, error) {
 	record, _, err := f.walk(t)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Impossible is the kind of fault of an outcome whose checksum is correct but whose values no run can have.
+// Impossible is the kind of a fault: the checksum of an outcome is correct, but no run can have its values.
 const Impossible tables.FaultKind = "impossible"
 
 // Expected holds the segment of an outcome, and the limits that the scenario sets for its values.

@@ -1,7 +1,8 @@
 package grid
 
-// Sequences returns the sequences of the space and their number. If there are more than most, it returns an evenly
-// spread sample of most sequences, as the design sample does. It counts up to mostCounted sequences.
+// Sequences returns the sequences of the space and their number. The argument most is the maximum number of returned
+// sequences: if the space has more, Sequences returns an evenly spread sample, as the design "sample" does. It counts
+// up to mostCounted sequences.
 func (g Space) Sequences(most int) (list [][]string, all int, err error) {
 	if all, _, err = g.Count(max(most, mostCounted)); err != nil {
 		return nil, 0, err

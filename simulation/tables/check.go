@@ -29,8 +29,8 @@ func (r *Report) Err() error {
 	return fmt.Errorf("table %s: %w", r.Dir, r.Faults)
 }
 
-// Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. It returns
-// an error only if the folder cannot be read or, wrapping ErrNoTable, if it has no table.
+// Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. It returns an
+// error only if the folder cannot be read, or if it has no table; in the second case, the error wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found

@@ -20,7 +20,7 @@ type Builder interface {
 	Build(state any) error
 }
 
-// Options limits the functions that a pickle can call and its size. The zero value allows only plain values and uses
+// Options limits a pickle's size and the functions that it can call. The zero value allows only plain values and uses
 // the default limits.
 type Options struct {
 	// Constructors holds the Python functions and classes that a pickle may call, by "module.name". OrderedDict, set,

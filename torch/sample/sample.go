@@ -23,7 +23,7 @@ type Named struct {
 }
 
 // Classifier consists of two convolutions, each with BatchNorm, ReLU and an average pool, and a linear layer. The scope
-// that New got owns its weights.
+// passed to New owns its weights.
 type Classifier struct {
 	Params []*torch.Tensor // parameters to train
 	State  []Named         // all tensors, in PyTorch's order

@@ -25,8 +25,8 @@ func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 // candidates is the number of batch sizes that Best compares.
 const candidates = 50
 
-// Best returns the highest goodput of 50 batch sizes, spaced evenly on a logarithmic scale, and the division of that
-// batch among the devices. It is zero if no size is within the limits.
+// Best compares 50 batch sizes, spaced evenly on a logarithmic scale. It returns the highest goodput, and the division
+// of the batch with this goodput among the devices. It is zero if no size is within the limits.
 func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	network := j.Speed.network(nodes, devices)
 	best = -1
