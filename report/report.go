@@ -83,8 +83,8 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
-// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of one case. The
-// argument of is the name of the latter.
+// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of a reference
+// case. The argument of is the name of the reference case.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {

@@ -71,9 +71,9 @@ func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *T
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x that the int64 row numbers select. It augments each image randomly, as Train does,
-// but without RandAugment and mixup. If rows is nil, it returns all images. It draws five numbers per image, regardless
-// of the options. If random is nil, it uses LibTorch's own generator.
+// Augment returns images of x, each randomly augmented as in Train, but without RandAugment and mixup. The int64 tensor
+// rows holds the indices of the images; nil selects all images. It draws five numbers per image, regardless of the
+// options. If random is nil, it uses LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }

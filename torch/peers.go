@@ -62,8 +62,8 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share returns the part of a number of rows, or of batches of an evaluation, that this process computes in Train and
-// Evaluate. The part has count items, beginning at index start. If p is nil, the process computes everything.
+// Share returns the range of items that this process computes: count items, from index start. Items are the rows of a
+// batch in Train, and the batches in Evaluate; total is their number. If p is nil, the process computes all items.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total

@@ -80,8 +80,8 @@ func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
 	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
 }
 
-// Narrow returns a slice of x along a dimension: the given number of entries, beginning at index start. The result
-// shares x's memory.
+// Narrow returns a range of entries of x along a dimension. The range begins at index start and has the given length.
+// The result shares x's memory.
 func (s *Scope) Narrow(x *Tensor, dim, start, length int) *Tensor {
 	return s.one(C.GRAFT_OP_NARROW, "narrow", arguments{ints: []int{dim, start, length}}, x)
 }

@@ -253,8 +253,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece returns the number of rows in the next piece, given the number of rows left. A piece has size rows; it takes
-// all the rows if fewer than least rows would remain after it.
+// Piece returns the number of rows in the next piece; left is the number of remaining rows. A piece has size rows. If
+// fewer than least rows would remain after it, the piece takes all remaining rows.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left

@@ -2,7 +2,7 @@ package graph
 
 import "strings"
 
-// Operations returns the floating-point operations of each node for one example; a multiply and an add are two.
+// Operations returns the floating-point operations of each node for one example; a multiply and an add count as two.
 // Operators that only move values count as zero.
 func (g *Graph) Operations() ([]int64, error) {
 	shapes, err := g.Shapes()

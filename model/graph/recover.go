@@ -34,7 +34,7 @@ func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 }
 
 // Reprint updates the printed text of PyTorch's modules whose sizes or numbers have changed since an earlier graph. The
-// function was returns the path that a module had in the earlier graph.
+// function was maps a module to its path in the earlier graph.
 func (g *Graph) Reprint(before *Graph, was func(path string) string) {
 	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
 	for k := range g.Modules {

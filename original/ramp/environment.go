@@ -128,7 +128,7 @@ func (e *Env) shape() learn.GraphOptions {
 	return learn.GraphOptions{Graphs: e.Graphs(), Globals: globals(most), Actions: most + 1, ZeroSources: true}
 }
 
-// NewPolicy returns a policy network. The caller must then draw or read its parameters.
+// NewPolicy returns a policy network. The caller must then initialize its parameters randomly or from a file.
 func (e *Env) NewPolicy() (*learn.GraphNet, error) {
 	return learn.NewGraphNet(e.shape(), rand.New(rand.NewPCG(0, 0)))
 }

@@ -242,7 +242,7 @@ func (t *Table) CSV(w io.Writer) error {
 }
 
 // If the table has more rows than the argument most, Middle omits rows in the middle. It returns the number of omitted
-// rows. If most is zero, it keeps all rows.
+// rows. If the argument is zero, Middle keeps all rows.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

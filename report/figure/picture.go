@@ -6,7 +6,7 @@ import (
 )
 
 // Picture is a figure that has been laid out as marks. Create it with a figure's Layout; the zero value is not usable.
-// Lengths are in points, from the upper left corner.
+// Coordinates are in points, relative to the upper left corner.
 type Picture struct {
 	Width, Height float64
 	Title         string // title, which is also the text alternative; empty means none

@@ -59,7 +59,7 @@ type Fact struct {
 	Code bool // shows the value, such as a digest or a path, as code
 }
 
-// Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
+// Table is a table that readers can sort. A first column without numbers names the rows.
 type Table struct {
 	document.Table
 	Caption string // description for readers who cannot see the heading
@@ -86,7 +86,7 @@ type Filter struct {
 	Minor   []string // names of columns that narrow windows leave out
 }
 
-// FilterColumn is a column with few values, of which a reader selects one.
+// FilterColumn is a column with few values. A reader selects one of the values.
 type FilterColumn struct {
 	Name   string   // name of a column
 	Values []string // values to select from, in order

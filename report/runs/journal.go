@@ -121,7 +121,8 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage ran on inputs with the digest from, and whether its outputs are still unchanged.
+// Holds reports whether a stage ran on the same inputs and its outputs are unchanged. The argument from is the digest
+// of the inputs.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false

@@ -74,7 +74,7 @@ func finite(list ...Quantity) []Quantity {
 	})
 }
 
-// Quantity returns the first value of a quantity, and false if the run has none with the name.
+// Quantity returns the first value of a quantity, and false if the run has no such quantity.
 func (r *Run) Quantity(name string) (float64, bool) {
 	for _, q := range r.Quantities {
 		if q.Name == name && len(q.Values) > 0 {

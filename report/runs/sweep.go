@@ -172,7 +172,7 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize computes the measures of each case, and its differences from the case that the argument base names. The
+// Summarize computes measures, and differences from the base case. The argument base is the name of this case. The
 // intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
@@ -282,8 +282,8 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 		Level: c.Difference.Level, Case: c.Name}}
 }
 
-// Differences returns the paired differences of a case from its baseline in points, in the order of seeds; nil if there
-// are none.
+// Differences returns the paired differences of a case from its baseline in points, in the order of seeds, or nil if
+// there are none.
 func (o *SweepOutcome) Differences(c *CaseOutcome) []float64 {
 	if c.Difference == nil || o.Case(c.Difference.From) == nil {
 		return nil

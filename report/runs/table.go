@@ -44,7 +44,7 @@ func readSimulationRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// CollectedTable reads the collected table of a simulation; nil if there is none.
+// CollectedTable reads the collected table of a simulation. It returns nil if there is none.
 func (r *Run) CollectedTable() (*tables.Table, error) {
 	table, err := r.table(TableFolder)
 	if NotThere(err) {

@@ -27,7 +27,7 @@ type Scalar struct {
 	Value float32 // 32-bit value, as in event files
 }
 
-// Text is text in Markdown that TensorBoard shows.
+// Text is text that TensorBoard shows as Markdown.
 type Text struct {
 	Tag  string // name of the text
 	Text string // content in UTF-8

@@ -90,8 +90,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder. This is given; if that is empty, configured; if both are empty, a path
-// derived from the configuration file.
+// Folder returns the path of the run folder: the first of given and configured that is not empty. If both are empty,
+// the path is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":

@@ -31,9 +31,8 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
-// Try applies to networks that were read from a list of operators. It runs such a network once in a separate process,
-// and returns the reason if the network must not run in this process. It does not run networks that graft itself has
-// built. Nil weights mean zeros.
+// Try runs a network once in a separate process, and returns the reason if the network must not run in this process. It
+// tries only networks that were read from a list of operators, not networks that graft built. Nil weights mean zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil

@@ -32,11 +32,11 @@ var writes = map[string]bool{"create": true, "append": true, "write": true, "ren
 // shortFaults is the number of faults without GRAFT_LONG.
 const shortFaults = 40
 
-// SurviveFaults runs do once for each operation that writes, with a fault in that operation: alternately a transient
-// fault and the end of the process. Each run has a new folder. Without GRAFT_LONG=1, only 40 of the operations are
-// tested; they are drawn with a fixed seed. Each run must return an error or write the same bytes as a run without
-// faults. A second run of do, without faults, must then write the same bytes too. The function kept selects the files
-// to compare, by their paths in the folder.
+// SurviveFaults injects a fault into each operation that writes, one at a time, and calls the function do in a new
+// folder for each of them. Without GRAFT_LONG=1 it tests only 40 of these operations, drawn with a fixed seed. The
+// faults alternate between a transient fault and the end of the process. The call must return an error, or leave files
+// that are byte-identical to the files of a call without faults. After it, a second call without faults must leave such
+// files too. The function kept returns true for the paths, in the folder, of the files to compare.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")

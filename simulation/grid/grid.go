@@ -159,8 +159,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the number of sequences and the number of segments in the design, for all seeds. It counts as far as the
-// networks alone determine these numbers.
+// Size returns the number of sequences and the number of segments in the design, for all seeds. It determines them from
+// the networks alone.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err

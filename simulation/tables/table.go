@@ -208,7 +208,7 @@ func (t *Table) Find(sequence ...string) *Record {
 	return nil
 }
 
-// Index returns the index of a sequence in Records; negative if the table lacks it.
+// Index returns the index of a sequence in Records, or a negative number if the table lacks it.
 func (t *Table) Index(sequence ...string) int {
 	if k, ok := t.index[Tuple(sequence)]; ok {
 		return k

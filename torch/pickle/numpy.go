@@ -6,8 +6,7 @@ import (
 	"math/big"
 )
 
-// Array is a NumPy array of plain numbers. When a pickle is read, an Array starts as the zero value, and Build fills
-// it.
+// Array is a NumPy array of plain numbers. Reading creates the zero value, then fills it with Build.
 type Array struct {
 	// DType is NumPy's type string: byte order, kind and bytes per number, such as "<f4", ">i2" or "|u1".
 	DType string

@@ -57,8 +57,8 @@ func (m *meaning) items() (list []string) {
 	return list
 }
 
-// ListItem returns the outermost list item that contains the module at a path, such as blocks.3; empty if there is
-// none.
+// ListItem returns the outermost list item that contains the module at a path, such as blocks.3. It returns an empty
+// string if there is none.
 func ListItem(path string) string {
 	parts := strings.Split(path, ".")
 	for k, part := range parts[1:] {

@@ -62,10 +62,10 @@ func (t *Term) Find() *Term {
 	return t
 }
 
-// Factors returns the factors of a product, including nested factors. For another term it returns the term itself.
+// Factors returns the factors of a product, including nested factors. For any other term it returns the term itself.
 func (t *Term) Factors() []*Term { return t.flat(Product) }
 
-// Summands returns the summands of a sum, including nested summands. For another term it returns the term itself.
+// Summands returns the summands of a sum, including nested summands. For any other term it returns the term itself.
 func (t *Term) Summands() []*Term { return t.flat(Sum) }
 
 func (t *Term) flat(kind Kind) []*Term {

@@ -46,8 +46,8 @@ type Provenance struct {
 	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
 }
 
-// Measurement is the measured time of a network with a batch. Times are medians in seconds, and spreads are half the
-// interquartile ranges.
+// Measurement is the measured time of a network with a batch size. Times are medians in seconds, and spreads are half
+// the interquartile ranges.
 type Measurement struct {
 	Network      string           // name of the network before Actions
 	Actions      []net2net.Action // actions applied to the network; nil means none

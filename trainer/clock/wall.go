@@ -16,7 +16,7 @@ type Wall struct {
 }
 
 // NewWall starts a wall clock at a point in the budget: zero for a new job, the time of the checkpoint for a resumed
-// job. The function now reads the machine's time.
+// job. It reads the machine's time with the function now.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}

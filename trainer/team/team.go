@@ -189,7 +189,7 @@ func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	}
 }
 
-// Size returns the number of processes in the last group; one if the leader works alone.
+// Size returns the number of processes in the last group, or one if the leader works alone.
 func (t *Team) Size() int {
 	if t == nil {
 		return 1

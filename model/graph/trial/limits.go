@@ -35,7 +35,7 @@ const (
 const machineShare = 0.75
 
 // EnsureDefaults fills in the limits for a graph with a given need. If gradients is true, the trial computes gradients.
-// The argument machine is the memory of the machine in bytes, an upper bound; zero means unknown.
+// The limits stay below machine, the machine's memory in bytes; zero means unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
