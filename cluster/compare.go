@@ -40,7 +40,7 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// OverDays returns the mean over jobs, given a value per job, or NaN if there are no jobs. The interval is a
+// OverDays returns the mean of values, which has one value per job, or NaN if there are no jobs. The interval is a
 // bootstrap over days of submission, which draws all jobs of a day together (Künsch, The jackknife and the bootstrap
 // for general stationary observations, 1989). It needs at least two days and is NaN otherwise.
 func OverDays(jobs []trace.Job, values []float64) Interval {

@@ -17,7 +17,8 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of list over the next five spans that begin after a second, or NaN if there are no such spans.
+// Ahead returns the mean of the values of list over the next five spans that begin after second now. It returns NaN if
+// no span begins after it.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {
@@ -47,7 +48,7 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo converts the seconds of a forecast to a trace whose second zero has the date zero.
+// ShiftTo converts the seconds of a forecast to the seconds of a trace that begins at the date zero.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

@@ -77,8 +77,8 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside encodes the job's demand for resources other than whole devices. Equal demands have equal codes; empty means
-// no such demand.
+// Beside encodes the job's demand for resources other than whole devices. Equal demands have equal codes. The code is
+// empty if there is no such demand.
 func (j *Job) Beside() string {
 	if j.beside == nil {
 		return ""

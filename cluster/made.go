@@ -12,10 +12,9 @@ import (
 	"graft/internal/files"
 )
 
-// MakeProfiles generates profiles for traces without measurements. Two jobs that together use less than a whole
-// device slow each other down slightly, depending on the other job's utilization; other pairs share the time of the
-// device. The score of a configuration follows from the mean rate of all its pairs, with the bounds of Lucid's
-// analyzer.
+// MakeProfiles generates profiles for traces without measurements. Two jobs that together use less than a whole device
+// slow each other down slightly, depending on the other job's utilization; other pairs share the time of the device.
+// [ScoreOf] computes the score of a configuration from the mean rate of all its pairs.
 func MakeProfiles(jobs []trace.Job) *Profiles {
 	busy := map[Config]float64{}
 	for k := range jobs {
@@ -61,7 +60,7 @@ const (
 )
 
 // ScoreOf returns the score of a configuration from the mean rate of jobs packed with it: 0 for little slowdown (rate
-// 0.95 or more), 1 for some slowdown (0.85 or more), 2 for much slowdown. The three classes are Lucid's (Hu et al.,
+// 0.95 or more), 1 for some slowdown (0.85 or more), 2 for a large slowdown. The three classes are Lucid's (Hu et al.,
 // Lucid: A Non-intrusive, Scalable and Interpretable Scheduler for Deep Learning Training Jobs, ASPLOS 2023).
 func ScoreOf(rate float64) int {
 	switch {

@@ -110,8 +110,8 @@ func (n *Nodes) Each() int { return n.each }
 // With returns the number of nodes with the given number of free devices.
 func (n *Nodes) With(free int) int { return n.count[free] }
 
-// First returns the position of the first node, from a position on, with the given number of free devices; -1 if there
-// is none.
+// First returns the position of the first node, at or after a position, with the given number of free devices. It
+// returns -1 if there is no such node.
 func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
 
 // roomy is First restricted to nodes with room for some devices of the current job.
@@ -136,14 +136,15 @@ func (n *Nodes) fullest(gpus int) int {
 	return -1
 }
 
-// FirstFree returns the position of the first node, from a position on, with free devices; -1 if there is none.
+// FirstFree returns the position of the first node, at or after a position, with free devices. It returns -1 if there
+// is no such node.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
 // FreeOf returns the number of free devices of the node at a position.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
-// Room returns the number of devices that the current job can have on the node at a position: the free devices for
-// which the node's other resources suffice.
+// Room returns the number of free devices that the current job can use on the node at a position. The node's other
+// resources may reduce it.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {

@@ -8,7 +8,8 @@ import (
 	"graft/internal/events"
 )
 
-// Pool holds the nodes of a virtual cluster and the jobs that run on them, at one second. A scheduler acts on the pool.
+// Pool holds the nodes of a virtual cluster and the jobs that run on them, at the current second. A scheduler acts on
+// the pool.
 type Pool struct {
 	agenda *events.Kernel[*Job] // ends of the running jobs
 	nodes  *Nodes

@@ -14,7 +14,7 @@ type Resource struct {
 	Of func(j *trace.Job) int64
 }
 
-// Fits reports whether times multiples of a demand plus the used amounts are within the limits of every kind.
+// Fits reports whether used + times·demand stays within the limits for every kind of resource.
 func Fits[N int | int64](used, demand, limits []N, times N) bool {
 	for k, wanted := range demand {
 		if used[k]+times*wanted > limits[k] {

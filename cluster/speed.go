@@ -20,8 +20,8 @@ type SpeedModel interface {
 }
 
 // LinearSpeed is the default [SpeedModel]. The rate of a job that runs alone is proportional to its number of devices.
-// Two jobs that share devices work at the rates of their profiles, which list the later job first, and at full rate if
-// the pair was not measured.
+// Two jobs that share devices work at the rates in the profile of their pair, which lists the later job first. They
+// work at full rate if the pair was not measured.
 type LinearSpeed struct {
 	Profiles *Profiles // profiles of pairs; nil means no measured pairs
 }

@@ -38,7 +38,7 @@ type Spread struct {
 // al., Theory and practice in parallel job scheduling, 1997).
 const shortest = 10
 
-// Summarize computes statistics over the jobs for which keep is true. A nil keep accepts all jobs.
+// Summarize computes statistics over the jobs for which keep returns true. A nil keep accepts all jobs.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
@@ -106,8 +106,8 @@ func jain(users map[string]*share) float64 {
 	return stat.Jain(slowdowns)
 }
 
-// Used returns the utilization: the fraction of the device-time of all pools, up to the last submission, in which
-// devices had a job.
+// Used returns the utilization: the device-time with a job divided by the total device-time of all pools, up to the
+// last submission.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
 	for _, p := range o.Pools {

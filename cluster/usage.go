@@ -14,7 +14,8 @@ type Usage = results.UsageRow
 // mostRows is the maximum number of rows of a usage table.
 const mostRows = 100_000_000
 
-// WriteUsage writes the usage of pools as a table, with one row per pool for each interval of every seconds.
+// WriteUsage writes the usage of pools as a table, with one row per pool and interval. The argument every is the length
+// of an interval in seconds.
 func (o *Outcome) WriteUsage(w io.Writer, every int64) error {
 	rows := int64(0)
 	for _, p := range o.Pools {
@@ -45,7 +46,8 @@ func (p *Pool) usage() Usage {
 		Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
 }
 
-// Sampled yields the usage at each multiple of every seconds, from the first change in a list to end.
+// Sampled yields the usage at each second that is a multiple of the argument every, from the first change in a list to
+// the second end.
 func Sampled(list []Usage, every, end int64) iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for k, u := range list {

@@ -26,9 +26,9 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model creates the network without tensors. A network of the zoo gets its input and classes from the data or, if
-// they are unknown, its own defaults; a network from a file keeps its own input and classes. The key network.classes
-// overrides the number of classes.
+// Model creates the network without tensors. A network of the zoo gets its input and classes from the data, or keeps
+// its defaults if the data leave them unknown. A network from a file keeps its own input and classes. The key
+// network.classes overrides the number of classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Network.File == "" {
 		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes),

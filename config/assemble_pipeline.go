@@ -13,8 +13,8 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// Check reports the faults of the scenarios and of policy files, with the settings that the pipeline passes to the
-// scenarios.
+// Check reports the faults of the scenarios and of policy files. It checks each scenario with the settings that the
+// pipeline passes to it.
 func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {

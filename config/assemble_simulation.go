@@ -32,7 +32,7 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the numbers of sequences and segments over all seeds, as far as they are known before the run, since
+// Size returns the number of sequences, and the number of segments over all seeds. Both are known before the run, since
 // the tree depends only on its networks. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
@@ -54,8 +54,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 // Decisions returns the number of decisions per sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. The text code identifies other inputs of the outcomes:
-// versions and the kind of device.
+// Plan returns the plan that all workers of the scenario share. The string code identifies other inputs of the
+// outcomes: versions and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {

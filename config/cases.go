@@ -27,7 +27,8 @@ type Case struct {
 	places []Fault // places of the assignments in their file; nil if there is no file
 }
 
-// Located adds the places of the case's assignments in the file of cases to an error from reading a configuration.
+// Located takes an error from reading a configuration, and adds the lines of the case's assignments in the file of
+// cases.
 func (c Case) Located(err error) error {
 	var faults Faults
 	if errors.As(err, &faults) {
@@ -48,7 +49,7 @@ func (c Case) Located(err error) error {
 // longestKey is the maximum length of a case's name in paths.
 const longestKey = 60
 
-// Key returns a name for the case in paths. The function taken reports names that are in use.
+// Key returns a name for the case in paths. It avoids names for which taken returns true.
 func (c Case) Key(taken func(key string) bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||

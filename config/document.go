@@ -37,7 +37,7 @@ func kindOf(doc *decode.Document) *Kind {
 	return JobKind
 }
 
-// Loaded creates a document from a text in memory.
+// Loaded creates a document from text in memory.
 func Loaded(fsys files.FS, path, text string) *Document {
 	if len(text) > decode.LargestFile {
 		return Open(fsys, path) // its error states the limit

@@ -1,7 +1,7 @@
 package config
 
-// Evaluation is the configuration of an evaluation in its run folder. Graft writes this file, and reads it only as
-// settings.
+// Evaluation is the configuration of an evaluation in its run folder. Graft writes this file; when it reads the file,
+// it only lists the settings.
 type Evaluation struct {
 	Evaluate EvaluationOptions // policies, tables and settings of the comparison
 }

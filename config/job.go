@@ -134,7 +134,7 @@ func (j *Job) Options() trainer.Options {
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
-// epochs. Data and weights count only by their names.
+// epochs. Of data and weights, it covers only the names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {

@@ -35,7 +35,7 @@ type Pipeline struct {
 	scenarios []*Simulation
 }
 
-// NewPipeline returns an empty file for known or new scenarios, before EnsureDefaults.
+// NewPipeline returns an empty file before EnsureDefaults. The argument scenarios has the values of learn.for.
 func NewPipeline(scenarios string) *Pipeline {
 	l := NewTreeLearning(scenarios)
 	return &Pipeline{Run: l.Run, Learn: l.Learn}

@@ -9,7 +9,7 @@ import (
 // CompatNone corrects the faults of other simulators.
 const CompatNone = "none"
 
-// QuoteList formats texts as the value of an assignment.
+// QuoteList formats a list of strings as the value of an assignment.
 func QuoteList(list []string) string {
 	quoted := make([]string, len(list))
 	for k, text := range list {
@@ -18,5 +18,5 @@ func QuoteList(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// Quote formats a text as the value of an assignment.
+// Quote formats a string as the value of an assignment.
 func Quote(text string) string { return decode.Quote(text) }

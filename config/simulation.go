@@ -124,7 +124,7 @@ func (m *Simulation) shrinksBetween() bool {
 // Resolved returns the text of the file with every value.
 func (m *Simulation) Resolved() string { return Resolved(m) }
 
-// Digest covers the job's digest and the policy of the design likely.
+// Digest covers the job's digest and the policy that the design "likely" uses.
 func (m *Simulation) Digest() string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, m.Job.Digest()) // a hash never fails
@@ -135,5 +135,5 @@ func (m *Simulation) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// LikelyPolicy returns the policy for the design likely, or nil for other designs.
+// LikelyPolicy returns the policy that the design "likely" uses, or nil for other designs.
 func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

@@ -32,7 +32,7 @@ type TreeLearning struct {
 	trees, held []*simulation.Tree
 }
 
-// NewTreeLearning returns an empty file for known or new scenarios, before EnsureDefaults.
+// NewTreeLearning returns an empty file before EnsureDefaults. The argument scenarios has the values of learn.for.
 func NewTreeLearning(scenarios string) *TreeLearning {
 	return &TreeLearning{Run: learn.RunOptions{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }

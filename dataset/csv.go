@@ -20,8 +20,8 @@ import (
 	"graft/torch"
 )
 
-// KindCSV is the kind of dataset for the user's tables of labelled texts: a file, or a folder with train.csv and
-// test.csv.
+// KindCSV is the kind of a dataset that reads the user's tables of labelled texts: a file, or a folder with train.csv
+// and test.csv.
 const KindCSV = "csv"
 
 // Units of text that have a label in a table.
@@ -30,7 +30,7 @@ const (
 	EachWord = "word" // words, separated by spaces like their labels
 )
 
-// Ignored is the label that does not count, as in PyTorch.
+// Ignored is the label of a token that training and evaluation ignore, as in PyTorch.
 const Ignored = -100
 
 // ignoredLabel is Ignored in a table.

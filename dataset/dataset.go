@@ -68,7 +68,8 @@ func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 // Each reports whether each token of an example has a label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
-// Labels returns the number of labels that count, in the examples of a split from index first to index last-1.
+// Labels returns the number of labels, without ignored ones, in the examples of a split from index first to index
+// last-1.
 func (set *Set) Labels(of Split, first, last int) int {
 	switch {
 	case of.Marked != nil:
@@ -123,7 +124,7 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 	return set, nil
 }
 
-// CheckFiles returns an error if the files of a dataset are not at its path. It reads none of them. The options are
+// CheckFiles returns an error if the files of a dataset are not at its path. It reads none of them. The options must be
 // valid.
 func CheckFiles(fsys files.FS, o Options) error {
 	o.EnsureDefaults()

@@ -93,7 +93,7 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns the selected images and labels. It starts to read the images of next.
+// Pick returns the selected images and labels. It also starts to read the images that next selects.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
@@ -113,9 +113,9 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 	return torch.FromOn(s, info.Device, bytes, len(r.Places), shape[0], shape[1], shape[2]), labels, s.Err()
 }
 
-// Each calls do with consecutive parts of rows images. The function needed returns the range of images in a part that
-// this process needs, given the number of images in the part; the other images of a stream are black. If it is nil, all
-// images are needed.
+// Each divides the split into consecutive parts (rows is the number of images per part) and calls the function do for
+// each part. The function needed takes the number of images in a part and returns the range of images that this process
+// needs; the other images of a stream are black. If needed is nil, all images are needed.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {

@@ -22,7 +22,7 @@ type Foreign interface {
 	Digest() (string, error)
 }
 
-// FormOptions holds the options of the decisions of another program's policy.
+// FormOptions determines how another program's policy decides.
 type FormOptions struct {
 	Sample bool   // draws actions; false takes the most likely action
 	Seed   uint64 // seed of the drawn actions

@@ -17,9 +17,9 @@ import (
 )
 
 // Structural is a policy for any network. It scores each candidate action, including none, from the layers that the
-// action changes, the whole network, the growth and the time left. It may be an ensemble of members, which learn
-// independently and whose probabilities are averaged, or a forest of regression trees, which predict the advantage of a
-// choice over the others. Create it with NewStructural or ReadStructural.
+// action changes, the whole network, the growth and the time left. It is an ensemble or a forest. The members of an
+// ensemble learn independently, and their probabilities are averaged. The regression trees of a forest predict the
+// advantage of a choice over the others. Create it with NewStructural or ReadStructural.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
@@ -59,8 +59,8 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural creates a policy with one member and random weights, for data with the given scales. A zero scale keeps
-// values.
+// NewStructural creates a policy with one member and random weights, for data with the given scales. A zero scale
+// leaves values unchanged.
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {

@@ -73,8 +73,8 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows over situations. If a token has a kind that only graphs have,
-// such kinds get values of their own.
+// MeasureScales returns the scales of the tokens and rows over situations. If no token has a kind that only graphs
+// have, the tokens have no values for such kinds.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	graphs := slices.ContainsFunc(situations,

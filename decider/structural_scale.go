@@ -12,7 +12,7 @@ const farthest = 4
 
 // Scale standardizes values by the mean and the standard deviation of the training data. A value that was constant in
 // the training data has a deviation of zero and is scaled to zero, since the policy could not learn from it. An unknown
-// value, NaN, is also scaled to zero. The zero Scale keeps known values.
+// value, NaN, is also scaled to zero. The zero Scale leaves known values unchanged.
 type Scale struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`

@@ -18,15 +18,15 @@ type Trial struct {
 // ErrNoTrial reports that an action cannot be tried: it does not fit, or the budget has no time left for it.
 var ErrNoTrial = errors.New("the action cannot be tried")
 
-// Trials is the decider that trains a copy of the network with each choice for some steps, and takes the choice with
-// the lowest validation loss, the first one on a tie. The loss right after surgery does not help, since surgery keeps
-// it. Trials cost time of the budget.
+// Trials is the decider that, for each choice, trains a copy of the network for some steps. It takes the choice with
+// the lowest validation loss, or the first such choice on a tie. The loss right after surgery cannot rank the choices,
+// since surgery does not change it. Trials take time from the budget.
 type Trials struct {
 	Random     // decider whose choices are tried
 	Steps  int // number of steps per trial; zero means DefaultTrialSteps
 }
 
-// DefaultTrialSteps is a number of steps in which new weights change noticeably, and which is short compared with an
+// DefaultTrialSteps is large enough for new weights to change noticeably, and small compared with the steps of an
 // epoch.
 const DefaultTrialSteps = 32
 

@@ -81,11 +81,11 @@ func (o LeaseOptions) Validate() error {
 //
 // A held task has files TASK.0, TASK.1 and so on, each made by an exclusive link; the process that made the highest
 // number is the holder. A heartbeat makes the next file and removes the previous one. A takeover makes the next file as
-// well, so exactly one process continues, either a holder that wakes up or a waiting process, regardless of their
-// clocks. The process that makes a file holds the task only if the previous file still exists; otherwise another
-// process has held and released the task in between. TASK.0 stays while the task is held, so that taking a free task is
-// one exclusive step. Its text is rewritten when TASK.1 is made and at every takeover; otherwise a process that watches
-// only TASK.0 misses the takeover.
+// well. If a holder wakes up while another process takes the task over, only one of them can make the file, so exactly
+// one continues, regardless of their clocks. The process that makes a file holds the task only if the previous file
+// still exists; otherwise another process has held and released the task in between. TASK.0 stays while the task is
+// held, so that taking a free task is one exclusive step. Its text is rewritten when TASK.1 is made and at every
+// takeover; otherwise a process that watches only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string
@@ -125,7 +125,7 @@ func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	return l, nil
 }
 
-// Close removes the lock of this process. Release all leases before: other processes on this host take over the
+// Close removes the lock of this process. Release all leases first; other processes on this host take over any
 // remaining leases at once.
 func (l *Leases) Close() error {
 	l.mu.Lock()
@@ -169,7 +169,7 @@ type Lease struct {
 	kept    sync.WaitGroup
 }
 
-// Held reports whether the lease is certain, so that no other process can have taken the task over.
+// Held reports whether this process certainly holds the task: no other process can have taken it over.
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

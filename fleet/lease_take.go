@@ -151,8 +151,8 @@ type Holder struct {
 	Dead  bool   // the holder is certainly dead; only processes on this host are tested
 }
 
-// Holders lists the held tasks by name, including tasks of dead processes that are not taken over yet. It changes
-// nothing.
+// Holders lists the held tasks by name, including tasks of dead processes that no other process has taken over yet. It
+// changes nothing.
 func (l *Leases) Holders() ([]Holder, error) {
 	entries, err := l.fsys.ReadDir(l.dir)
 	if err != nil {

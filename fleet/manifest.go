@@ -65,7 +65,8 @@ func (o ManifestOptions) Validate(b Batch) error {
 }
 
 // Manifest describes a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. The cluster restarts workers that
-// request it or whose node is lost without limit, and workers that fail up to the limit. It keeps the logs.
+// fail, up to the limit. If a worker requests a restart or its node is lost, the restart does not count towards the
+// limit. It keeps the logs.
 func Manifest(b Batch, o ManifestOptions) (string, error) {
 	o.EnsureDefaults(b)
 	if err := o.Validate(b); err != nil {

@@ -142,7 +142,7 @@ func best(values []float64, mask []bool) int {
 	return at
 }
 
-// Learn plays a number of actions and learns from them.
+// Learn takes a number of actions and learns from them.
 func (d *DQN) Learn(ctx context.Context, actions int) error {
 	for range actions {
 		if ctx.Err() != nil {

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// GradientOptions holds the options of one policy gradient on a rollout. With lambda = 1 and without a critic it is
-// REINFORCE (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
+// GradientOptions holds the options of a policy-gradient update on a rollout. With lambda = 1 and without a critic it
+// is REINFORCE (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
 // 2016).
 type GradientOptions struct {
 	Discounts // discounts of later rewards; zero means the defaults of [Discounts]
@@ -82,7 +82,7 @@ type ImitationOptions struct {
 }
 
 // Imitate trains a model to repeat decisions. The loss is minus the logarithm of the model's probability of a right
-// action. It returns the mean loss of the last pass. The generator random shuffles the examples.
+// action. It returns the mean loss of the last pass. It shuffles the examples with the random number generator random.
 func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand) (loss float64, err error) {
 	if o.Epochs == 0 {
 		o.Epochs = 1

@@ -68,5 +68,5 @@ type Field = form.Field
 // FormFault is a fault in a form.
 type FormFault = form.Fault
 
-// FormFaults lists all faults of a form. A FormFaults that is returned as an error is never empty.
+// FormFaults lists all faults of a form. FormFaults is never empty when it is returned as an error.
 type FormFaults = form.Faults

@@ -19,8 +19,8 @@ const (
 	mostInOne   = 10_000  // parts in one list, since checking takes quadratic time
 )
 
-// FromForm creates a network from its form, without tensors. The error is FormFaults. It lists all faults of the form
-// or, if every part could be read, the faults that Check finds.
+// FromForm creates a network from its form, without tensors. A returned error has the type FormFaults. It lists all
+// faults of the form; if every part could be read, it lists the faults that Check finds.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
 		read := graph.FromForm

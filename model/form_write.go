@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Form returns the form of the network, without its weights. FromForm creates an equal network from it if Check finds
-// no fault in this network.
+// Form returns the form of the network, without its weights. If Check finds no fault in this network, FromForm creates
+// an equal network from the form.
 func (n *Network) Form() Form {
 	if n.Graph != nil {
 		return n.Graph.Form()

@@ -10,7 +10,8 @@ import (
 	"graft/torch/weights"
 )
 
-// FromGraph creates a network from a graph, without tensors. The tree has the graph's modules, and the graph runs.
+// FromGraph creates a network from a graph, without tensors. The network's tree has the graph's modules, but a forward
+// pass runs the graph.
 func FromGraph(g *graph.Graph) (*Network, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -24,8 +25,8 @@ func (n *Network) setGraph(g *graph.Graph) {
 	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
 }
 
-// Rebuild changes the network to another graph with the given tensors by name. A tensor that occurs in both graphs
-// stays; the caller frees the other tensors. Without tensors the network has no weights afterwards.
+// Rebuild replaces the network's graph by another graph, and sets the network's tensors by name. A tensor that occurs
+// in both graphs stays; the caller frees the other tensors. Without tensors the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -212,7 +213,7 @@ func isGraphForm(table map[string]any) bool {
 	return operators || transformer.IsForm(table)
 }
 
-// GraphText returns a text that identifies the operators of the network's graph. It is empty for a tree.
+// GraphText returns a string that identifies the operators of the network's graph. It is empty for a tree.
 func (n *Network) GraphText() string {
 	if n.Graph == nil {
 		return ""

@@ -40,7 +40,7 @@ func Resized(l Layer, in, out int) Layer {
 }
 
 // Channels describes how a layer's output depends on the channels, the first dimension of an example. The zero value
-// passes each channel on separately.
+// means that each channel is passed on separately.
 type Channels struct {
 	// Opens reports whether each output channel is new and depends on all inputs.
 	Opens bool
@@ -232,7 +232,7 @@ type passes struct{}
 // Slots is empty.
 func (passes) Slots() []Slot { return nil }
 
-// Channels passes each channel on.
+// Channels reports that the channels stay the same.
 func (passes) Channels() Channels { return Channels{} }
 
 // Same reports whether two shapes are equal.

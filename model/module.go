@@ -145,7 +145,7 @@ func (c *Container) Add(stem string, m Module) string {
 	return name
 }
 
-// Schedule inserts a child into a lane before the step that is now at an index.
+// Schedule inserts a child into a lane before the step at an index.
 func (c *Container) Schedule(name string, l Lane, step int) error {
 	list := map[Lane]*[]string{BodyLane: &c.Flow.Body, ShortcutLane: &c.Flow.Shortcut, ThenLane: &c.Flow.Then}[l]
 	if list == nil || step < 0 || step > len(*list) {

@@ -207,7 +207,7 @@ type Fault struct {
 	Text string
 }
 
-// Faults lists all faults of a network. A Faults that is returned as an error is never empty.
+// Faults lists all faults of a network. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
 // Error lists the faults.

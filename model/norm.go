@@ -74,7 +74,7 @@ func (n BatchNorm) Infer(in Shape) (Shape, error) {
 // Operations counts the subtraction, division, scale and shift of each value.
 func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) }
 
-// Channels reports that each channel is passed on.
+// Channels reports that the channels stay the same.
 func (n BatchNorm) Channels() Channels { return Channels{} }
 
 // Resize returns the layer with a different number of channels.

@@ -10,8 +10,9 @@ import (
 // Padding has one value per multiple.
 var Blocks = [...]int{8, 16}
 
-// Padding holds the additional operations of convolutions whose channels are rounded up to a multiple of each of
-// Blocks, as libraries store them for vector units. Convolutions with groups have no additional operations.
+// Padding holds the additional operations of convolutions whose channels are padded for vector units. It has one value
+// for each of Blocks: the operations with channels rounded up to a multiple of that block. Convolutions with groups
+// have no additional operations.
 type Padding [len(Blocks)]int64
 
 // fewChannels is the largest number of channels that is not rounded up, as in images.

@@ -29,8 +29,9 @@ func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*
 	return n.compile(s, o, &emitter{pixels: &p})
 }
 
-// Probe compiles a program that runs in train mode up to the batch normalisation at a path, and sets its running
-// statistics to the statistics of the batch. Nothing else in the network changes, and dropout is off.
+// Probe compiles a program that runs in train mode and ends at the batch normalisation at a path. The program sets the
+// running statistics of this normalisation to the statistics of the batch. It changes nothing else in the network, and
+// dropout is off.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }

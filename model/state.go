@@ -147,7 +147,8 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// StateDict removes from a network's weights the constants of a graph, which are not in PyTorch's state dict.
+// StateDict removes the constants of a graph from a network's weights, because PyTorch's state dict does not contain
+// them.
 func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	constant := map[string]bool{}
 	for _, e := range n.State() {
@@ -162,7 +163,8 @@ func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	return dict
 }
 
-// WithConstants adds to weights the constants that a state dict lacks and whose values the graph determines.
+// WithConstants adds the constants of a graph to weights from a state dict, which lacks them. The graph determines
+// their values.
 func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 	if n.Graph == nil {
 		return set, nil
@@ -204,8 +206,8 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// LoadUndrawn copies into a graph only the tensors without a rule for their initial values. The set must have these
-// tensors with their shapes.
+// LoadUndrawn copies only some tensors into a graph: the tensors for which there is no rule for initial values. The set
+// must contain these tensors with the same shapes.
 func (n *Network) LoadUndrawn(set *weights.Set) error {
 	if n.Graph == nil {
 		return nil

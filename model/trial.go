@@ -30,8 +30,8 @@ func (n *Network) Try(ctx context.Context, fsys files.FS, path string) error {
 	return err
 }
 
-// FitsMachine returns an error if a training step of a graph needs more memory than the machine has, for a number of
-// examples; zero means the number in the example at import.
+// FitsMachine returns an error if a training step of a graph, on the given number of examples, needs more memory than
+// the machine has. Zero means the number of examples that the graph was exported with.
 func (n *Network) FitsMachine(fsys files.FS, examples int) error {
 	shape := n.Graph.Input.Dims()
 	if n.Graph.Input.Shape[0].Name != "" && examples > 0 {

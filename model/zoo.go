@@ -33,10 +33,10 @@ type ZooEntry struct {
 	encoder func(ZooOptions) (*graph.Graph, error)            // encoder of text; nil for others
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
 
-// IsGraph reports whether the network runs as a graph; other networks run as trees of layers.
+// IsGraph reports whether the network is a graph of operators; other networks are trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
 // ZooEntries lists the zoo: the networks of the original experiments, then common networks.

@@ -81,7 +81,7 @@ type operation struct {
 	propose func(t *tracing.Trace) []Action
 }
 
-// Listing returns the kind, which is the first part of an action, and its line of help.
+// Listing returns the kind, which is the first part of an action, and a one-line description.
 func (op operation) Listing() (name, about string) { return string(op.kind), op.about }
 
 // operations lists all operations: a new operation is a new file and a line here.
@@ -107,7 +107,7 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// Usage returns a line of help for each operation: its syntax and its effect.
+// Usage returns one line of help per operation: its syntax and its effect.
 func Usage() [][2]string {
 	lines := [][2]string{{"none", "do not change the network"}}
 	for _, op := range operations() {

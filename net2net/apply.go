@@ -125,7 +125,7 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	return back, nil
 }
 
-// Shrink reverts changes, the last one first, until keep of them remain.
+// Shrink reverts changes, the last one first. The argument keep is the number of changes that remain.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
 		return nil, fmt.Errorf("shrink %s: cannot keep %d changes, because the record has only %d", n.Name(), keep,

@@ -110,7 +110,7 @@ func (e *edit) restore(t *torch.Tensor, values []float64) {
 	e.s.Copy(t, e.s.To(torch.From(e.s, values, len(values)), place.DType, place.Device))
 }
 
-// Remember adds to a record the values that a replay without a batch needs. Call it before the network is trained
+// Remember adds values to a record so that it can be replayed without a batch. Call it before the network is trained
 // further.
 func (c *Change) Remember(n *model.Network) error {
 	if c.Calibration == nil || n.Scope() == nil {

@@ -9,7 +9,7 @@ import (
 	"graft/torch"
 )
 
-// Optimizer is an optimizer that knows the names of its parameters, so that its state can follow them through surgery.
+// Optimizer is an optimizer that stores the names of its parameters, so that its state can follow them through surgery.
 type Optimizer struct {
 	*torch.Optimizer
 	Names []string // names of the parameters, in order
@@ -28,10 +28,10 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 // Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both. The
 // learning rate and the other options stay unchanged.
 //
-// State follows parameters: a kept tensor keeps its state, and a copy gets the same share of the moments as of the
-// gradient. A new tensor starts with a first moment of zero, and with the mean second moment and the step count of
-// its donor, so its updates are as large as its neighbours' updates. Without a donor it starts with the state of a
-// new optimizer.
+// The state follows the parameters. A tensor that is kept keeps its state. A copy gets a share of the moments: the same
+// share that it gets of the gradient. A new tensor starts with a first moment of zero. Its second moment is the mean
+// second moment of its donor, and its step count is the donor's, so its updates are as large as its neighbours'
+// updates. Without a donor it starts with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func readText(fsys files.FS, path string) (string, error) {
 	return string(text), err
 }
 
-// IsMetric reports whether a file name is the name of a metric file of the original system.
+// IsMetric reports whether a file with this name is a metric file of the original system.
 func IsMetric(name string) bool {
 	_, is := metricOf(name)
 	return is

@@ -59,8 +59,9 @@ func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluati
 	return e, nil
 }
 
-// WriteReport writes the report that the original system printed: the network, the folders of the policy and of the
-// table, each decision, and the ranking, in which the chosen sequence and the sequence without adaptation are marked.
+// WriteReport writes the report that the original system printed. It consists of the network, the folders of the policy
+// and of the table, each decision, and the ranking. In the ranking, the chosen sequence and the sequence without
+// adaptation are marked.
 func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n=== Model Folder ===\n%s\n\n=== Evaluation Folder ===\n%s\n", n, policy, table)

@@ -63,7 +63,7 @@ func Optional(o telemetry.Optional[float64]) document.Cell {
 	return document.Missing()
 }
 
-// Word formats a text as a cell; an empty text means unknown.
+// Word formats a string as a cell; an empty string means unknown.
 func Word(text string) any {
 	if text == "" {
 		return document.Missing()

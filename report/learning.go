@@ -12,7 +12,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable returns a table with the sequence that the vote chooses in each table of sequences.
+// VerdictTable returns a table with one row per table of sequences: the sequence that the vote chooses there.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").

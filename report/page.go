@@ -20,7 +20,7 @@ const (
 )
 
 // Page creates the page of runs: the comparison if there are several, then a section per run. If all is false, it
-// shortens long tables and lists; more is the command that shows them in full.
+// shortens long tables and lists. The argument more is the command that shows them in full.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {

@@ -44,7 +44,8 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
-// DetailOf reads the detail of a run. It returns nil if the kind of run has no detail, or before the run has results.
+// DetailOf reads the detail of a run. It returns nil if runs of this kind have no detail, or if the run has no results
+// yet.
 func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	if read := details[r.Kind]; read != nil && !r.Begun {
 		return read(r, all)
@@ -82,8 +83,8 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
-// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of the case named
-// of.
+// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of a reference
+// case. The argument of is the name of the reference case.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {

@@ -85,7 +85,8 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint, with the number of rows and the
 // sections that parts writes. Once it is durable, older checkpoints are deleted except for the last Run.Keep good ones.
 //
-// Rows appended concurrently may or may not be included: parts should write the state of the rows before the call.
+// Rows that are appended concurrently may or may not be included. The function parts should therefore write the state
+// of the rows before the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -184,8 +185,8 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 }
 
 // Rewind drops the rows after a checkpoint from each table and log, except the program's log. It returns an error if a
-// file lacks rows of the checkpoint, or if rows differ. A nil checkpoint means the beginning and drops all rows. It may
-// be repeated after a crash.
+// file lacks rows that the checkpoint counts, or if rows have changed since the checkpoint. A nil checkpoint means the
+// beginning of the run; all rows are dropped. It may be repeated after a crash.
 func (r *Run) Rewind(c *Checkpoint) error {
 	var marks map[string]Mark
 	if c != nil {

@@ -12,16 +12,16 @@ import (
 // eventName is the prefix of event files; a number follows, increased by each process that writes events.
 const eventName = "tensorboard-"
 
-// Events writes numbers and texts by step for TensorBoard, to a file in the run folder. Create it with Run.Events; the
-// zero value is not usable. It is safe for concurrent use. After a failed write, all later writes fail.
+// Events writes numbers and text, each with a step, for TensorBoard to a file in the run folder. Create it with
+// Run.Events; the zero value is not usable. It is safe for concurrent use. After a failed write, all later writes fail.
 type Events struct {
 	a   *appender
 	now func() time.Time
 }
 
-// Events starts a new event file. The function now is the machine's clock, which stamps the events. A resumed run
-// first calls Rewind, which truncates event files as it truncates tables, and passes its next step: an open
-// TensorBoard then drops this step and later steps. Zero starts a run from the beginning.
+// Events starts a new event file. The function now returns the time of the machine's clock, for the timestamps of
+// events. A resumed run first calls Rewind, which truncates event files in the same way as tables. It passes its next
+// step, so that an open TensorBoard drops this step and later steps. A run that starts from the beginning passes zero.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {
@@ -59,7 +59,7 @@ func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }
 
-// Text adds a text to a step, which TensorBoard shows as Markdown.
+// Text adds text to a step. TensorBoard shows it as Markdown.
 func (e *Events) Text(step int64, tag, text string) error {
 	return e.add(tensorboard.Event{Step: step, Texts: []tensorboard.Text{{Tag: tag, Text: text}}})
 }

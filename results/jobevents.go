@@ -37,8 +37,8 @@ const (
 	Silent                // shown in no additional place, since every job has it
 )
 
-// EventTraits describes how an event is shown. The zero value, which unknown events have, is a neutral event that is
-// shown everywhere.
+// EventTraits describes how an event is shown. The zero value applies to unknown events: a neutral event that is shown
+// everywhere.
 type EventTraits struct {
 	Look   Look
 	Of     Subject

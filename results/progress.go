@@ -11,8 +11,8 @@ import (
 	"graft/internal/stat"
 )
 
-// ProgressFile holds the progress of an unfinished run. No result and no digest depends on it: a run without it, or
-// with a damaged one, is the same run.
+// ProgressFile holds the progress of an unfinished run. Results and digests do not depend on it, so a missing or
+// damaged file does not matter.
 const ProgressFile = "progress.json"
 
 const (
@@ -30,7 +30,7 @@ const (
 	maxFailure = 2000
 )
 
-// Progress is the progress of a run in its process.
+// Progress is the progress of a run, as reported by its current process.
 type Progress struct {
 	Done float64 `json:"done"` // finished amount of work
 	Of   float64 `json:"of"`   // total amount of work; zero means unknown
@@ -114,8 +114,8 @@ type Tracker struct {
 	closed   bool
 }
 
-// NewTracker starts to track the progress of the run in a folder. The function now is the machine's clock. It
-// continues the metric's values from an earlier process.
+// NewTracker starts to track the progress of the run in a folder. The function now returns the time of the machine's
+// clock. It continues the metric's values from an earlier process.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}
 	t.progress = Progress{Unit: unit, Since: t.written.UTC()}
@@ -170,8 +170,9 @@ func (t *Tracker) Measure(metric, unit string, value float64) {
 	t.writeIfDue()
 }
 
-// End ends the tracking. If there is no error, it removes the file, because the outcome contains more. Otherwise it
-// records the error as the reason for the failure. A process that was interrupted calls Stop instead.
+// End ends the tracking. If err is nil, it removes the file, since the outcome contains all of its information and
+// more. Otherwise it records the error as the reason for the failure. A process that was interrupted calls Stop
+// instead.
 func (t *Tracker) End(err error) {
 	if t == nil {
 		return
@@ -228,7 +229,7 @@ func cut(text string, n int) string {
 	return text[:n] + "…"
 }
 
-// StopOrEnd ends the tracking: as stopped if the run was interrupted, otherwise by [Tracker.End].
+// StopOrEnd calls Stop if the run was interrupted, and [Tracker.End] otherwise.
 func (t *Tracker) StopOrEnd(interrupted bool, err error) {
 	if interrupted && err != nil {
 		t.Stop()

@@ -43,7 +43,7 @@ func newRun(fsys files.FS, path string, lock io.Closer) *Run {
 }
 
 // Open opens the folder of a run to continue it. The error wraps ErrNoRun if there is no run, and files.ErrLocked if
-// another process writes it. ReadManifest and other readers need no lock, even while the run is written.
+// another process writes it. ReadManifest and other readers need no lock, even while a process writes the run.
 func Open(fsys files.FS, path string) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := isRun(fsys, path); err != nil {

@@ -117,7 +117,7 @@ func (t *Table) series(name string) (*series, error) {
 	return s, nil
 }
 
-// Floats returns the values of a numeric column, also of kind Int. Missing values are NaN.
+// Floats returns the values of a column of the kind Float or Int. Missing values are NaN.
 func (t *Table) Floats(name string) ([]float64, error) {
 	s, err := t.series(name)
 	if err != nil {

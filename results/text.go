@@ -20,7 +20,7 @@ const (
 	readBuffer = 1 << 16
 )
 
-// ReadTable opens a table or log and passes at most maxTable bytes of it to read.
+// ReadTable opens a table or log and passes at most maxTable bytes of it to the function read.
 func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -36,8 +36,9 @@ func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// EachLine calls do for each whole line, with its number from 1 and its line break, until do returns an error. The
-// result torn reports whether the file does not end in a whole line. A line is valid during the call of do.
+// EachLine calls the function do for each whole line, until do returns an error. It passes the line's number, counted
+// from 1, and the line with its line break, which is valid only during the call. The result torn reports whether an
+// incomplete line follows the last whole line.
 func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // part of a line that is longer than the buffer

@@ -22,7 +22,7 @@ type Tree struct {
 	Nodes []Node // decisions; each comes after its parent, and the root is the first
 }
 
-// Node is a decision with the actions before it and its choices.
+// Node is a decision, with the actions before it and the choices at it.
 type Node struct {
 	decider.Situation
 	Prefix []string // actions before the decision
@@ -31,7 +31,7 @@ type Node struct {
 	Last bool // the decision is the last one
 }
 
-// TreeOptions describes the networks of a table that lacks them. The zero value uses the zoo's network with the
+// TreeOptions describes a table's networks if the table itself does not. The zero value uses the zoo's network with the
 // scenario's name, and graft's own surgery.
 type TreeOptions struct {
 	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
@@ -200,7 +200,7 @@ func (p *treeBuilder) observation(n *model.Network, actions []string) (*decider.
 	return observation, nil
 }
 
-// Situations returns the situations of the decisions in all trees, one tree after the other.
+// Situations returns the situations of all decisions, tree by tree.
 func Situations(trees []*Tree) []decider.Situation {
 	var all []decider.Situation
 	for _, t := range trees {
@@ -237,7 +237,8 @@ func OfferedTargets(trees []*Tree) []string {
 	return slices.Sorted(maps.Keys(targets))
 }
 
-// Follow takes the choice that pick returns at each node, and returns the index of the record that it reaches.
+// Follow walks through the tree and takes the choice that pick returns for each node. It returns the index of the
+// record at the end.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {
@@ -272,7 +273,7 @@ func (t *Tree) ChoiceCount() int {
 	return n
 }
 
-// Actions returns the choices as tables write them, such as deepen:0.
+// Actions returns the choices in the notation of tables, such as deepen:0.
 func (n Node) Actions() []string {
 	actions := make([]string, len(n.Choices))
 	for k, c := range n.Choices {

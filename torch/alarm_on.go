@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// OnLeak receives the stack that opened a scope if the garbage collector finds that the scope was dropped without
-// Close. It exists only in debug builds, and panics by default: a leak is a programmer's error.
+// If the garbage collector finds a scope that was dropped without Close, it calls OnLeak with the stack that opened the
+// scope. OnLeak exists only in debug builds. It panics by default, since a leak is a programming error.
 var OnLeak = func(stack string) {
 	panic("torch: a scope was never closed; it was opened here:\n" + stack)
 }

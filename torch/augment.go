@@ -9,10 +9,10 @@ import (
 	"graft/internal/validate"
 )
 
-// Augment selects the random changes that a training step applies to images [N, C, H, W] before it uses them: the
-// operations of RandAugment, a shift, a flip, a hole, and then mixup. Each image is changed independently. Pixels
-// outside the image and in the hole are 0, which is black for a program that normalises its input. The zero Augment
-// changes nothing.
+// Augment selects random changes of images [N, C, H, W], which a training step makes before it uses the images: the
+// operations of RandAugment, a shift, a flip, a square hole, and then mixup. Each image is changed independently.
+// Pixels outside the image and in the hole are 0, which is black for a program that normalises its input. The zero
+// Augment changes nothing.
 type Augment struct {
 	Pad  int  // Maximum random shift in each direction, in pixels. Zero means no shift.
 	Flip bool // Flips each image left to right with probability 0.5. Default false.
@@ -66,14 +66,14 @@ var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "Sh
 func (o Operation) String() string { return operations.text(o) }
 
 // Operate applies an operation of RandAugment to all images in x, whose pixels are bytes. If opposite is true, an
-// operation with two directions uses the opposite direction.
+// operation that has two directions is applied in the opposite direction.
 func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *Tensor {
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x that the int64 tensor rows selects, each randomly augmented as in Train, but
-// without RandAugment and mixup. Nil rows select all images. It draws five numbers per image, regardless of the
-// options. A nil random means LibTorch's own generator.
+// Augment returns images of x, each randomly augmented as in Train, but without RandAugment and mixup. The int64 tensor
+// rows holds the indices of the images; nil selects all images. It draws five numbers per image, regardless of the
+// options. If random is nil, it uses LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }

@@ -17,7 +17,7 @@ const (
 	AVX2   Instructions = "avx2"   // AVX2 and FMA: results are the same on every processor that has them
 )
 
-// LimitTo makes LibTorch use these instructions in this process. It must be called before LibTorch is opened;
+// LimitTo makes LibTorch use only the given instructions in this process. It must be called before LibTorch is opened;
 // afterwards it returns an error if the instructions differ from the current ones.
 func LimitTo(i Instructions) error {
 	door.mutex.Lock()

@@ -130,8 +130,8 @@ func setThreads(n int) error {
 	return take("set the number of threads", C.graft_set_threads(C.int32_t(n)))
 }
 
-// UseThreads sets the number of threads for operators that the calling thread runs, at no cost. The goroutine must be
-// locked to its thread, as in [With].
+// UseThreads sets the number of threads for operators that the calling thread runs. The call itself takes almost no
+// time. The goroutine must be locked to its thread, as in [With].
 func UseThreads(n int) error {
 	if err := Load(); err != nil {
 		return err
@@ -153,8 +153,9 @@ func take(op string, message *C.char) error {
 	return newError(op, text)
 }
 
-// LimitMemory limits the memory of a CUDA device that this process can use to a share of the total, between 0 and 1. On
-// the CPU it has no effect. A call that exceeds the limit fails with the same error as a call that runs out of memory.
+// LimitMemory limits how much of a CUDA device's memory this process can use, as a share of the total between 0 and 1.
+// On the CPU it has no effect. A call that exceeds the limit fails with the same error as a call that runs out of
+// memory.
 func LimitMemory(d Device, share float64) error {
 	if d == CPU {
 		return nil

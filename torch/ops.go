@@ -18,7 +18,7 @@ func (s *Scope) IndexSelect(x *Tensor, dim int, index *Tensor) *Tensor {
 		func() gotorch.Tensor { return gotorch.IndexSelect(x.gotorch(), int64(dim), index.gotorch()) }, x, index)
 }
 
-// Detach returns x outside the graph of gradients. The result shares x's memory.
+// Detach returns x detached from the autograd graph. The result shares x's memory.
 func (s *Scope) Detach(x *Tensor) *Tensor {
 	return s.borrow("detach", func() gotorch.Tensor { t := x.gotorch(); return t.Detach() }, x)
 }

@@ -106,8 +106,8 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 		dampening: C.double(o.Dampening), clip_norm: C.double(o.ClipNorm), clip_value: C.double(o.ClipValue)}
 }
 
-// State is the initial state of a parameter in an optimizer. Its tensors are used, not copied. A nil tensor, or the
-// zero State, starts as in a new optimizer.
+// State is the initial state of a parameter in an optimizer. Its tensors are used, not copied. A nil tensor means
+// zeros, and the zero State means the state in a new optimizer.
 type State struct {
 	First, Second *Tensor // moments, as described in Slot
 	Steps         int64
@@ -130,7 +130,7 @@ type Optimizer struct {
 	scope  *Scope
 }
 
-// NewOptimizer creates an optimizer. A parameter without an initial state starts with moments of zero and no steps.
+// NewOptimizer creates an optimizer. A parameter without an initial state starts with zero moments and zero steps.
 func (s *Scope) NewOptimizer(groups ...Group) *Optimizer {
 	o := &Optimizer{groups: groups, scope: s}
 	var steps []int64

@@ -62,8 +62,8 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share returns the part of total rows, or of total batches of an evaluation, that this process computes in Train and
-// Evaluate: count items, from index start. Nil Peers compute all.
+// Share returns the range of items that this process computes: count items, from index start. Items are the rows of a
+// batch in Train, and the batches in Evaluate; total is their number. If p is nil, the process computes all items.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total
@@ -154,7 +154,7 @@ func (p *Peers) Sum(tensors ...*Tensor) error {
 	})
 }
 
-// Broadcast overwrites the tensors in all processes with the tensors of the process with rank root.
+// Broadcast copies the tensors of the process with rank root to all other processes.
 func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
 	return p.call("broadcast to processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_broadcast(p.handle, C.int32_t(root), first, count)

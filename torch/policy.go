@@ -10,9 +10,9 @@ import (
 	"unsafe"
 )
 
-// PolicyShape holds the sizes of a policy network: embeddings of tokens, a bidirectional recurrent layer over them, a
-// second recurrent layer over its outputs, and three linear layers that take the second layer's last output and the
-// encoded time.
+// PolicyShape holds the sizes of a policy network. The network embeds tokens and feeds the embeddings to a
+// bidirectional recurrent layer, whose outputs go to a second recurrent layer. Three linear layers read the second
+// layer's last output and the encoded time.
 type PolicyShape struct {
 	Tokens    int  // number of different tokens
 	Embedding int  // number of values per embedding
@@ -250,8 +250,8 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 	return rows, nil
 }
 
-// Gradient computes the gradient of the sum, over states and actions, of the coefficient times the log probability.
-// Read returns the gradient, and Step descends along it.
+// Gradient computes the gradient of a weighted sum of log probabilities over all states and actions. The coefficients
+// are the weights. Read returns the gradient, and Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
 	const op = "policy gradient"
 	if err := p.grown(op); err != nil {
@@ -266,8 +266,8 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 		doubles(flat)))
 }
 
-// Expect returns the expected reward of an episode and the probability of each end. It also computes the exact
-// expectation of an episode's gradient, without a baseline.
+// Expect returns the expected reward of an episode and the probability of each end. It also computes the exact expected
+// gradient of an episode, without a baseline.
 func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
 	const op = "compute the expectation of a policy"
 	if err := p.grown(op); err != nil {
@@ -298,7 +298,8 @@ type Episodes struct {
 	Objectives []float64
 }
 
-// Learn plays the given number of episodes and trains the policy on them. A nil random means LibTorch's own generator.
+// Learn plays the given number of episodes and trains the policy on them. If random is nil, it uses LibTorch's own
+// generator.
 func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *PolicyProgress) (Episodes, error) {
 	const op = "learn"
 	if err := p.grown(op); err != nil {

@@ -57,8 +57,8 @@ func NewScope() *Scope {
 	return s
 }
 
-// With opens a scope, runs body in it and closes it. It returns the error of body or of the scope. The goroutine stays
-// on one thread during that time, so LibTorch keeps one pool of workers for it.
+// With opens a scope, runs body in it and closes it. It returns any error of body or of the scope. During the call, the
+// goroutine stays on one thread, so LibTorch keeps a single pool of workers for it.
 func With(body func(s *Scope) error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -122,7 +122,7 @@ func (s *Scope) free(tensors []*Tensor) {
 	}
 }
 
-// Keep moves tensors from this scope to the scope into, which then owns them.
+// Keep moves tensors from this scope to another scope, which then owns them.
 func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t.handle == nil || t.scope != s || !into.open {

@@ -55,7 +55,7 @@ func (s *Scope) CrossEntropy(logits, labels *Tensor) *Tensor {
 // Clone returns a copy with its own memory.
 func (s *Scope) Clone(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_CLONE, "clone", arguments{}, x) }
 
-// Copy copies the values of the tensor from into the tensor to, which keeps its memory and type.
+// Copy copies the values of one tensor into another. The destination keeps its memory and type.
 func (s *Scope) Copy(to, from *Tensor) { s.run(C.GRAFT_OP_COPY_, "copy", arguments{}, 0, to, from) }
 
 // Fill sets every element of x to one value.
@@ -80,7 +80,8 @@ func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
 	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
 }
 
-// Narrow returns length entries of x along a dimension, starting at index start. The result shares x's memory.
+// Narrow returns a range of entries of x along a dimension. The range begins at index start and has the given length.
+// The result shares x's memory.
 func (s *Scope) Narrow(x *Tensor, dim, start, length int) *Tensor {
 	return s.one(C.GRAFT_OP_NARROW, "narrow", arguments{ints: []int{dim, start, length}}, x)
 }
@@ -138,8 +139,8 @@ func flag(b bool) int {
 	return 0
 }
 
-// Sources maps the channels of a widened weight to the channels that they are copied from. A nil field leaves the
-// dimension or the values unchanged.
+// Sources maps each channel of a widened weight to its source channel. If a field is nil, the dimension or the values
+// do not change.
 type Sources struct {
 	Rows    *Tensor // int64 indices of the source rows (dimension 0)
 	Columns *Tensor // int64 indices of the source columns (dimension 1)
@@ -149,7 +150,7 @@ type Sources struct {
 	Copies, First *Tensor
 }
 
-// Spread copies the channels of a weight as the argument from describes, without recording gradients.
+// Spread copies the channels of a weight as its second argument specifies, without recording gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
 		from.First)
@@ -164,7 +165,7 @@ func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 func (s *Scope) Dirac(x *Tensor) { s.run(C.GRAFT_OP_DIRAC_, "dirac", arguments{}, 0, x) }
 
 // Pad adds zeros around the last dimensions. The sizes are the number of zeros before and after the last dimension,
-// then before and after the dimension before it, and so on. Negative sizes remove values.
+// then before and after the second-to-last dimension, and so on. Negative sizes remove values.
 func (s *Scope) Pad(x *Tensor, sizes ...int) *Tensor {
 	return s.one(C.GRAFT_OP_PAD, "pad", arguments{ints: sizes}, x)
 }

@@ -12,7 +12,8 @@ import (
 	"unsafe"
 )
 
-// Batches describes the inputs of Train and Evaluate: consecutive batches of Size rows. The last batch can be smaller.
+// Batches describes the inputs of Train and Evaluate: consecutive batches with Size rows each. The last batch can be
+// smaller.
 type Batches struct {
 	// inputs, one example per row, on the program's device; tokens can have any integer type
 	Inputs *Tensor
@@ -64,8 +65,8 @@ type Teacher struct {
 	Past   int // number of steps of Length that were taken before the call
 }
 
-// Average describes moving averages of tensors: each step multiplies an average by Decay and adds 1 - Decay times the
-// tensor. Counters are copied. The zero Average means none.
+// Average describes moving averages of tensors. Each step multiplies an average by Decay and adds the tensor multiplied
+// by (1 - Decay). Counters are copied, not averaged. The zero Average means no averages.
 type Average struct {
 	Of, To []*Tensor // tensors and their averages, in the same order
 	Decay  float64   // weight of the old average, between 0 and 1
@@ -252,8 +253,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece returns the number of rows in the next piece when left rows remain: size, or all remaining rows if fewer than
-// least would be left over.
+// Piece returns the number of rows in the next piece; left is the number of remaining rows. A piece has size rows. If
+// fewer than least rows would remain after it, the piece takes all remaining rows.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left

@@ -19,7 +19,7 @@ type Space struct {
 	parent *Space // space that it was united with
 }
 
-// Tie is a layer that works on several channels together.
+// Tie is a layer that processes channels in groups, such as a grouped convolution.
 type Tie struct {
 	Layer *Layer
 	Runs  int // number of runs of channels in the layer
@@ -71,7 +71,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// Name returns the names of the layers that open the space, or "input".
+// Name returns the names of the layers that create the channels of the space, or "input".
 func (s *Space) Name() string {
 	if len(s.Makers) == 0 {
 		return "input"
@@ -83,8 +83,8 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a requested number of channels on an edge to a number of units. For an impossible number, the error
-// names the layers that tie the space.
+// Target converts a requested number of channels on an edge to a number of units of the space. If the number is
+// impossible, the error names the layers that tie the space.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {

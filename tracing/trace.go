@@ -30,7 +30,8 @@ type Edge struct {
 	Parts []Part      // runs of channels on the edge, in order
 }
 
-// Part is a run of channels in one space. Each unit of the space has Channels/Units consecutive channels in it.
+// Part is a sequence of consecutive channels of one space. Each unit of the space has Channels/Units consecutive
+// channels in it.
 type Part struct {
 	Space    *Space
 	Channels int
@@ -68,7 +69,7 @@ type reader struct {
 	summed bool     // the last event was a join, not a layer
 }
 
-// Layer passes channels through one layer.
+// Layer derives the output edge of a layer from its input edge.
 func (r *reader) Layer(at model.Place, leaf *model.Leaf, in Edge) (Edge, error) {
 	shape, err := leaf.Layer.Infer(in.Shape)
 	if err != nil {

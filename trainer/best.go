@@ -6,7 +6,7 @@ import (
 	"graft/torch"
 )
 
-// Best describes the epoch with the highest validation accuracy, the first one on a tie.
+// Best describes the epoch with the highest validation accuracy. If several epochs tie, it describes the first of them.
 type Best struct {
 	Epoch      int           `json:"epoch"`      // number of the epoch, from zero
 	Time       time.Duration `json:"time_ns"`    // time on the clock at which the epoch was evaluated

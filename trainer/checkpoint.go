@@ -145,7 +145,7 @@ func (j *Job) parts() []any {
 		&j.evaluation.bestSoFar}
 }
 
-// Digest returns a SHA-256 in hex of the options that change results.
+// Digest returns the hexadecimal SHA-256 hash of the options that affect results.
 func Digest(o Options) string {
 	o.Checkpoint = Checkpoint{}
 	o.Adapt.Surgery.Batch = nil

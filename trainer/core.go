@@ -90,7 +90,7 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 	return c.Clock.Cost(w)
 }
 
-// StepTime is the time of a step with the current network; zero if the clock does not know it.
+// StepTime is the time of a step with the current network, or zero if the time is unknown.
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) clock.Work {

@@ -9,8 +9,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// CoveredBy returns an error if a profile lacks the cost of a job's steps and evaluations, either with the job's
-// network or with the network after one of the actions. The network needs no weights and is not changed.
+// CoveredBy returns an error if a profile lacks the cost of the steps and evaluations of a job. It checks the job's
+// network and the network after each of the actions. The network needs no weights and is not changed.
 func (o Options) CoveredBy(p *clock.Profile, n *model.Network, actions []net2net.Action) error {
 	if !p.Closed() {
 		return nil

@@ -108,7 +108,7 @@ func (f *Folder) Last() (*SavedJob, error) {
 	return ReadSavedJob(sections)
 }
 
-// ReachedBy returns the progress of a run at its newest checkpoint; the zero value if there is no checkpoint.
+// ReachedBy returns the progress of a run at its newest checkpoint, or the zero value if there is no checkpoint.
 func ReachedBy(run *results.Run) (Reached, error) {
 	c, err := run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {

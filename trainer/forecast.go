@@ -9,7 +9,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Forecast holds the inputs that determine what a job on a virtual clock will do before it trains.
+// Forecast predicts the work of a job on a virtual clock before the job trains. Its fields are the inputs of the
+// prediction.
 type Forecast struct {
 	Timeline             Timeline
 	Profile              *clock.Profile
@@ -91,7 +92,8 @@ func (f Forecast) begin() *forecast {
 	return r
 }
 
-// Least returns the time of one step and of the evaluation after it, the shortest useful budget; false means unknown.
+// Least returns the shortest useful budget: the time of one step and of the evaluation after it. It returns false if
+// this time is unknown.
 func (f Forecast) Least() (time.Duration, bool) {
 	r := f.begin()
 	if r.unknown {

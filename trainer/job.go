@@ -157,8 +157,9 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	return nil
 }
 
-// Answers returns an error if a network does not accept the data's tokens, or does not have an output for each class,
-// per example or per token. Fixed means that the number of outputs cannot change, because the weights are given.
+// Answers returns an error if a network does not accept the data's tokens, or lacks an output for each class. Outputs
+// are per example or per token, depending on the task. If fixed is true, the weights are given, so the number of
+// outputs cannot change.
 func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {

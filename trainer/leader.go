@@ -17,7 +17,7 @@ func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core
 // Device is the device of the network.
 func (l leader) Device() torch.Device { return l.core.Network.Placement().Device }
 
-// State is the replica, which followers copy.
+// State returns the replica that followers copy.
 func (l leader) State() (any, []*torch.Tensor, error) {
 	c, err := l.core.snapshot()
 	if err != nil {
@@ -36,7 +36,7 @@ func (l leader) Record(event results.JobEvent, processes int, why string) error 
 	return l.core.Book.Note(n)
 }
 
-// Present reports to a live scheduler the number of devices of running processes.
+// Present tells a live scheduler how many devices have a running process.
 func (l leader) Present(devices int) {
 	if live, ok := l.core.Scheduler.(*Live); ok {
 		live.Present(devices)

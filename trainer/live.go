@@ -52,8 +52,8 @@ func (r *Request) finish(err error) {
 // Live is a scheduler that follows a timeline and accepts changes that are requested while the job runs. Post and
 // Pending are safe for concurrent use.
 //
-// A change has the same results as the same change in the timeline. The job asks for its allocation before each
-// operation. It applies a change only when its clock is later than at the last query that found no change.
+// A request has the same effect as the same change in the timeline. The job asks for its allocation before each
+// operation. A change waits until the clock has advanced beyond the last query that found no change.
 type Live struct {
 	Planned
 	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock
@@ -74,7 +74,7 @@ func NewLive(t Timeline, c clock.Clock) *Live {
 	return l
 }
 
-// Post requests a change and returns immediately. If the change is empty, its direction is derived by comparing the
+// Post requests a change and returns immediately. If c is empty, Post derives the direction: it compares the given
 // number of devices with the number after all waiting requests.
 func (l *Live) Post(c Change, devices int) (*Request, error) {
 	l.mu.Lock()
@@ -190,7 +190,8 @@ func (l *Live) nearer(now time.Duration) Event {
 	return Event{At: now, Change: Up, Devices: l.standing.Devices + 1}
 }
 
-// Present sets the number of devices whose processes run. The allocation follows it by one device at a time.
+// Present sets the number of devices that have a running process. The allocation moves towards this number by one
+// device at a time.
 func (l *Live) Present(devices int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

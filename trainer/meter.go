@@ -26,7 +26,7 @@ func (m *meter) Spend(w clock.Work) {
 	m.last = t
 }
 
-// Cost is unknown.
+// Cost always returns zero, since the meter cannot predict the cost of work.
 func (m *meter) Cost(clock.Work) time.Duration { return 0 }
 
 // latest is the time in seconds of the last piece of a kind; zero before the first.

@@ -25,8 +25,8 @@ const (
 	paceTime   = 300 * time.Millisecond // no further round begins after it
 )
 
-// Paces quickly times one training step and one evaluation batch of each network, for an estimate before a job starts.
-// Measure is more exact. Of the options' batches, the first is the training batch and the last the evaluation batch.
+// Paces makes a quick measurement of one training step and one evaluation batch of each network, for an estimate before
+// a job starts. Measure is more exact. The first of o.Batches is the training batch; the last is the evaluation batch.
 func Paces(ctx context.Context, networks []*model.Network, o MeasureOptions) ([]Pace, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

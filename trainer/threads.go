@@ -20,8 +20,8 @@ const (
 	clearly = 1.25
 )
 
-// ThreadChooser finds the number of LibTorch threads with which training is fastest. It runs trials: a few short
-// calls that alternate between the current number and the next larger or smaller number. It is for steady jobs, whose
+// ThreadChooser finds the number of LibTorch threads with which training is fastest. It runs trials: a few short calls
+// that alternate between the current number and the next larger or smaller number. Use it only for steady jobs: their
 // results do not depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser
 // changes nothing.
 type ThreadChooser struct {

@@ -18,9 +18,9 @@ type WeightsHistory struct {
 	Accuracy *float64      // test accuracy after the last epoch, from 0 to 1; nil if it was not recorded
 }
 
-// WeightsHistoryReader reads the records about weights, which are a file, or a folder of weights and records. The
-// argument runtimes is the path of the file with the end times of epochs; if it is empty, the reader searches the
-// folder.
+// WeightsHistoryReader reads the records about weights. The argument weights is the path of a weights file, or of a
+// folder with weights and records. The argument runtimes is the path of the file with the end times of epochs; if it is
+// empty, the reader searches the folder.
 type WeightsHistoryReader func(fsys files.FS, weights, runtimes string) (*WeightsHistory, error)
 
 var readWeightsHistory WeightsHistoryReader
@@ -37,7 +37,7 @@ func ReadWeightsHistory(fsys files.FS, weights, runtimes string) (*WeightsHistor
 	return readWeightsHistory(fsys, weights, runtimes)
 }
 
-// WeightsInFolder reports whether a path of weights names a folder. A path is a file if it has the extension of a
+// WeightsInFolder reports whether a path to weights names a folder. A path is a file if it has the extension of a
 // weights file.
 func WeightsInFolder(path string) bool {
 	_, err := weights.FormatOf(path)

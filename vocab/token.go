@@ -71,8 +71,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of Values in order: the kinds that trees have, the measures and, with graphs, the kinds that
-// only graphs have.
+// Names returns the names of Values in order: the kinds of tokens that occur in trees, then the measures. If graphs is
+// true, the kinds that occur only in graphs follow.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {
@@ -89,11 +89,11 @@ func Names(graphs bool) []string {
 	return names
 }
 
-// OfGraphs reports whether the token's kind occurs only in networks that run as a graph.
+// OfGraphs reports whether the token's kind occurs only in graphs of operators.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
-// Values returns the token as numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs
-// have count as Other.
+// Values returns the token as numbers: a one for its kind, and its measures. If graphs is false, kinds that occur only
+// in graphs count as Other.
 func (t Token) Values(graphs bool) []float64 {
 	values := make([]float64, graphKinds, len(Names(graphs)))
 	if !t.OfGraphs() {

@@ -29,9 +29,8 @@ func (s *Spec) Alone() (seconds float64, err error) {
 	return seconds * s.Multiple(), err
 }
 
-// Requested returns the run time in seconds with the requested batch on the requested devices, on nodes with a number
-// of
-// devices each.
+// Requested returns the run time in seconds with the requested batch and number of devices, on nodes with perNode
+// devices.
 func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 	seconds, err = s.App.time(compact(s.Devices, perNode), s.Batch)
 	return seconds * s.Multiple(), err
@@ -75,7 +74,7 @@ func (j *Job) Done() bool { return j.Ended >= 0 }
 // JCT is the time from submission to completion.
 func (j *Job) JCT() float64 { return j.Ended - j.Submitted }
 
-// Known returns the model that the job has fitted to its own steps, or nil before its first step.
+// Known returns the speed model fitted to the job's own steps, or nil before its first step.
 func (j *Job) Known() *goodput.Job { return j.known }
 
 // tune chooses the division of the batch among devices, and the batch size if it is adaptive.

@@ -73,7 +73,7 @@ func (e RunEpoch) noise(least int) goodput.Noise {
 	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
 }
 
-// Misses returns the relative prediction errors of a speed model that is fitted to the step times of other placements.
+// Misses returns, for each measured step time, the relative error of the speed model that is fitted to all of them.
 func (r *Recording) Misses() (off []float64) {
 	var measured []goodput.Measured
 	for _, s := range r.Steps {
@@ -99,8 +99,8 @@ func (s Step) devices() (n int) {
 // Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
 // application with the same name is replaced if replace is true; otherwise Write returns an error. The table that
 // identifies an application is written last, so that a kill leaves no partial application. It returns an error if
-// applications.csv, or fixed if that file is missing, lists properties of the name, since they would override the
-// measurements.
+// applications.csv lists properties of the name, since they would override the measurements. Without that file, the
+// same applies to properties in the argument fixed.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

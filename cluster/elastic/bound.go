@@ -36,8 +36,9 @@ type Bound struct {
 // sum of M is minimal if the job with the smallest v runs first, with preemption (Goemans, "Improved approximation
 // algorithms for scheduling with release dates", SODA 1997).
 //
-// The last two bounds hold for any weights of the kinds; the code takes the best of a few weights. The cost of
-// scaling, and the rounding to whole slots, only lengthen jobs. Speed errors raise the best speed by their maximum.
+// The last two bounds hold for any weights of the resource kinds; the code tries several weights and takes the best
+// bound. The cost of scaling and the rounding to whole slots only lengthen jobs. If speeds have errors, the bounds
+// assume the best speed plus the maximum error.
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

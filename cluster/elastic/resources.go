@@ -44,8 +44,8 @@ func (r Resources) Within(limit Resources) bool {
 	return true
 }
 
-// DominantShare returns the maximum over the kinds of their fraction of a total (Ghodsi et al., "Dominant Resource
-// Fairness", NSDI 2011). Kinds with a total of zero do not count.
+// DominantShare returns the largest fraction of the total that any kind of resource takes (Ghodsi et al., "Dominant
+// Resource Fairness", NSDI 2011). Kinds with a total of zero do not count.
 func (r Resources) DominantShare(total Resources) (share float64) {
 	for k := range r {
 		if total[k] > 0 {

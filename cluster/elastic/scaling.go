@@ -9,8 +9,8 @@ const (
 	HotScaling        = "hot"
 )
 
-// Scaling is a model of the time that a job loses at the start of a slot if its number of workers or servers differs
-// from its last slot. The time is linear in the number of added or removed tasks.
+// Scaling is a model of the time that a job loses at the start of a slot if its number of workers or servers has
+// changed since the previous slot. The time is linear in the number of added or removed tasks.
 type Scaling struct {
 	Name    string
 	About   string  // help text in one line

@@ -20,9 +20,9 @@ type Speed interface {
 	Check(t *JobType, most int) error
 }
 
-// Best returns the numbers of workers and servers with the largest [Speed.Limit] within the options, and the value of
-// that limit for one slot. On a tie it returns the fewest workers, then the fewest servers. If no limit is positive,
-// it returns zeros.
+// Best returns the numbers of workers and servers that maximise [Speed.Limit], among the numbers that the options
+// allow. It also returns this limit, in epochs per slot. On a tie it returns the fewest workers, then the fewest
+// servers. If no limit is positive, it returns zeros.
 func Best(s Speed, t *JobType, o *Options) (workers, servers int, epochs float64) {
 	for w, p := range counts(o) {
 		if limit := s.Limit(t, w, p, o.Slot); limit > epochs {

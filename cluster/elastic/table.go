@@ -9,8 +9,9 @@ import (
 )
 
 // Table is a [Speed] model of interpolated measurements, independent of placement. It maps the name of a model to
-// speeds in the unit of EpochSize per second, indexed by the number of servers minus one and the number of workers
-// minus one. A cluster without servers uses the speeds for equal numbers of servers and workers.
+// speeds per second, in the unit in which EpochSize counts. The speeds are indexed by the number of servers minus one
+// and the number of workers minus one. A cluster without servers uses the speeds for equal numbers of servers and
+// workers.
 type Table map[string][][]float64
 
 // maxTableBytes is the maximum size of a table file.
@@ -20,8 +21,8 @@ const maxTableBytes = 64 << 20
 const defaultMost = 50
 
 // ReadTable reads the speeds of all models from a JSON object. It has a member "table", or a member "measured" with a
-// list of [Measurement] per model, which are interpolated up to "most" servers and workers (default 50). Other members
-// are ignored.
+// list of [Measurement] per model. Measurements are interpolated for 1 to "most" servers and workers (default 50).
+// Other members are ignored.
 func ReadTable(r io.Reader) (Table, error) {
 	var file struct {
 		Table    Table                    `json:"table"`

@@ -15,7 +15,8 @@ type Trace struct {
 }
 
 // ReadTrace reads a JSON object with the members "jobs", a list of [Spec], and "overrides", the parameters of the
-// original simulator that differ from its defaults. Types are numbers from 1 to types. Other members are ignored.
+// original simulator that differ from its defaults. Jobs refer to job types by number, from 1 to the argument types.
+// Other members are ignored.
 func ReadTrace(r io.Reader, types int) (*Trace, error) {
 	var file struct {
 		Overrides map[string]any `json:"overrides"`

@@ -109,8 +109,8 @@ func (w *World) Without(q cluster.Quirk) {
 		func(name string) bool { return name == q.Name })
 }
 
-// Best returns the numbers of workers and servers at which jobs of a type are fastest, and the epochs that they then
-// complete in a slot.
+// Best returns the numbers of workers and servers at which jobs of a type are fastest, and the epochs per slot at these
+// numbers.
 func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
 }

@@ -16,7 +16,7 @@ const (
 	mostSeconds = 1 << 33
 )
 
-// DurationOptions holds the options of the estimation of job durations.
+// DurationOptions holds the options for estimating job durations.
 type DurationOptions struct {
 	// date of the trace's second zero, which determines months, days and hours; required
 	Zero time.Time

@@ -75,8 +75,8 @@ func (m *Model) Target() string { return m.target }
 // Base returns the constant part of a prediction: the mean of the target.
 func (m *Model) Base() float64 { return m.base }
 
-// Predict returns the prediction for a row with values in the order of Features. A text that is not in the training
-// data contributes zero.
+// Predict returns the prediction for a row with values in the order of Features. A string that does not occur in the
+// training data contributes zero.
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {

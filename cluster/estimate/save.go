@@ -47,7 +47,7 @@ type termFile struct {
 	Weights    []float64  `json:"weights"`
 }
 
-// Write writes a model as JSON, which Read restores exactly.
+// Write writes a model as JSON. [Parse] restores exactly the same model.
 func (m *Model) Write(w io.Writer) error {
 	file := modelFile{Format: fileFormat, Target: m.target, Rows: m.rows, Base: m.base, Smear: m.smear}
 	for _, f := range m.features {

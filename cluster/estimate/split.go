@@ -15,8 +15,8 @@ const (
 	mostListed  = 1 << 28
 )
 
-// WalkForward divides the time after first into windows of equal length, up to the last row. A new model is learned at
-// the start of each window. The list known has the time at which the outcome of each row became known; nil means the
+// WalkForward divides the time from first to the last row into windows of equal length. A new model is learned at the
+// start of each window. The list known holds, for each row, the time at which its outcome became known; nil means the
 // row's own time.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {

@@ -11,7 +11,7 @@ import (
 // mostLevels is the maximum number of texts of a column: codes have 16 bits, and one code is the missing text.
 const mostLevels = math.MaxUint16
 
-// Value is a cell of a table: a number in a numeric column, or a text in a text column. NaN and the empty text are
+// Value is a cell of a table: a number in a numeric column, or a string in a text column. NaN and the empty string are
 // missing values. The zero value is the number zero.
 type Value struct {
 	Number float64 // value in a numeric column, rounded to float32
@@ -37,8 +37,8 @@ func (c *column) isText() bool { return c.levels != nil }
 
 func (c *column) rows() int { return max(len(c.numbers), len(c.codes)) }
 
-// AddNumbers adds a numeric column, stored as float32. NaN is a missing value. A value that is infinite, also after
-// conversion to float32, is a fault.
+// AddNumbers adds a numeric column, stored as float32. NaN is a missing value. A value that is infinite as a float32 is
+// a fault.
 func (t *Table) AddNumbers(name string, values []float64) {
 	c := column{name: name, numbers: make([]float32, len(values))}
 	for row, v := range values {
@@ -52,7 +52,7 @@ func (t *Table) AddNumbers(name string, values []float64) {
 	t.add(c)
 }
 
-// AddTexts adds a column of unordered texts. The empty text is a missing value.
+// AddTexts adds a column of categories, given as strings. The empty string is a missing value.
 func (t *Table) AddTexts(name string, values []string) {
 	c := column{name: name, codes: make([]uint16, len(values)), levels: []string{""}}
 	known := map[string]uint16{"": 0}

@@ -35,7 +35,7 @@ type Tick struct {
 	GPUs float64   // number of GPUs that these jobs request
 }
 
-// ThroughputOptions holds the options of forecasts of submissions.
+// ThroughputOptions holds the options for forecasting submissions.
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
 	// Original computes the smoothed value at the first lag as the published program does: it includes the tick five
@@ -68,8 +68,8 @@ func (o ThroughputOptions) Validate() error {
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
-// ThroughputTable returns a table with the features of each tick that were known six steps before the tick: its date,
-// and lags, smoothed lags, means, medians and deviations of both series. It has no target.
+// ThroughputTable returns a table with the features of each tick: its date, and lags, smoothed lags, means, medians and
+// deviations of both series. All features are known six steps before the tick. The table has no target.
 func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {
@@ -181,7 +181,7 @@ func back(values []float64, k, lag int) float64 {
 var tickColumns = []string{"time", "submit_gpu_job", "submit_gpu_num"}
 
 // ReadTicks reads a table with the columns time, submit_gpu_job and submit_gpu_num. Times have the form 2020-04-01
-// 00:10:00, without time zone.
+// 00:10:00, without a time zone.
 func ReadTicks(r io.Reader) ([]Tick, error) {
 	reader := csv.NewReader(r)
 	head, err := reader.Read()

@@ -43,8 +43,8 @@ func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	}, nil
 }
 
-// Guard waits until alive ends. It then kills the processes of the executor's tasks, unless the executor signalled its
-// normal end by writing a byte.
+// Guard waits until the stream alive ends. It then kills the processes of the executor's tasks, unless the executor
+// signalled its normal end by writing a byte.
 func Guard(fsys files.FS, clock process.Clock, executor string, alive io.Reader) error {
 	if n, _ := io.ReadFull(alive, make([]byte, 1)); n == 1 {
 		return nil

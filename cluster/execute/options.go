@@ -77,7 +77,7 @@ func (o *Options) EnsureDefaults() {
 // uuidPattern matches names of GPUs and of their instances.
 var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 
-// Validate returns the faults of options that have their defaults.
+// Validate returns the faults of options. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
 		return errors.New("the file system or the scheduler is missing; set both")

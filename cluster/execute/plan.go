@@ -28,9 +28,9 @@ type Placement struct {
 // unknownWork is the run time of tasks without an estimate in a plan.
 const unknownWork = time.Minute
 
-// Plan simulates the jobs with their estimated run times, or one minute without an estimate. It returns the placements
-// that Run would make, in order of start times. It starts no process and writes no file. Run reacts to actual events,
-// so it may place tasks on other devices.
+// Plan simulates the jobs with their estimated run times. A job without an estimate is assumed to take one minute. It
+// returns the placements that Run would make, in order of start times. It starts no process and writes no file. Run
+// reacts to actual events, so it may place tasks on other devices.
 func Plan(ctx context.Context, o Options, jobs []Job, folder string) ([]Placement, *node.Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err != nil {

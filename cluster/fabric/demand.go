@@ -75,7 +75,7 @@ func (l *Limits) ensureDefaults() {
 	}
 }
 
-// Validate returns the faults of a demand that has its defaults; models is the number of models.
+// Validate returns the faults of a demand. Call it after EnsureDefaults; models is the number of models.
 func (d *Demand) Validate(models int) error {
 	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }

@@ -1,6 +1,6 @@
 package fabric
 
-// Releases appends, for each server, the seconds until its job ends; 0 for a free server.
+// Releases appends, for each server, the seconds until its job ends, or 0 if the server is free.
 func (w *World) Releases(to []float64) []float64 {
 	for _, id := range w.owner {
 		left := 0.0

@@ -24,7 +24,8 @@ type Tick struct {
 	Length    float64 // length of the period in seconds
 }
 
-// Busy returns the mean fraction of servers that compute during a job, which repeats this step and takes job seconds.
+// Busy returns the mean fraction of servers that compute during a job that repeats this step. The argument job is the
+// run time of the job in seconds.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {

@@ -31,9 +31,9 @@ func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 	return line, err
 }
 
-// Critical returns the spans that determine the time of a step, in order. Each span begins when the previous span
-// ends, because the previous span produced its input or occupied its server or its lane. Together they cover the
-// whole step. A span without an operation and a transfer is time in which the next transfer waited for a shared link.
+// Critical returns the spans that determine the time of a step, in order. Each span begins when the previous span ends,
+// because the previous span produced its input or occupied its server or its lane. Together they cover the whole step.
+// A span with neither an operation nor a transfer is time in which the next transfer waited for a shared link.
 func (l *Timeline) Critical() (path []Span) {
 	now := l.Step.Time
 	at := len(l.Spans)
@@ -96,7 +96,8 @@ func (l *Timeline) held(s, next Span) bool {
 }
 
 // Tracks divides the transfers of a timeline among tracks, at least one per pair of servers, so that transfers on the
-// same track do not overlap. It returns the track of each span, -1 for operations, and the two servers of each track.
+// same track do not overlap. It returns the track of each span (-1 for an operation), and the two servers of each
+// track.
 func (l *Timeline) Tracks() (track []int, pairs [][2]int) {
 	track = slices.Repeat([]int{-1}, len(l.Spans))
 	order := make([]int, 0, len(l.Spans))

@@ -56,7 +56,8 @@ func (t *Tree) Lanes() int { return 0 }
 // Fits reports whether there are n servers.
 func (t *Tree) Fits(n int) bool { return n <= t.Size() }
 
-// Block takes n servers from the rack with the fewest free servers that suffice, or from the minimum number of racks.
+// Block takes n servers from one rack if possible: among the racks with enough free servers, from the rack with the
+// fewest. Otherwise it takes them from as few racks as possible.
 func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	free := make([][]int, t.Racks)
 	all := 0

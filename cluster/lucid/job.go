@@ -50,7 +50,7 @@ func (l *Job) Columns() []string {
 	return columns
 }
 
-// AppendCells appends the job's rate to a row, in Python's format of floats.
+// AppendCells appends the job's rate to a row, with floats in Python's format.
 func (l *Job) AppendCells(row []byte, j *cluster.Job) []byte {
 	for _, x := range [...]int64{one(l.Profiled), l.ProfileQueue, one(l.Skipped), one(!l.Shared)} {
 		row = strconv.AppendInt(append(row, ','), x, 10)
@@ -66,7 +66,7 @@ func (l *Job) AppendCells(row []byte, j *cluster.Job) []byte {
 	return row
 }
 
-// Count counts jobs that were packed, that were profiled, and that ended in the profiler.
+// Count adds the job to the counts of jobs that were packed, that were profiled, and that ended in the profiler.
 func (l *Job) Count(counts map[string]int) {
 	counts["packed"] += int(one(l.Packed))
 	counts["profiled"] += int(one(l.Profiled))

@@ -13,8 +13,8 @@ type scaling struct {
 	nodes int   // 1 adds it, -1 removes it
 }
 
-// Scale returns planned changes of a pool's nodes, one per element of the lists: at holds the second; nodes holds 1
-// to add the temporary node, or -1 to remove an idle node.
+// Scale returns planned changes of a pool's nodes. Change k happens at second at[k]. It adds the temporary node if
+// nodes[k] is 1, and removes an idle node if nodes[k] is -1.
 func Scale(at []int64, nodes []int) []cluster.NodeChange {
 	var changes []cluster.NodeChange
 	removed := false

@@ -11,10 +11,9 @@ import (
 // MostExact is the maximum number of tasks for which Exact searches schedules.
 const MostExact = 10
 
-// Exact returns the minimum mean turnaround in seconds of a small study, over all schedules that neither stop tasks
-// nor slow them down by a shortage of cores. It starts tasks only at arrivals and completions, since an optimal
-// schedule of this form exists, and skips schedules that a bound excludes (branch and bound: Land and Doig,
-// Econometrica 28, 1960).
+// Exact returns the minimum mean turnaround in seconds of a small study, over all schedules that neither stop tasks nor
+// slow them down by a shortage of cores. It starts tasks only at arrivals and completions, since an optimal schedule of
+// this form exists. It skips schedules that a bound excludes (branch and bound: Land and Doig, Econometrica 28, 1960).
 func Exact(ctx context.Context, s Study) (float64, error) {
 	s.EnsureDefaults()
 	if err := s.Validate(); err != nil {

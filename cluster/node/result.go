@@ -15,7 +15,8 @@ type Result struct {
 	Summary   Summary
 }
 
-// Outcome is the outcome of a task. Times count from the beginning of the study; -1 means that the event did not occur.
+// Outcome is the outcome of a task. Times are relative to the beginning of the study; -1 means that the event did not
+// occur.
 type Outcome struct {
 	Name                  string
 	Device                int // position of the last device; -1 for none

@@ -29,7 +29,7 @@ type World struct {
 	slicer     Slicer
 }
 
-// Span is a running period of a task on a device.
+// Span is a period in which a task runs on a device.
 type Span struct {
 	Task, Device int
 	From, To     time.Duration

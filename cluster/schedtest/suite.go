@@ -93,8 +93,8 @@ func Table(o *cluster.Outcome) string {
 const behind = "----\n"
 
 // Golden simulates scripts under a policy. The text contains scripts separated by empty lines. In a script, the text
-// after a line with ---- is ignored. Golden returns the text with the result of each script after such a line. An
-// empty text means scripts that suit every policy.
+// after a line with ---- is ignored. Golden returns the text with the result of each script after such a line. If the
+// text is empty, Golden uses scripts that suit every policy.
 func Golden(t *testing.T, policy cluster.Policy, text string) string {
 	t.Helper()
 	text = cmp.Or(text, starters)

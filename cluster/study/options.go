@@ -69,7 +69,7 @@ type Schedule struct {
 // MostSeeds is the maximum number of seeds of a scheduler.
 const MostSeeds = 1024
 
-// EnsureDefaults fills in defaults. The schedulers in usual replace an empty list.
+// EnsureDefaults fills in defaults. If no schedulers are named, it takes the given ones.
 func (o *Schedule) EnsureDefaults(usual ...string) {
 	if o.Seeds == 0 {
 		o.Seeds = 1
@@ -102,8 +102,8 @@ func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is the path of a learned scheduler or of a program: it contains a slash or ends like
-// the name of a weight file.
+// IsPath reports whether the name of a scheduler is a path, of a learned scheduler or a program: it contains a slash or
+// has the extension of a weight file.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, weightExtension)
 }
@@ -116,5 +116,5 @@ func Names(list []Entry) (names []string) {
 	return names
 }
 
-// TraceSeed is the seed that draws the job properties that a cluster trace lacks.
+// TraceSeed is the seed for drawing job properties that a cluster trace lacks.
 const TraceSeed = 1

@@ -9,7 +9,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Outcome is the content of a study's outcome.json. Values are indexed by the key of the metric, which names the
+// Outcome is the content of a study's outcome.json. Values are indexed by the key of the metric; the key contains the
 // metric's unit.
 type Outcome struct {
 	Folder     string         `json:"folder"`     // run folder

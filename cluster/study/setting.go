@@ -13,7 +13,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Setting describes the cluster and the jobs from which a scheduler learned, or on which it runs.
+// Setting describes the cluster and the jobs with which a scheduler was trained, or with which it runs.
 type Setting struct {
 	Cluster map[string]string `json:"cluster"`          // sizes and options of the cluster by key
 	Traces  map[string]string `json:"traces,omitempty"` // paths of traces by the digest of their contents
@@ -62,8 +62,8 @@ func settingOf(set *weights.Set) (s Setting, err error) {
 	return s, err
 }
 
-// Remarks returns warnings if a learned scheduler runs on a different cluster than the cluster on which it learned,
-// or on jobs from which it learned.
+// Remarks returns warnings about a learned scheduler: that it was trained on a different cluster, or that the jobs were
+// in its training data.
 func (l *Learned[K]) Remarks(name string, here Setting) (lines []string) {
 	var changes []string
 	for _, key := range slices.Sorted(maps.Keys(here.Cluster)) {

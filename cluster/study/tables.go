@@ -40,7 +40,7 @@ type Tables struct {
 	folder string
 }
 
-// Write writes a table atomically. The function body adds its rows.
+// Write writes a table atomically. It calls body, which adds the rows.
 func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows) error) error {
 	if t == nil {
 		return body(&Rows{to: io.Discard})
@@ -89,7 +89,7 @@ func (r *Rows) next() {
 	r.begun = true
 }
 
-// Text adds a text, quoted if CSV requires it.
+// Text adds a string, quoted if CSV requires it.
 func (r *Rows) Text(v string) *Rows {
 	r.next()
 	if !strings.ContainsAny(v, "\",\r\n") {

@@ -62,7 +62,7 @@ type File interface {
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)
-	// Contents writes the inputs that results depend on and that are not keys, such as digests of files.
+	// Contents writes the inputs, other than keys, that results depend on, such as digests of files.
 	Contents(w io.Writer)
 	// Summary describes the study in one line, without its digest.
 	Summary() (string, error)

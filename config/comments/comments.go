@@ -14,7 +14,7 @@ import (
 )
 
 // Fields returns the comment of each exported field of the package in a folder, by Type.Field. Fields without a comment
-// are omitted. The function name converts the name of a field to the name of its key.
+// are omitted. The callback name converts a field name to the key's name.
 func Fields(dir string, name func(field string) string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

@@ -44,7 +44,7 @@ func NeedSlurm(t *testing.T) {
 }
 
 // StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons that a killed test left. The
-// package's folder is a sibling of scripts.
+// folder of the package under test must be a sibling of the folder scripts.
 func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	here, err := os.Getwd()
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 	maxStat    = 1 << 16 // bytes
 )
 
-// Named returns the process that has an ID now.
+// Named returns the process that currently has an ID.
 func Named(fsys files.FS, id int) (Process, error) {
 	text, err := files.ReadAll(fsys, filepath.Join(folder, strconv.Itoa(id), "stat"), maxStat)
 	if err != nil {
@@ -98,7 +98,7 @@ func hasAll(environ string, variables []string) bool {
 	return true
 }
 
-// Clock waits for a time.
+// Clock waits for a duration.
 type Clock interface {
 	// Wait waits for d and returns nil. If ctx ends, it returns an error at once.
 	Wait(ctx context.Context, d time.Duration) error

@@ -87,7 +87,8 @@ func FloatText(f float64) string {
 	return text
 }
 
-// DurationText formats a duration, in seconds if that text is short.
+// DurationText formats a duration: whole seconds below one hour as seconds, such as 90s, and any other duration as Go
+// does.
 func DurationText(d time.Duration) string {
 	if d%time.Second == 0 && d.Abs() < time.Hour {
 		return fmt.Sprintf("%ds", d/time.Second)

@@ -9,7 +9,7 @@ import (
 )
 
 // JSON reads the document as one JSON object and records the places of its keys and values. Numbers are json.Number. A
-// returned error is Faults.
+// returned error has the type Faults.
 func (d *Document) JSON() (map[string]any, error) {
 	if at, bad := d.badText(); bad {
 		return nil, d.faults(placed{span{at, at + 1}, "invalid JSON: the text is not UTF-8"})

@@ -7,7 +7,7 @@ import (
 )
 
 // Reference returns the reference page, in Markdown, of a struct's keys: one table per section with types, defaults and
-// descriptions. The struct must hold the defaults. With names of sections, only these sections and the tables in them
+// descriptions. The struct must hold the defaults. If sections are named, only these sections and the tables in them
 // are included.
 func (d *Dialect) Reference(defaults any, sections ...string) string {
 	o, v := d.of(defaults)

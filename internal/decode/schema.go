@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// DurationPattern is a regular expression for the texts that time.ParseDuration accepts.
+// DurationPattern is a regular expression for the strings that time.ParseDuration accepts.
 const DurationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // Schema returns the JSON Schema (draft 2020-12) for documents of a struct, for editors and other programs. The struct

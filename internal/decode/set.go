@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FlagFile returns the text that faults of an assignment use as the name of their file.
+// FlagFile returns the file name in faults of an assignment.
 func FlagFile(assignment string) string { return "--set " + assignment }
 
 func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }

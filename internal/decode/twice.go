@@ -15,7 +15,7 @@ const (
 )
 
 // LooseTOML reads the document like TOML, but continues after duplicate keys: it uses the first of them, and Locate
-// reports the others. A returned error is Faults.
+// reports the others. A returned error has the type Faults.
 func (d *Document) LooseTOML() (map[string]any, error) {
 	whole := d.text
 	defer func() { d.text = whole }()

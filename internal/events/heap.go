@@ -20,8 +20,8 @@ func (k *Key) Before(other *Key) bool {
 	return k[2] < other[2]
 }
 
-// Float converts a float to a number for a Key with the same order. Both zeros are equal, and NaN is before or after
-// all other numbers.
+// Float converts a float to an integer for a Key, and keeps the order. Zero and negative zero are equal; a NaN sorts
+// before or after all other numbers.
 func Float(x float64) int64 {
 	b := int64(math.Float64bits(x + 0)) // +0 turns -0 into 0
 	if b < 0 {

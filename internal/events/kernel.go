@@ -12,7 +12,7 @@ type Kernel[E any] struct {
 	order int64
 }
 
-// NewKernel returns an empty kernel whose clock shows the time now.
+// NewKernel returns an empty kernel and sets its clock to now.
 func NewKernel[E any](now int64) *Kernel[E] { return &Kernel[E]{now: now} }
 
 // Now returns the time of the clock.
@@ -75,5 +75,5 @@ func (k *Kernel[E]) Step() (event E, ok bool) {
 // Advance moves the clock forward to a time, but not beyond the next event. It never moves the clock back.
 func (k *Kernel[E]) Advance(to int64) { k.now = max(k.now, min(to, k.Next())) }
 
-// NextMultiple returns the first multiple of period after now, which must not be negative.
+// NextMultiple returns the first multiple of period that is greater than now. The argument now must not be negative.
 func NextMultiple(now, period int64) int64 { return (now/period + 1) * period }

@@ -40,9 +40,9 @@ func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.CreatePrivate, fsys.Rename)
 }
 
-// WriteNew creates a file, either complete or not at all. If path exists, the error wraps fs.ErrExist: of several
-// writers of one path, also on several machines, only one succeeds. Other errors are the same as for [WriteAtomic]. On
-// a file system without hard links two concurrent writers can both succeed.
+// WriteNew creates a file, either complete or not at all. If path exists, the error wraps fs.ErrExist. If several
+// processes, on one or several machines, write the same path, only one succeeds. Other errors are the same as for
+// [WriteAtomic]. On a file system without hard links two concurrent writers can both succeed.
 func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, func(temp, path string) error {
 		err := fsys.Link(temp, path)
@@ -56,8 +56,8 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
-// NeedFolder returns an error that names the folder of path if that folder does not exist, and otherwise the error
-// given as otherwise.
+// NeedFolder returns an error that names the folder of path if that folder does not exist. If it exists, it returns the
+// error otherwise.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {

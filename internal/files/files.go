@@ -23,7 +23,7 @@ type File interface {
 }
 
 // FS contains the operations of a file system that graft uses. Paths are paths of the operating system. Errors wrap
-// [fs.ErrNotExist] and [fs.ErrExist], like in package os.
+// [fs.ErrNotExist] and [fs.ErrExist], as in package os.
 type FS interface {
 	// Open opens an existing regular file for reading. It never blocks: for a folder, FIFO, socket or device, the error
 	// wraps ErrNotRegular.

@@ -30,14 +30,14 @@ func HasName(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
 }
 
-// IsLeftover reports whether a name is the name of a temporary file that [WriteAtomic] leaves behind if its process is
-// killed.
+// IsLeftover reports whether a file with this name is a temporary file that [WriteAtomic] left behind when its process
+// was killed.
 func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix)
 }
 
 // RemoveLeftovers deletes the temporary files that [WriteAtomic] left behind in a folder. Errors are ignored, since
-// these files do no harm.
+// these files are harmless.
 func RemoveLeftovers(fsys FS, dir string) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func RemoveLeftovers(fsys FS, dir string) {
 	}
 }
 
-// IsLeftoverOf reports whether a name is the name of a temporary file of the given file.
+// IsLeftoverOf reports whether a file with this name is a temporary file of the given file.
 func IsLeftoverOf(name, file string) bool {
 	number, ok := strings.CutPrefix(strings.TrimSuffix(name, tempSuffix), "."+file+".")
 	_, err := strconv.Atoi(number)

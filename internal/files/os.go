@@ -54,7 +54,7 @@ func (OS) Remove(path string) error { return os.Remove(path) }
 // MkdirAll creates a folder with its parents.
 func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
 
-// MkdirTemp creates a folder with a new name that only this user can read.
+// MkdirTemp creates a folder with a new name. Only this user can read the folder.
 func (OS) MkdirTemp(parent, prefix string) (string, error) { return os.MkdirTemp(parent, prefix) }
 
 // ReadDir lists the entries of a folder, sorted by name.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsPath reports whether a text is a path, not a built-in name: it contains a separator or ends with .toml.
+// IsPath reports whether text is a path rather than a built-in name: it contains a separator or ends with .toml.
 func IsPath(text string) bool {
 	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || strings.EqualFold(filepath.Ext(text), ".toml")
 }

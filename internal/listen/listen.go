@@ -35,7 +35,7 @@ func Listen(address string, anywhere bool) (net.Listener, error) {
 	return l, nil
 }
 
-// IsLoopback reports whether a host is this machine, unreachable for other machines.
+// IsLoopback reports whether a host is this machine under a name or address that other machines cannot reach.
 func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }

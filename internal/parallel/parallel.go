@@ -33,8 +33,8 @@ type Pool struct {
 	Around func(work func())
 }
 
-// Each calls do with each number from 0 to n-1 and returns when all calls have returned. Calls start in the order of
-// the numbers. After an error it continues. After the end of ctx, calls that have not started get the error of ctx.
+// Each calls do(k) for each k from 0 to n-1, and returns when all calls have returned. Calls start in the order of the
+// numbers. After an error it continues. After the end of ctx, calls that have not started get the error of ctx.
 func (p Pool) Each(ctx context.Context, n int, do func(k int) error) Errors {
 	errs := make(Errors, n)
 	var next atomic.Int64
@@ -69,7 +69,7 @@ func Each(ctx context.Context, n, workers int, do func(k int) error) Errors {
 	return Pool{Workers: workers}.Each(ctx, n, do)
 }
 
-// Do calls do with each number from 0 to n-1 on several workers. Zero or fewer workers means the number of processors
+// Do calls do(k) for each k from 0 to n-1, on several workers. Zero or fewer workers means the number of processors
 // that the program uses.
 func Do(n, workers int, do func(k int)) {
 	Each(context.Background(), n, workers, func(k int) error { do(k); return nil })

@@ -27,7 +27,8 @@ type Bootstrap struct {
 // defaultDraws is the default number of bootstrap samples.
 const defaultDraws = 2000
 
-// Each calls do once per sample, with the n indices of the drawn observations. The slice is valid only during the call.
+// Each calls the function do once per sample, with the n indices of the drawn observations. The slice is valid only
+// during the call.
 func (b Bootstrap) Each(n int, do func(sample []int)) {
 	sample := make([]int, n)
 	for range b.draws() {

@@ -15,11 +15,11 @@ const (
 	sumRounding = 1e-12
 )
 
-// Permutation returns the p-value of a two-sided permutation test for equal means. The p-value is the share of all
-// divisions of the values into two samples of the same sizes whose means differ by at least as much (Pitman,
-// Significance tests which may be applied to samples from any populations, 1937). Up to 20,000 divisions are all
-// counted; of more, it draws 2,000, determined by the seed. With few values the p-value is never small: two against two
-// give at least 1/3. It returns 1 if a sample is empty.
+// Permutation returns the p-value of a two-sided permutation test for equal means. It divides the pooled values into
+// two samples of the same sizes in all possible ways. The p-value is the fraction of divisions in which the means
+// differ by at least as much as in the data (Pitman, Significance tests which may be applied to samples from any
+// populations, 1937). If there are more than 20,000 divisions, it draws 2,000 of them, determined by the seed. With few
+// values the p-value is never small: two against two give at least 1/3. It returns 1 if a sample is empty.
 func Permutation(a, b []float64, seed uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 1
@@ -90,8 +90,8 @@ func divisions(n, size int) float64 {
 	return count
 }
 
-// SamplesNeeded returns the minimum number of values in each of two samples with which [Permutation] can return a value
-// as small as level, which must be positive.
+// SamplesNeeded returns the minimum number of values that each of two samples needs so that [Permutation] can return a
+// p-value of at most level. The level must be positive.
 func SamplesNeeded(level float64) int {
 	n := 2
 	for 2/divisions(2*n, n) > level {

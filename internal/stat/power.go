@@ -6,9 +6,9 @@ import "math"
 // below the precision of the quantiles that a power is computed from.
 const noncentralPrecision = 1e-14
 
-// NoncentralStudentCDF returns the distribution function of the noncentral t-distribution at t, which is not negative,
-// for a positive shift, by the series of algorithm AS 243 (Lenth, Applied Statistics 38, 1989). It returns NaN for
-// other arguments.
+// NoncentralStudentCDF returns the distribution function of the noncentral t-distribution at t, by the series of
+// algorithm AS 243 (Lenth, Applied Statistics 38, 1989). It returns NaN if t is negative, or if the shift or the
+// degrees of freedom are not positive.
 func NoncentralStudentCDF(t, freedom, shift float64) float64 {
 	if !(t >= 0 && freedom > 0 && shift > 0) {
 		return math.NaN()
@@ -32,19 +32,19 @@ func logGamma(x float64) float64 {
 	return value
 }
 
-// PairedPower returns the probability that the interval of [TIntervalOf] of n paired differences excludes zero on the
-// side of the true difference, if they are normal with the given deviation: 1 - F(q), where F is the noncentral
-// t-distribution with n-1 degrees of freedom and shift difference/(deviation/√n), and q the quantile of the interval
-// (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2).
+// PairedPower returns the power of n paired differences, which are normal with the given mean and deviation: the
+// probability that their interval ([TIntervalOf]) excludes zero on the side of the true difference. It is 1 - F(q),
+// where F is the noncentral t-distribution with n-1 degrees of freedom and shift difference/(deviation/√n), and q is
+// the quantile of the interval (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2).
 func PairedPower(difference, deviation float64, n int, miss float64) float64 {
 	freedom := float64(n - 1)
 	quantile := StudentQuantile(1-miss/2, freedom)
 	return 1 - NoncentralStudentCDF(quantile, freedom, math.Abs(difference)/deviation*math.Sqrt(float64(n)))
 }
 
-// Detectable returns the true difference that n paired differences with the given deviation detect with a probability,
-// the power: the solution of [PairedPower] by bisection. It returns NaN for fewer than two differences or a deviation
-// that is not positive.
+// Detectable returns the true difference for which n paired differences with the given deviation have the given power.
+// It solves [PairedPower] by bisection. It returns NaN for fewer than two differences or a deviation that is not
+// positive.
 func Detectable(deviation float64, n int, miss, power float64) float64 {
 	if n < 2 || !(deviation > 0) || !(miss > 0 && miss < 1) || !(power > miss && power < 1) {
 		return math.NaN()

@@ -28,7 +28,7 @@ type OverSeeds struct {
 	High *float64 `json:"high"` // upper end of the interval; null for fewer than three values
 }
 
-// NewOverSeeds computes the mean and the interval of one value per seed with [TIntervalOf]. The share miss is the
+// NewOverSeeds computes the mean and the interval of one value per seed with [TIntervalOf]. The argument miss is the
 // probability that the interval does not contain the true mean. The interval is cut to the range of the quantity; since
 // the true mean lies in that range, the cut does not change the probability.
 func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {

@@ -23,7 +23,7 @@ var (
 // Hex returns a colour as the value of an attribute, such as #0072b2. The opacity is left out.
 func Hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// Escape escapes a text for use in an element or a quoted attribute.
+// Escape escapes text for use in an element or a quoted attribute.
 func Escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Method tells how an energy was measured.
+// Method states how an amount of energy was measured.
 type Method string
 
 // The methods of energy measurement.

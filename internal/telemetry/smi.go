@@ -35,7 +35,7 @@ func (l *SMILog) Of(device int) []Reading {
 
 // ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units. Columns are found by name,
 // in any order; timestamp and index are required, and unknown columns are skipped. A nil location means that timestamps
-// are in UTC. A damaged row is an error that names its line, except the last row.
+// are in UTC. A damaged row causes an error that names its line; only a damaged last row is ignored.
 func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
 	if location == nil {
 		location = time.UTC

@@ -7,7 +7,7 @@ import (
 	"graft/results"
 )
 
-// TableName is the default name of the table of readings in a run folder, whose file is telemetry.csv.
+// TableName is the default name of the table of readings in a run folder; the file is telemetry.csv.
 const TableName = "telemetry"
 
 // columns are the columns of a table of readings. Processes are a text: entries PID:MiB:percent separated by spaces,

@@ -29,7 +29,8 @@ const (
 var throttleWords = []string{"idle", "clock setting", "power cap", "hardware slowdown", "sync boost",
 	"software thermal", "hardware thermal", "power brake", "display setting"}
 
-// Words lists the reasons in the order of their bits. Zero has none. A bit without a name is formatted in hexadecimal.
+// Words lists the reasons in the order of their bits. For zero, the list is empty. A bit without a name is formatted in
+// hexadecimal.
 func (t Throttle) Words() []string {
 	words := []string{}
 	for k, word := range throttleWords {

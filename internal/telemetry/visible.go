@@ -8,9 +8,10 @@ import (
 )
 
 // CUDAOrder returns the indices of a source's GPUs in the order in which CUDA numbers them, given the values of
-// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER; empty means not set. By default CUDA starts with the fastest GPU, while
-// NVML orders by PCI address. Without CUDA_DEVICE_ORDER=PCI_BUS_ID, numbers of GPUs of different models are therefore
-// an error (CUDA C Programming Guide, CUDA environment variables).
+// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER. An empty string means that the variable is not set. By default CUDA
+// starts with the fastest GPU, while NVML orders by PCI address. If a machine has different GPU models, CUDAOrder
+// therefore returns an error, unless CUDA_DEVICE_ORDER is PCI_BUS_ID or the GPUs are given by UUID (CUDA C Programming
+// Guide, CUDA environment variables).
 func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 	sure := order == "PCI_BUS_ID" || sameModel(gpus)
 	if visible == "" {

@@ -16,8 +16,8 @@ func Guess(name string, names []string) string {
 // longestGuessed is the maximum length in bytes of names with suggestions.
 const longestGuessed = 100
 
-// Nearest returns the name with the least edit distance, or a name that begins with the text; empty if more than half
-// of it differs. It ignores case.
+// Nearest returns the name with the smallest edit distance; a name that begins with the text has a distance of at most
+// 1. If more than half of the text differs from every name, it returns an empty string. It ignores case.
 func Nearest(name string, names []string) string {
 	if len(name) > longestGuessed {
 		return ""

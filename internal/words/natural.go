@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Natural compares texts so that numbers in them are in the order of their values: seed-2 comes before seed-10.
+// Natural compares strings, and compares numbers in them by value: seed-2 comes before seed-10.
 func Natural(a, b string) int {
 	whole := strings.Compare(a, b)
 	for a != "" && b != "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Plural formats a number with its noun, given in singular: 1 job, 2 jobs.
+// Plural formats a number with its noun, given in the singular: 1 job, 2 jobs.
 func Plural[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -20,7 +20,8 @@ func (f Full) Outputs(int) int { return f.Width }
 // Sizes returns the sizes of the matrix and the bias.
 func (f Full) Sizes(inputs int) []int { return []int{inputs * f.Width, f.Width} }
 
-// Init draws the matrix, either orthogonal or from a truncated normal distribution. It sets the bias to zero.
+// Init initializes the matrix randomly, either as an orthogonal matrix or from a truncated normal distribution. It sets
+// the bias to zero.
 func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
 	clear(params[1])
 	if f.Gain != 0 {
@@ -69,8 +70,8 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 	}
 }
 
-// Forward implements [Layer]. It skips inputs that are zero, which most inputs are after a ReLU or in a window with few
-// jobs.
+// Forward implements [Layer]. It skips inputs that are zero: after a ReLU or in a window with few jobs, most inputs are
+// zero.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
 	addRows(y, x, 1, params[0], f.Width)

@@ -40,7 +40,7 @@ type Network struct {
 // largest limits the values of a layer or parameter.
 const largest = 1 << 24
 
-// New creates a network and draws its parameters.
+// New creates a network with random parameters.
 func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	n := &Network{Inputs: inputs, Layers: layers}
 	if inputs < 1 || inputs > largest || len(layers) == 0 {
@@ -91,8 +91,8 @@ type Pass struct {
 type Batcher interface {
 	// Forward computes the outputs of a batch, one example at a time. The result is valid until the next call.
 	Forward(inputs []float64) []float64
-	// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. The argument
-	// outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
+	// Backward adds the gradients of the parameters to the argument gradients, which has the shape of the parameters.
+	// The argument outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
 	Backward(outputs []float64, gradients [][]float64) error
 }
 
@@ -148,8 +148,8 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
 }
 
-// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. The argument
-// outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
+// Backward adds the gradients of the parameters to the argument gradients, which has the shape of the parameters. The
+// argument outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Softmax returns the probabilities for logits, with width values per example.
+// Softmax returns the probabilities for logits. The argument width is the number of logits per example.
 func Softmax(logits []float64, width int) []float64 {
 	p := make([]float64, len(logits))
 	for at := 0; at < len(p); at += width {

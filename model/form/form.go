@@ -49,7 +49,7 @@ type Fault struct {
 // Path formats Where as text, such as layers[2].block[0].
 func (f Fault) Path() string { return Path(f.Where) }
 
-// Path formats keys and indices as a unique text.
+// Path formats keys and indices as a unique string.
 func Path(where []any) string {
 	var b strings.Builder
 	for _, step := range where {
@@ -69,7 +69,7 @@ func Path(where []any) string {
 	return b.String()
 }
 
-// Faults lists all faults of a form. A Faults that is returned as an error is never empty.
+// Faults lists all faults of a form. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
 // Error lists the faults.

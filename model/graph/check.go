@@ -20,7 +20,7 @@ const (
 	mostFaults  = 20      // maximum faults that an error lists
 )
 
-// Faults lists the faults of a graph. A Faults that is returned as an error is never empty.
+// Faults lists the faults of a graph. Faults is never empty when it is returned as an error.
 type Faults []string
 
 // Error lists the faults, one per line.
@@ -48,7 +48,7 @@ func (c *checker) bad(format string, args ...any) {
 }
 
 // Check returns an error if the graph cannot run: every name must be defined once and before it is read, and every
-// operator must be supported. The error is Faults.
+// operator must be supported. A returned error has the type Faults.
 func (g *Graph) Check() error {
 	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{},
 		named: map[string]bool{}}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SidecarName is the name of the file in which graft_export.py describes a network's modules: in an archive's folder
-// extra, or next to a file.
+// SidecarName is the name of the file in which graft_export.py describes a network's modules. The file is in the folder
+// extra of an archive, or next to a file.
 const SidecarName = "graft_modules.json"
 
 // LargestSidecar is the maximum size of the file SidecarName in bytes.

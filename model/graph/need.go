@@ -17,12 +17,12 @@ type Need struct {
 	Operations float64 // number of floating-point operations
 }
 
-// Training returns a lower bound of the memory for a training step, in bytes: it counts the outputs, their softmax
-// and its gradient, and the gradients of the weights, which all exist when the loss is computed.
+// Training returns a lower bound of the memory for a training step, in bytes. It counts the tensors that exist when the
+// loss is computed: the outputs, their softmax and its gradient, and the gradients of the weights.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
-// Needs infers the resources for a pass on inputs of a shape; nil means the example's shape. A shape that graft cannot
-// infer is an error.
+// Needs infers the resources for a pass on inputs of a shape. A nil shape means the shape of the example. If graft
+// cannot infer a shape, Needs returns an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {

@@ -2,7 +2,7 @@ package graph
 
 import "strings"
 
-// Operations returns the floating-point operations of each node for one example; a multiply and an add are two.
+// Operations returns the floating-point operations of each node for one example; a multiply and an add count as two.
 // Operators that only move values count as zero.
 func (g *Graph) Operations() ([]int64, error) {
 	shapes, err := g.Shapes()
@@ -31,7 +31,7 @@ var movers = func() map[string]bool {
 	return set
 }()
 
-// Moves reports whether a node only moves values, or computes sizes.
+// Moves reports whether a node only moves values or computes sizes, without arithmetic on values.
 func (n *Node) Moves() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return movers[op]
@@ -42,7 +42,7 @@ var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy
 	squeeze unsqueeze select slice narrow chunk split split_with_sizes unbind alias detach contiguous to type_as
 	view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
 
-// Views reports whether the results of a node may share memory with its inputs, or are sizes.
+// Views reports whether the results of a node are sizes, or may share memory with the node's inputs.
 func (n *Node) Views() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return viewers[op]

@@ -8,7 +8,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Attempt describes a pass over a graph from a file that reveals the graph's faults before it is used.
+// Attempt describes a trial pass over a graph that was read from a file. The pass reveals faults of the graph before
+// the graph is used.
 type Attempt struct {
 	Weights *weights.Set // weights of the graph; nil means zeros
 	Shape   []int        // shape of the input; nil means the example's shape
@@ -23,9 +24,9 @@ type Output struct {
 	Values []float32
 }
 
-// Try runs the graph in this process and returns its output in evaluation mode. If the input has no values, operators
-// that are passed on to LibTorch first run on inputs of two sizes; results whose shapes differ from the stated shapes
-// are errors. An operator may end the process: package trial runs Try in a separate process.
+// Try runs the graph in this process and returns its output in evaluation mode. If no input values are given, Try first
+// runs the operators that are passed on to LibTorch, on inputs of two sizes. Results whose shapes differ from the
+// stated shapes are errors. An operator may end the process: package trial runs Try in a separate process.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()

@@ -90,7 +90,7 @@ type integer struct {
 	expression string
 }
 
-// UnmarshalJSON reads any of the forms.
+// UnmarshalJSON accepts every form of an integer.
 func (i *integer) UnmarshalJSON(text []byte) error {
 	var u union
 	if err := json.Unmarshal(text, &u); err != nil {

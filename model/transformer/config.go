@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Config describes a transformer. For most fields, the zero value means the first choice.
+// Config describes a transformer. For most fields with several choices, the zero value means the first choice.
 type Config struct {
 	Vocabulary int  // number of tokens
 	Context    int  // maximum sequence length

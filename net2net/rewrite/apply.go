@@ -9,8 +9,8 @@ import (
 	"graft/torch"
 )
 
-// Apply creates the tensors of the new graph from the tensors of the old graph, by name. The scope owns new tensors; a
-// tensor that stays is the same object. The tensors do not require gradients.
+// Apply creates the tensors of the new graph from the tensors of the old graph, by name. The scope owns new tensors. A
+// tensor that does not change is not copied. The tensors do not require gradients.
 func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[string]*torch.Tensor, error) {
 	after := make(map[string]*torch.Tensor, len(p.Moves))
 	taken := map[*torch.Tensor]bool{}
@@ -173,9 +173,9 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 	return sum
 }
 
-// Moments transfers an optimizer's moment of a kept or changed tensor: each place gets the plan's share of the old
-// gradient, raised to power, which is 1 for the first moment and 2 for the second. The result is nil for a tensor
-// whose optimizer state is reset.
+// Moments transfers an optimizer's moment of a tensor that is kept or changed. Each element gets the plan's share of
+// the old gradient, raised to a power: 1 for the first moment, 2 for the second. The result is nil for a tensor whose
+// optimizer state is reset.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil

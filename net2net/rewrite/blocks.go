@@ -20,14 +20,14 @@ type Block struct {
 	Norms []int
 }
 
-// Branch is a value that a block adds to its stream, with the tensors that make the value zero if they are zero.
+// Branch is a value that a block adds to its stream. If the tensors in Writers are zero, the value is zero.
 type Branch struct {
 	Value   graph.Value
 	Writers []string
 }
 
-// Blocks returns the blocks of a graph, outer blocks before nested blocks. For every other repeated module it returns
-// the reason why the module is not a block.
+// Blocks returns the blocks of a graph, outer blocks before nested blocks. If a repeated module is not a block, Blocks
+// returns the reason.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {

@@ -22,9 +22,10 @@ const (
 	StackedBranches  Branches = "stacked" // copies of the donor's branches (stacking), which change the function
 )
 
-// Deepen plans a copy of a block that follows it and passes its input on; for a list, it copies all blocks after the
-// last one. In a network with norms after the sums, the new norms follow the last norm of the block. The epsilons of
-// these norms are changed so that together they have the same result as the last norm before surgery.
+// Deepen plans a copy of a block. The copy follows the block and passes its input on unchanged. If the path names a
+// list, Deepen copies all blocks of the list and adds the copies after the last block. In a network with norms after
+// the sums, the new norms follow the last norm of the block. The epsilons of these norms change, so that together the
+// norms have the same result as the last norm before surgery.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {

@@ -155,8 +155,8 @@ func (p *Plan) before(path string) string {
 	return path
 }
 
-// Reverse plans the reversal of a plan: copies are averaged, shares are added up, and padding and new tensors are
-// dropped.
+// Reverse plans the reversal of a plan. The reversal averages copies, adds up shares, and drops padding and new
+// tensors.
 func (p *Plan) Reverse() (*Plan, error) {
 	back := &Plan{Before: p.Graph, Graph: clone(p.Before)}
 	taken := map[string]bool{}

@@ -86,8 +86,8 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	return resize(a, p, sizes)
 }
 
-// Groups returns the axis that counts key and value heads, given the name of a weight of keys or values. Its size may
-// be one.
+// Groups takes the name of a weight that computes keys or values, and returns the axis that counts key and value heads.
+// Its size may be one.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {

@@ -8,15 +8,15 @@ import (
 	"graft/torch/weights"
 )
 
-// LSTM computes one direction of a long short-term memory with weights in PyTorch's layout. It has the forget gate of
-// Gers, Schmidhuber and Cummins (2000) in addition to Hochreiter and Schmidhuber (1997), and separate biases for the
-// input and the state. ReadLSTM creates it.
+// LSTM computes one direction of a long short-term memory with weights in PyTorch's layout. In addition to the LSTM of
+// Hochreiter and Schmidhuber (1997), it has the forget gate of Gers, Schmidhuber and Cummins (2000) and separate biases
+// for the input and the state. ReadLSTM creates it.
 type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM returns an LSTM with weights and biases from a set. The names of the tensors start with name and end with
-// ending.
+// ReadLSTM returns an LSTM with weights and biases from a set. The argument name is the beginning of the tensors'
+// names; ending is the end of their names.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {

@@ -93,8 +93,8 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// TimeCode returns the original system's encoding of the time left, which has size values: 5 sin(2πi·left/budget) for
-// i from 1 to size. The whole budget and zero have the same encoding.
+// TimeCode returns the original system's encoding of the time left: the values 5 sin(2πi·left/budget) for i from 1 to
+// size. The whole budget and zero have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {

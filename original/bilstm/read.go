@@ -20,8 +20,8 @@ import (
 // FileName is the name of a learned policy's file in the original system.
 const FileName = "agent.finalmodel.pth"
 
-// Prefix selects whether a policy reads token 0 before the layers. The original system did so while its first policies
-// learned, and later did not.
+// Prefix selects whether a policy reads token 0 before the layers. In the original system, the first policies read
+// token 0 during learning; later versions of the system did not read it.
 type Prefix string
 
 // The values of Prefix. The zero value is AsLearned.
@@ -167,8 +167,8 @@ func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }
 
-// Early reports whether all layers of a network belong to the first entries of the vocabulary, which existed while
-// policies read token 0. The layers of the second published network were added later.
+// Early reports whether all layers of a network are among the first entries of the vocabulary. These entries existed
+// when policies still read token 0. The layers of the second published network were added later.
 func (p *Policy) Early(n *model.Network) bool {
 	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
 	for _, key := range vocab.LayerKeys(n) {

@@ -25,8 +25,8 @@ type Translation struct {
 	Simulation bool // whether the file is a scenario; if this and Learning are false it is a job
 }
 
-// Convert translates a configuration file of the original system. If the file is not one, the error wraps
-// [decode.Faults].
+// Convert translates a configuration file of the original system. If the file is not a configuration of the original
+// system, the error wraps [decode.Faults].
 func Convert(fsys files.FS, path string) (*Translation, error) {
 	text, err := files.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {

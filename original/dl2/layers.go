@@ -15,8 +15,8 @@ const (
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of a network whose states have the given number of rows: the value network if value is true,
-// otherwise the policy with perJob outputs per job.
+// Stack returns the layers of a network: the value network if value is true, otherwise the policy network. The argument
+// rows is the number of rows of a state; perJob is the number of outputs per job of the policy.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	o.EnsureDefaults()
 	jobs, neurons := o.Size, o.Neurons
@@ -94,7 +94,7 @@ func (g grouped) of(params [][]float64, k int) [][]float64 {
 	return [][]float64{params[0][k*size:][:size], params[1][k*g.width:][:g.width]}
 }
 
-// Init draws all matrices.
+// Init initializes all matrices randomly.
 func (g grouped) Init(params [][]float64, inputs int, random *rand.Rand) {
 	for k := range g.groups {
 		full(g.width).Init(g.of(params, k), inputs/g.groups, random)
@@ -168,13 +168,13 @@ type beside struct {
 	dense.Layer
 }
 
-// Outputs returns the number of kept inputs plus the layer's outputs.
+// Outputs returns the number of inputs that the layer passes on, plus the number of outputs of the inner layer.
 func (b beside) Outputs(inputs int) int { return b.keep + b.Layer.Outputs(inputs-b.keep) }
 
 // Sizes returns the sizes of the layer's parameters.
 func (b beside) Sizes(inputs int) []int { return b.Layer.Sizes(inputs - b.keep) }
 
-// Init draws the layer's parameters.
+// Init initializes the layer's parameters randomly.
 func (b beside) Init(params [][]float64, inputs int, random *rand.Rand) {
 	b.Layer.Init(params, inputs-b.keep, random)
 }
@@ -206,7 +206,7 @@ func (h heads) Sizes(inputs int) []int {
 
 func (h heads) group() grouped { return grouped{groups: h.jobs, width: h.width} }
 
-// Init draws all matrices.
+// Init initializes all matrices randomly.
 func (h heads) Init(params [][]float64, inputs int, random *rand.Rand) {
 	trunk := inputs - h.jobs*h.each
 	h.group().Init(params, h.jobs*(h.each+trunk), random)

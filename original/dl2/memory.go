@@ -86,7 +86,8 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward returns the mean of the last rewards. Their number is at most the capacity.
+// MeanReward returns the mean of the most recent rewards. The mean covers at most as many rewards as the memory's
+// capacity.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {
@@ -95,11 +96,11 @@ func (m *Memory[T]) MeanReward() float64 {
 	return sum / float64(max(1, len(m.rewards)))
 }
 
-// Beta returns the exponent of the importance weights in the last draw.
+// Beta returns the exponent of the importance weights that the last draw used.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions. If the option Even is set, it returns at most as many transitions as the memory holds,
-// with weights of 1.
+// Sample draws n transitions. If the option Even is set, all weights are 1, and the number of drawn transitions is
+// limited to the number in the memory.
 func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
 	if m.o.Even {
 		for _, k := range random.Choice(m.Len(), n) {

@@ -42,7 +42,7 @@ func clone(n *dense.Network) *dense.Network {
 	return &c
 }
 
-// Fits returns an error if a cluster is of a different kind than the clusters that the policy was trained for.
+// Fits returns an error if the policy was trained for a different kind of cluster.
 func (p *Policy) Fits(o elastic.Options) error {
 	if o.AllReduce == p.AllReduce {
 		return nil

@@ -41,10 +41,10 @@ type progress struct {
 // networkStream is the random stream of initial weights.
 const networkStream = 53
 
-// NewTrainer creates a trainer. The cluster, the speeds and the job types come from study, whose jobs are ignored.
-// The agents train on workloads described by generate, and policies are measured on the workloads in validation.
-// Schedulers and environments have the faults of DL2's published program, whatever quirks and cost of scaling the
-// studies set. The options determine the reward of a slot.
+// NewTrainer creates a trainer. The argument study gives the cluster, the speeds and the job types; its jobs are
+// ignored. The argument generate describes the workloads on which agents train. Policies are measured on the workloads
+// in validation. Schedulers and environments reproduce the faults of DL2's published program. The quirks and the cost
+// of scaling in the studies have no effect. The options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
@@ -169,13 +169,13 @@ func (t *Trainer) Steps() int { return t.at.Imitated + t.at.Reinforced }
 // Policy returns a copy of the current policy.
 func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 
-// BestTime returns the lowest mean JCT in the validations by Advance, and the number of updates before that validation.
-// Before the first validation it returns NaN.
+// BestTime returns the lowest mean JCT of all validations that Advance ran, and the number of updates before that
+// validation. Before the first validation it returns NaN.
 func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
 
-// Best returns the policy with the lowest mean JCT in the validations by Advance, which is the policy that DL2
-// reports. Before the first validation it returns the current policy. Since it is selected on these workloads, it
-// should be measured on different workloads.
+// Best returns the policy with the lowest mean JCT of all validations that Advance ran. DL2 reports this policy. Before
+// the first validation it returns the current policy. Since it is selected on the validation workloads, it should be
+// measured on different workloads.
 func (t *Trainer) Best() *Policy {
 	if t.best == nil {
 		return t.Policy()
@@ -188,8 +188,8 @@ func (t *Trainer) policyOf(n *dense.Network) *Policy {
 }
 
 // Advance updates the parameters once. It validates before the first update and after each update that is due for
-// validation. It does nothing once learning is over. After an error of its context it can be called again, with
-// bit-identical results. After any other error the trainer cannot be used.
+// validation. It does nothing once learning is over. If it returned an error because ctx ended, it can be called again,
+// with bit-identical results. After any other error the trainer cannot be used.
 func (t *Trainer) Advance(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil || t.Ended() != "" {
 		return err

@@ -56,13 +56,13 @@ func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, 
 	return f, f.episodes.Buffer(1000) // rows lost in a kill are learned again
 }
 
-// Row appends a row to the table learning.
+// Row appends a row to the table "learning".
 func (f *Folder) Row(r Row) error {
 	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected,
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes appends rows to the table episodes. The rule exact has no episodes.
+// Episodes appends rows to the table "episodes". With the rule "exact" there are no episodes.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]

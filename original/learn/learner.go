@@ -75,7 +75,7 @@ func (l *Learner) Rate() float64 { return l.at.LR }
 // Heat returns the temperature for the next episode.
 func (l *Learner) Heat() float64 { return l.at.Temperature }
 
-// Done reports whether all episodes are played.
+// Done reports whether all episodes have been played.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
 // Learn trains on further episodes, in whole batches. It stops when all episodes are played.

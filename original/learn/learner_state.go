@@ -164,8 +164,8 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	return values, errors.Join(faults...)
 }
 
-// Begin sets the parameters of the policy to the parameters of a policy from a file. It keeps the embeddings of the
-// vocabulary and resets the optimizer.
+// Begin starts the policy from the parameters of another policy, which were read from a file. It keeps the embeddings
+// of the vocabulary and resets the optimizer.
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {
@@ -182,7 +182,7 @@ const (
 	generatorTensor = "generator"
 )
 
-// Save returns the state of the training: tensors and a JSON text.
+// Save returns the state of the training: tensors, and a JSON value.
 func (l *Learner) Save() (*weights.Set, []byte, error) {
 	set := &weights.Set{}
 	for prefix, part := range savedParts {

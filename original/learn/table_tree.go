@@ -13,8 +13,8 @@ import (
 // Tokens converts a network to the tokens that a policy reads.
 type Tokens func(n *model.Network) ([]int32, error)
 
-// VocabularyTokens returns a conversion by a vocabulary. If prefix is true, token 0 comes first, as in the training
-// of the original system's first policies.
+// VocabularyTokens returns a function that converts networks to the tokens of a vocabulary. If prefix is true, token 0
+// comes first, as in the training of the original system's first policies.
 func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 	return func(n *model.Network) ([]int32, error) {
 		ids, err := v.Tokens(n)
@@ -41,9 +41,9 @@ type TreeOptions struct {
 	Discard bool
 }
 
-// NewPolicyTree converts a table to a tree for learning. Its states are the networks that the beginnings of the
-// table's sequences produce from the network n, each with the time left. Its ends are the table's records, by index.
-// The network n has no weights and is not changed.
+// NewPolicyTree converts a table to a tree for learning. Each beginning of the table's sequences gives a state: the
+// network that it creates from the network n, and the time left. Each end is the index of a record in the table. The
+// network n has no weights and is not changed.
 func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
 		return nil, fmt.Errorf("create a tree from table %s: the table's actions depend on the network", t.Name)

@@ -71,7 +71,7 @@ func (t *Tree) rewards(kind string) []float64 {
 	return all
 }
 
-// Validate returns all faults of the tree that the kernel does not check.
+// Validate returns the faults of the tree. It omits faults that the kernel itself checks.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	for k, a := range t.Accuracy {

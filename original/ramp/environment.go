@@ -128,12 +128,12 @@ func (e *Env) shape() learn.GraphOptions {
 	return learn.GraphOptions{Graphs: e.Graphs(), Globals: globals(most), Actions: most + 1, ZeroSources: true}
 }
 
-// NewPolicy returns a policy network whose parameters must then be drawn or read.
+// NewPolicy returns a policy network. The caller must then initialize its parameters randomly or from a file.
 func (e *Env) NewPolicy() (*learn.GraphNet, error) {
 	return learn.NewGraphNet(e.shape(), rand.New(rand.NewPCG(0, 0)))
 }
 
-// Policy decides by the most likely action of a learned agent.
+// Policy takes the most likely action of a learned agent.
 type Policy struct {
 	Agent  *learn.GraphNet
 	Scales Scales

@@ -8,8 +8,8 @@ import (
 	"graft/learn"
 )
 
-// Scales holds the extreme values over the pool of jobs, which the published simulator uses to scale observations and
-// rewards.
+// Scales holds the extreme values over the pool of jobs. The published simulator scales observations and rewards by
+// them.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`
 	MaxSequential float64 `json:"max_job_sequential_completion_times"`
@@ -31,9 +31,9 @@ type Scales struct {
 	MaxRate float64 `json:"max_job_max_op_compute_throughputs"`
 }
 
-// Graph returns the features of a model for the published policy: for operations the time and memory as shares of the
-// largest, and the depth; for transfers the size. The flag of the longest operation stays unset, as in the published
-// simulator.
+// Graph returns the features of a model for the published policy. The features of an operation are its time and memory,
+// as shares of the largest, and its depth. The feature of a transfer is its size. The flag of the longest operation
+// stays unset, as in the published simulator.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph

@@ -105,8 +105,8 @@ func (r *Reward) throughput(d *Decision, bytes, largest float64) float64 {
 	return r.signed(rate, 1)
 }
 
-// Decide applies a degree to the waiting job, and returns the values for the rewards of the published simulator: the
-// state after the next event, even if further events precede the next job.
+// Decide applies a degree to the waiting job. It returns the values from which the published simulator computes
+// rewards: the state after the next event, even if further events precede the next job.
 func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
 	job := w.Waiting()
 	if job == nil {

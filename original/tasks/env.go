@@ -117,8 +117,8 @@ func (e *Env) Head() (Task, bool) {
 	return e.tasks[e.next], true
 }
 
-// Waiting returns the number of tasks that have not started, including lost tasks, and the value of the waiting
-// counter of each, in steps.
+// Waiting returns the number of tasks that have not started, including lost tasks. It also returns the value of each
+// task's waiting counter, in steps.
 func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }

@@ -157,7 +157,7 @@ func (e *UnknownError) Error() string {
 		e.Network, source, more)
 }
 
-// Collision is a token that several keys share, so a policy cannot distinguish these layers.
+// Collision is a token that several keys share, so that a policy cannot distinguish the layers with these keys.
 type Collision struct {
 	ID   int      `json:"id"`   // shared token
 	Keys []string `json:"keys"` // keys with this token, in the order of the vocabulary

@@ -10,7 +10,7 @@ import (
 	"graft/results"
 )
 
-// Cell is a value in a table: a number, an interval or a text. The zero value is an empty text.
+// Cell is a value in a table: a number, an interval or text. The zero value is an empty cell.
 type Cell struct {
 	Text      string   // text to show if there is neither a number nor an interval
 	None      bool     // the cell has no value, shown as a dash
@@ -29,16 +29,16 @@ type Cell struct {
 	Picture []byte
 }
 
-// Text returns a cell with a text.
+// Text returns a cell that shows text.
 func Text(text string) Cell { return Cell{Text: text} }
 
 // Missing returns a cell without a value.
 func Missing() Cell { return Cell{None: true} }
 
-// Value returns a cell with a number.
+// Value returns a cell that shows a number.
 func Value(v float64, unit string) Cell { return Cell{Number: &v, Unit: unit} }
 
-// Between returns a cell with only an interval, or Missing if an end is nil.
+// Between returns a cell that shows only an interval, or Missing if an end is nil.
 func Between(low, high *float64, unit string) Cell {
 	if low == nil || high == nil {
 		return Missing()
@@ -52,13 +52,13 @@ func (c Cell) As(format string) Cell {
 	return c
 }
 
-// Then returns a copy of the cell with a text appended to its number.
+// Then returns a copy of the cell, with text appended to its number.
 func (c Cell) Then(format string, args ...any) Cell {
 	c.After = fmt.Sprintf(format, args...)
 	return c
 }
 
-// String returns the cell for display, without control characters.
+// String returns the text that the cell shows, without control characters.
 func (c Cell) String() string {
 	switch {
 	case c.Instead != "":
@@ -131,7 +131,8 @@ func (c Cell) exact() string {
 	return Exact(*c.Number)
 }
 
-// SortKey returns the number by which a page sorts the cell. It is empty if it is equal to the shown text.
+// SortKey returns the number by which a page sorts the cell. It returns an empty string if the shown text reads as the
+// same number.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

@@ -41,7 +41,7 @@ func (d *Document) Say(lines ...string) {
 	}
 }
 
-// Know appends facts, given as pairs of a name and a text, and skips facts without a text.
+// Know appends facts, given as pairs of a name and a value. Facts with an empty value are skipped.
 func (d *Document) Know(pairs ...string) {
 	var b block
 	for k := 0; k+1 < len(pairs); k += 2 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Latex writes the document for LaTeX with the packages booktabs and graphicx: a table environment for each table, with
-// the first heading and the heading before it as its caption, and comments for all other parts. A table that is wider
-// than a column is scaled down to it.
+// Latex writes the document for LaTeX with the packages booktabs and graphicx. Each table becomes a table environment,
+// whose caption is the document's first heading followed by the heading before the table. All other parts become
+// comments. A table that is wider than a column is scaled down to it.
 func (d *Document) Latex(w io.Writer) error {
 	title, caption, tables := "", "", 0
 	return d.write(w, func(b block) string {

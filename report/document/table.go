@@ -30,7 +30,7 @@ type Table struct {
 // NewTable creates a table of text columns without rows.
 func NewTable(texts ...string) *Table { return (&Table{}).Texts(texts...) }
 
-// Texts adds columns of texts.
+// Texts adds columns of text.
 func (t *Table) Texts(names ...string) *Table {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name})
@@ -52,11 +52,11 @@ func (t *Table) Given(name string, number bool) *Table {
 	return t
 }
 
-// Wrap makes terminals wrap the texts of the last column at a width.
+// Wrap sets the width at which terminals wrap the text of the last column.
 func (t *Table) Wrap(width int) { t.Columns[len(t.Columns)-1].Wrap = width }
 
-// Add adds a row with a cell, a text or a number per column. A nil number is a missing value, omitted values at the end
-// are empty, and surplus values are dropped.
+// Add adds a row with one value per column: a cell, a string or a number. A nil number is a missing value. Omitted
+// values at the end are empty, and surplus values are dropped.
 func (t *Table) Add(values ...any) {
 	row := make([]Cell, len(t.Columns))
 	for k, v := range values[:min(len(values), len(row))] {
@@ -241,8 +241,8 @@ func (t *Table) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// Middle omits the middle rows if the table has more than most rows, and returns the number of omitted rows. If most
-// is zero, it keeps all rows.
+// If the table has more rows than the argument most, Middle omits rows in the middle. It returns the number of omitted
+// rows. If the argument is zero, Middle keeps all rows.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

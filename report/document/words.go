@@ -9,7 +9,7 @@ import (
 	"graft/internal/words"
 )
 
-// PrintableLines applies [Printable] to each line of a text.
+// PrintableLines applies [Printable] to each line of a string.
 func PrintableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for k := range lines {
@@ -18,7 +18,7 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Capitalized returns a text with a capital first letter and without control characters.
+// Capitalized returns a string with a capital first letter and without control characters.
 func Capitalized(text string) string {
 	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
 }
@@ -46,7 +46,7 @@ func SeedsText(seeds []int64) string {
 	return "seeds " + SomeOf(texts, 8)
 }
 
-// Numbered returns column names: the format with each number from from to to.
+// Numbered returns column names: the format, applied to each number of a range. The range includes both ends.
 func Numbered(format string, from, to int) []string {
 	var names []string
 	for n := from; n <= to; n++ {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Chart draws curves over a common quantity, in one or more panels, one below the other. Events are vertical lines.
+// Chart draws curves over a shared horizontal axis, in one or more panels, one below the other. Events are vertical
+// lines.
 type Chart struct {
 	Title  string // title, which is also the text alternative
 	Note   string // note below the figure; empty means none

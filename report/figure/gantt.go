@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Gantt shows when and on which device spans of work ran. It has one row per device, divided into lanes for concurrent
-// spans. Its size is limited for any number of spans.
+// Gantt shows spans of work over time, by the device on which they ran. It has one row per device, divided into lanes
+// for concurrent spans. Its size has an upper limit, regardless of the number of spans.
 type Gantt struct {
 	Title string // title, which is also the text alternative
 	Note  string // note below the figure; empty means none

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Picture is a figure as marks. Create it with a figure's Layout; the zero value is not usable. Lengths are in points,
-// from the upper left corner.
+// Picture is a figure that has been laid out as marks. Create it with a figure's Layout; the zero value is not usable.
+// Coordinates are in points, relative to the upper left corner.
 type Picture struct {
 	Width, Height float64
 	Title         string // title, which is also the text alternative; empty means none
@@ -112,13 +112,13 @@ func (m *mark) extent() Rect {
 	return Rect{m.at.x + from, m.at.y - up, m.at.x + from + width, m.at.y + down}
 }
 
-// Label is a text in a picture.
+// Label is a piece of text in a picture.
 type Label struct {
 	Words string
 	Where Rect
 }
 
-// Labels returns all texts in a picture, in drawing order.
+// Labels returns all labels in a picture, in drawing order.
 func (p *Picture) Labels() []Label {
 	var all []Label
 	for k := range p.marks {
@@ -129,7 +129,7 @@ func (p *Picture) Labels() []Label {
 	return all
 }
 
-// Faults lists texts that exceed the picture, and texts that overlap.
+// Faults lists labels that exceed the picture, and labels that overlap.
 func (p *Picture) Faults() []string {
 	var faults []string
 	labels := p.Labels()

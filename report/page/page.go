@@ -59,7 +59,7 @@ type Fact struct {
 	Code bool // shows the value, such as a digest or a path, as code
 }
 
-// Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
+// Table is a table that readers can sort. A first column without numbers names the rows.
 type Table struct {
 	document.Table
 	Caption string // description for readers who cannot see the heading
@@ -78,15 +78,15 @@ type Nest struct {
 	Parents []string
 }
 
-// Filter lets readers select the rows that contain a text, or a value in some columns. The address of the page keeps
-// the selection and the order of rows.
+// Filter lets readers select the rows that contain a search text, or that have a given value in some columns. The
+// address of the page keeps the selection and the order of rows.
 type Filter struct {
 	Columns []FilterColumn
 	Unit    string   // name of a row in the plural, such as runs
 	Minor   []string // names of columns that narrow windows leave out
 }
 
-// FilterColumn is a column with few values, of which a reader selects one.
+// FilterColumn is a column with few values. A reader selects one of the values.
 type FilterColumn struct {
 	Name   string   // name of a column
 	Values []string // values to select from, in order
@@ -125,7 +125,7 @@ type Event struct {
 	Look   results.Look
 }
 
-// Folded is a text that is hidden until the reader opens it.
+// Folded is text that is hidden until the reader opens it.
 type Folded struct {
 	Title string
 	Text  string

@@ -26,8 +26,8 @@ func Bar(share float64, class string) []byte {
 		class, barWidth, barHeight, pixels(share*barWidth))
 }
 
-// Sparkline draws values in order as a line without axes, from the lowest to the highest value, and marks the last
-// one. The title describes it. It returns nil if there are no values.
+// Sparkline draws values as a line without axes, in the order of the list, and marks the last one. The line's height
+// covers the range from the lowest to the highest value. The title describes it. It returns nil if there are no values.
 func Sparkline(values []float64, title string) []byte {
 	if len(values) == 0 {
 		return nil

@@ -22,8 +22,8 @@ func (r *Run) Material() []config.Setting {
 	})
 }
 
-// ColumnSettings returns the settings that distinguish columns of a comparison, as texts: the configuration without
-// seeds and without keys that do not change results, and versions and data from the manifest.
+// ColumnSettings returns the settings that distinguish the columns of a comparison, as strings. They are the
+// configuration, without seeds and keys that do not change results, and the versions and data in the manifest.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {

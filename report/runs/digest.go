@@ -13,7 +13,7 @@ import (
 // largestDigested limits the size of a digested file, in bytes.
 const largestDigested = 1 << 40
 
-// DigestOf returns the SHA-256 in hex of files, and of all files in folders except locks.
+// DigestOf returns the hexadecimal SHA-256 hash of files and folders. Lock files in folders are ignored.
 func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	h := sha256.New()
 	for _, root := range paths {
@@ -46,7 +46,7 @@ func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	return err
 }
 
-// DigestOfTexts returns the SHA-256 in hex of texts.
+// DigestOfTexts returns the hexadecimal SHA-256 hash of a list of strings.
 func DigestOfTexts(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {

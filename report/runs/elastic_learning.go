@@ -9,8 +9,8 @@ import (
 	"graft/report/document"
 )
 
-// ElasticLearningOutcome is the outcome.json of learning a scheduler of elastic jobs or of a machine's tasks. Unit is
-// the unit of times; for tasks they may be costs that are not times.
+// ElasticLearningOutcome is the outcome.json of a run that learns a scheduler, for elastic jobs or for a machine's
+// tasks. Unit is the unit of the values; schedulers of tasks may minimise a cost that is not a time.
 type ElasticLearningOutcome struct {
 	Teacher string `json:"teacher"` // name of the imitated scheduler; none if there was no imitation
 	Method  string `json:"method"`  // method of reinforcement learning; none if there were no rounds

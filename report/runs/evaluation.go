@@ -73,8 +73,9 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread returns several accuracies of a chooser in a table: of its members or, if it has none, of the repeated runs of
-// its sequence. It returns nil if there is only one accuracy.
+// Spread returns several accuracies of a chooser in a table, one per member of the chooser. For a chooser without
+// members, it returns the accuracies of the repeated runs of its sequence. It returns nil if there is only one
+// accuracy.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values

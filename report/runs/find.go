@@ -30,8 +30,8 @@ type SkippedRun struct {
 }
 
 // OpenAll reads the runs that arguments name: run folders, folders that contain run folders, and patterns. The runs are
-// in the order of the arguments, each once; the runs inside a folder are sorted by path. Unreadable folders are
-// skipped.
+// in the order of the arguments, without duplicates. The runs inside a folder are sorted by path. Unreadable folders
+// are skipped.
 func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	var paths []string
 	for _, arg := range args {
@@ -63,7 +63,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 // quantities are compared.
 const mostKept = 12
 
-// Unique returns a list without repeated texts.
+// Unique returns a list without duplicate strings.
 func Unique(list []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(text string) bool {
@@ -73,8 +73,8 @@ func Unique(list []string) []string {
 	})
 }
 
-// Find lists the run folders that an argument names. A folder without any run is listed itself, so that opening it
-// returns the error.
+// Find lists the run folders that an argument names. If a folder contains no run, Find lists the folder itself, so that
+// opening it returns the error.
 func Find(fsys files.FS, arg string) ([]string, error) {
 	if _, err := ReadFolder(fsys, arg); err == nil {
 		return runsAt(fsys, arg, true)

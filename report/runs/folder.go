@@ -42,8 +42,8 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	return f, nil
 }
 
-// Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind; in folders of
-// earlier versions, or without a manifest, the files determine it. It returns an error for an unknown name.
+// Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind. If the manifest
+// is missing or comes from an earlier version, the files determine the kind. It returns an error for an unknown name.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()
 	if m.Kind == "" {

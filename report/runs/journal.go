@@ -15,7 +15,7 @@ import (
 )
 
 // Journal records the inputs and outputs of each stage of a pipeline, in a file of its run folder. A stage without an
-// entry runs again, which costs little if its folder has finished work.
+// entry runs again, at little cost if the work in its folder is finished.
 type Journal struct {
 	Path   string           `json:"-"`
 	Files  files.FS         `json:"-"`      // file system in which the journal is written and outputs are digested
@@ -121,7 +121,8 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage ran on inputs whose digest is from, and its outputs are unchanged.
+// Holds reports whether a stage ran on the same inputs and its outputs are unchanged. The argument from is the digest
+// of the inputs.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false

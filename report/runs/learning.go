@@ -10,7 +10,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PoliciesOutcome is the outcome.json of learning structural policies.
+// PoliciesOutcome is the outcome.json of a run that learns structural policies.
 type PoliciesOutcome struct {
 	Seeds  []SeedOutcome      `json:"seeds"`  // outcome of each seed
 	Steps  int                `json:"steps"`  // total number of steps over all seeds

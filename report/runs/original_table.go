@@ -31,8 +31,8 @@ type TableSource struct {
 // OriginalActions lists the actions of the published tables by their numbers.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads a table's folder, or a data.pkl, given by its path or its folder. For a partly damaged folder it returns
-// both a report and an error.
+// Read reads a table. The path names the table's folder, a data.pkl, or the folder of a data.pkl. For a partly damaged
+// folder it returns both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	return report, ReportFault(report)
 }
 
-// OriginalTable returns the path of a table in the original system's format, at a path or in a folder, and false if
-// there is none.
+// OriginalTable finds a table in the original system's format: the file at a path, or the data.pkl in the folder at the
+// path. It returns false if there is none.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {

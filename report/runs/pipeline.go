@@ -152,8 +152,8 @@ type Part struct {
 	None  bool // the run is missing
 }
 
-// Parts reads the runs that stages created. The error faults names the runs of completed stages that are missing,
-// unreadable or incomplete.
+// Parts reads the runs that stages created. The error lists the runs of completed stages that are missing, unreadable
+// or incomplete.
 func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
 	for _, e := range l.Stages {
 		for _, name := range e.Parts {

@@ -35,8 +35,8 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of possible values for quantities with a unit that are not negative. Quantities in points
-// are regrets.
+// RangeOf returns the range of possible values, given the unit of a quantity that cannot be negative. Quantities in
+// points are regrets.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:
@@ -74,7 +74,7 @@ func finite(list ...Quantity) []Quantity {
 	})
 }
 
-// Quantity returns the first value of a quantity, and false if the run has none with the name.
+// Quantity returns the first value of a quantity, and false if the run has no such quantity.
 func (r *Run) Quantity(name string) (float64, bool) {
 	for _, q := range r.Quantities {
 		if q.Name == name && len(q.Values) > 0 {

@@ -10,9 +10,9 @@ import (
 	"graft/results"
 )
 
-// Reach compares two cases of a sweep by cost: the cost at which a trial of one case reaches the final validation
-// loss of the other case's trial with the same seed, as a fraction of the other trial's cost. For a trial that never
-// reaches the loss, its whole cost is used, so the true mean is higher.
+// Reach compares two cases of a sweep by cost. It pairs trials with the same seed: the cost at which the trial of one
+// case reaches the final validation loss of the other trial is divided by the other trial's cost. If a trial never
+// reaches the loss, its whole cost counts, so the true mean is higher.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
 	Of      string         `json:"of"`          // name of the case whose loss is to be reached
@@ -64,7 +64,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares each case of a sweep with the case named of.
+// Reaches compares each case of a sweep with a reference case. The argument of is the name of the reference case.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

@@ -23,7 +23,7 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base returns the name of the run's folder without its path, for figures that others may read.
+// Base returns the name of the run's folder without its path, for figures that may be shared.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
 // mostConfiguration is the maximum size of a displayed configuration, in bytes.

@@ -14,7 +14,7 @@ type Series struct {
 	Columns []Column
 }
 
-// Column is a column of numbers or, if Values is nil, of texts.
+// Column is a column of numbers. If Values is nil, it is a column of text.
 type Column struct {
 	Name   string
 	Unit   string    // unit of the numbers; empty means none
@@ -74,8 +74,8 @@ func streamSeries(r *Run, names ...string) ([]Series, error) {
 	return list, nil
 }
 
-// Series reads the time series of the run. It returns nil if the kind of run has none, or before the run has written
-// any.
+// Series reads the time series of the run. It returns nil if runs of this kind have no time series, or if the run has
+// not written any rows yet.
 func (r *Run) Series() ([]Series, error) {
 	if r.Kind.series == nil || r.Begun {
 		return nil, nil

@@ -79,7 +79,8 @@ func (r *Run) Summary() Summary {
 	return s
 }
 
-// Members returns the patterns of the folders of runs inside a run of this kind, relative to its folder.
+// Members returns patterns that match the folders of runs inside a run of this kind. They are relative to the folder of
+// the run.
 func (k *Kind) Members() []string { return k.list.members }
 
 // completed returns the progress of a completed run.

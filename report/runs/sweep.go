@@ -19,7 +19,7 @@ var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun,
 	list: sweepOverview}
 
-// TrialMeasure describes a value of each trial that reports show.
+// TrialMeasure describes a value that reports show for each trial.
 type TrialMeasure struct {
 	Name   string
 	Unit   string
@@ -172,8 +172,8 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize computes measures, and differences from the case base. All intervals of differences hold simultaneously at
-// 95%: each of them is corrected by [stat.Bonferroni].
+// Summarize computes measures, and differences from the base case. The argument base is the name of this case. The
+// intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {
@@ -282,8 +282,8 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 		Level: c.Difference.Level, Case: c.Name}}
 }
 
-// Differences returns the paired differences of a case from its baseline in points, in the order of seeds; nil if there
-// are none.
+// Differences returns the paired differences of a case from its baseline in points, in the order of seeds, or nil if
+// there are none.
 func (o *SweepOutcome) Differences(c *CaseOutcome) []float64 {
 	if c.Difference == nil || o.Case(c.Difference.From) == nil {
 		return nil

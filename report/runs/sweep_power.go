@@ -12,8 +12,8 @@ const detectablePower = 0.8
 // roundingSpread is the largest deviation of accuracies' differences that is only rounding.
 const roundingSpread = 1e-12
 
-// DetectableDifference states the true difference that a number of seeds detects, given the spread of the paired
-// differences and the confidence level of their intervals.
+// DetectableDifference states how large a true difference must be so that a given number of seeds detects it. It
+// depends on the spread of the paired differences and on the confidence level of their intervals.
 type DetectableDifference struct {
 	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
 	// fraction of comparisons whose interval excludes zero if the true difference is this large

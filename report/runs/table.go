@@ -13,7 +13,7 @@ import (
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun, list: simulationOverview}
 
-// TableKind is the kind of tables outside of simulation folders.
+// TableKind is the kind of run folders that are tables outside of simulation folders.
 var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
 	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun,
 	list: tableOverview}
@@ -44,7 +44,7 @@ func readSimulationRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// CollectedTable reads the collected table of a simulation; nil if there is none.
+// CollectedTable reads the collected table of a simulation. It returns nil if there is none.
 func (r *Run) CollectedTable() (*tables.Table, error) {
 	table, err := r.table(TableFolder)
 	if NotThere(err) {
@@ -53,7 +53,7 @@ func (r *Run) CollectedTable() (*tables.Table, error) {
 	return table, err
 }
 
-// Table reads the table of a run that is a table.
+// Table reads the table of a run of the kind TableKind.
 func (r *Run) Table() (*tables.Table, error) { return r.table(".") }
 
 // table reads a table in the folder of the run. Damaged records become faults of the run unless all are damaged.

@@ -9,7 +9,7 @@ import (
 	"graft/report/runs"
 )
 
-// RunList is the response to GET /runs.json: the list of runs with the numbers of the page.
+// RunList is the response to GET /runs.json: the list of runs, with the same numbers as on the page.
 type RunList struct {
 	Folder string    `json:"folder"` // folder of the runs, as given
 	Graft  string    `json:"graft"`  // version of graft; empty means unknown
@@ -105,7 +105,7 @@ func (c jsonContent) Render(w io.Writer) error {
 	return encoder.Encode(c.value)
 }
 
-// Policy lets the response load nothing.
+// Policy forbids the response to load anything.
 func (c jsonContent) Policy() string { return "default-src 'none'" }
 
 // Type returns the media type.

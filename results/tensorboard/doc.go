@@ -5,11 +5,11 @@ package tensorboard
 
 import "time"
 
-// Version is the format of event files, which their first event states. From version 2 on, readers honour Event.Start.
+// Version is the format of event files, as stated in their first event. From version 2 on, readers honour Event.Start.
 const Version = "brain.Event:2"
 
-// Event is a record of an event file. It has a time, a step and some of the other fields; a version or a start stands
-// alone.
+// Event is a record of an event file. It has a time, a step and some of the other fields. An event with Version or
+// Start has no further fields.
 type Event struct {
 	Time    time.Time // wall-clock time in whole microseconds, which TensorBoard shows
 	Step    int64     // step of the numbers; not negative
@@ -27,7 +27,7 @@ type Scalar struct {
 	Value float32 // 32-bit value, as in event files
 }
 
-// Text is a text that TensorBoard shows as Markdown.
+// Text is text that TensorBoard shows as Markdown.
 type Text struct {
 	Tag  string // name of the text
 	Text string // content in UTF-8

@@ -10,7 +10,8 @@ import (
 // EventCurves writes curves to an event file for TensorBoard in a run folder.
 type EventCurves struct{ *results.Events }
 
-// OpenEventCurves opens an event file whose first step is next, and adds the configuration as a text.
+// OpenEventCurves opens an event file and adds the configuration to it as text. The argument next is the first step of
+// the file.
 func OpenEventCurves(now func() time.Time, run *results.Run, next int64, resolved string) (*EventCurves, error) {
 	events, err := run.Events(now, next)
 	if err != nil {

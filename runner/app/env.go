@@ -90,8 +90,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder: given or, if it is empty, configured or, if both are empty, a path derived
-// from the configuration file.
+// Folder returns the path of the run folder: the first of given and configured that is not empty. If both are empty,
+// the path is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":
@@ -107,7 +107,7 @@ func Folder(given, configured, path string) string {
 // largestText is the maximum size of a text file copied into a run folder, in bytes.
 const largestText = 4 << 20
 
-// Text reads a text file, of which the run folder keeps a copy. For an empty path it returns an empty text.
+// Text reads a text file that will be copied into the run folder. For an empty path it returns an empty string.
 func (e *Env) Text(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -116,7 +116,7 @@ func (e *Env) Text(path string) (string, error) {
 	return string(text), err
 }
 
-// WriteText atomically replaces a file by a text.
+// WriteText atomically replaces the content of a file with text.
 func (e *Env) WriteText(path, text string) error {
 	return files.WriteAtomic(e.Files, path, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// FitLine joins parts into a line of at most width characters. It omits the last parts if they do not fit.
+// FitLine joins parts into a line, and omits the last parts if they do not fit. The argument width is the maximum
+// number of characters.
 func FitLine(parts []string, width int) string {
 	line := ""
 	for k, part := range parts {

@@ -18,8 +18,8 @@ import (
 )
 
 // LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
-// network file or a run folder; otherwise it is a network of the zoo. A nil input and zero classes keep the network's
-// own values. The classes of a network file cannot be changed.
+// network file or a run folder; otherwise it is a network of the zoo. If input is nil or classes is zero, the network
+// keeps its own value. The classes of a network file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
@@ -31,8 +31,8 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
-// Try runs a network that was read from a list of operators once in a separate process, and returns the reason why it
-// must not run in this process. It does not run networks that graft built. Nil weights mean zeros.
+// Try runs a network once in a separate process, and returns the reason if the network must not run in this process. It
+// tries only networks that were read from a list of operators, not networks that graft built. Nil weights mean zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil
@@ -43,7 +43,7 @@ func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set)
 	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
 }
 
-// ParseInput reads the shape of an example, such as 3x32x32. An empty text gives nil, which means the network's own
+// ParseInput reads the shape of an example, such as 3x32x32. An empty string gives nil, which means the network's own
 // shape.
 func ParseInput(text string) (model.Shape, error) {
 	if text == "" {

@@ -48,8 +48,8 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 	return asked
 }
 
-// Requeued adds to an error how to continue a run after an interruption. Without a folder it returns the error
-// unchanged.
+// Requeued adds instructions to an error: how to continue the run after an interruption. Without a folder it returns
+// the error unchanged.
 func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err

@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network from a job's run folder, without tensors, and its weights. They are the result of a
-// completed job, or come from the newest checkpoint.
+// Trained reads a trained network from a job's run folder, without tensors, and its weights. Both are the result of a
+// completed job, or come from the newest checkpoint if the job is not complete.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)
@@ -119,7 +119,8 @@ func (i Images) Metadata() map[string]string {
 	return record
 }
 
-// ImagesOf returns the description in the metadata of a network's weights, as far as it matches the network.
+// ImagesOf returns the description that the metadata of a network's weights contain, without parts that do not match
+// the network.
 func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	if set == nil {
 		return i

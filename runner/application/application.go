@@ -27,7 +27,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Options holds the options of an application that is made from runs.
+// Options holds the options of Make.
 type Options struct {
 	Name string // name of the application; required
 	Out  string // path of the folder of applications; required
@@ -83,7 +83,7 @@ type Report struct {
 	Batches    []BatchRuns `json:"batches"`    // runs of each batch, in ascending order of batches
 }
 
-// BatchRuns describes the runs with the same batch, up to the end of a job.
+// BatchRuns describes the runs that have the same batch, each up to the step at which a job would end.
 type BatchRuns struct {
 	Batch      int            `json:"batch"`       // number of examples per step
 	Runs       int            `json:"runs"`        // number of averaged runs
@@ -115,8 +115,8 @@ type application struct {
 	batches []recorded // ascending
 }
 
-// Make makes and writes an application of adaptive jobs from runs that measured the noise of gradients, each with a
-// fixed batch, and from a profile of step times.
+// Make creates and writes an application of adaptive jobs. It derives the application from a profile of step times and
+// from runs that measured the noise of gradients, each run with a fixed batch.
 func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

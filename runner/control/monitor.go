@@ -60,7 +60,7 @@ func (m *Monitor) Note(n trainer.Note) {
 	}
 }
 
-// Epoch sets the effect of earlier adaptations from a row of epochs.
+// Epoch adds the effect of earlier adaptations, which it reads from a row of epochs.
 func (m *Monitor) Epoch(r trainer.Row) {
 	list := slices.Clone(m.list) // snapshots keep the old list
 	for k, e := range list {

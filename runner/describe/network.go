@@ -11,7 +11,7 @@ import (
 )
 
 // Network describes a network; `graft model show --json` prints it. FLOP is the number of floating-point operations of
-// a forward pass for one example; a multiply-add is two.
+// a forward pass for one example; a multiply-add counts as two.
 type Network struct {
 	Name   string      `json:"name"`   // class name in prints
 	Input  model.Shape `json:"input"`  // shape of an example

@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 )
 
-// Inputs hold the inputs of an evaluation that its run folder stores.
+// Inputs hold the inputs that the run folder of an evaluation stores.
 type Inputs struct {
 	config.EvaluationOptions
 	Text     string   // text of the learning configuration; empty means none
@@ -77,7 +77,7 @@ type Folder struct {
 	folds                        *results.Stream // nil if nothing is held out
 }
 
-// Create creates a run folder without an outcome. With force an existing folder is moved aside.
+// Create creates a run folder without an outcome. If force is true, an existing folder is moved aside.
 func Create(fsys files.FS, folder string, force bool, in Inputs, m results.Manifest) (*Folder, error) {
 	slices.Sort(in.Networks)
 	m.Network = strings.Join(slices.Compact(in.Networks), ", ")

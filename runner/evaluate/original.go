@@ -13,7 +13,7 @@ import (
 	"graft/runner/app"
 )
 
-// OriginalOptions holds the options of an evaluation in the form of the original system's report.
+// OriginalOptions holds the options of an evaluation that has the form of the original system's report.
 type OriginalOptions struct {
 	Policy string // path of a policy in the original system's format; required
 	Table  string // path of a table in the original system's format; required
@@ -24,7 +24,7 @@ type OriginalOptions struct {
 	AsPublished bool
 }
 
-// OriginalReport is the evaluation of a policy in the form of the original system's report.
+// OriginalReport is the evaluation of a policy, in the form in which the original system reports it.
 type OriginalReport struct {
 	o          OriginalOptions
 	evaluation *original.Evaluation

@@ -31,7 +31,8 @@ type Policy struct {
 	Legacy     *bilstm.Policy         // policy in the original system's format; nil for a structural policy
 }
 
-// ReadPolicies reads the policies that o.Policies names. Of the other options it uses only Vocab and Prefix.
+// ReadPolicies reads the policies that o.Policies names. It also uses the options Vocab and Prefix, and ignores all
+// others.
 func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, error) {
 	var all []*Policy
 	names := policyNames(o.Policies)

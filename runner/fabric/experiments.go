@@ -79,7 +79,7 @@ type ExperimentRow struct {
 	OneDegree float64 `json:"one_degree"`
 }
 
-// DegreeShare is the fraction of jobs with a degree.
+// DegreeShare is the fraction of jobs that run with a given degree.
 type DegreeShare struct {
 	Degree int     `json:"degree"` // number of parts of a step
 	Share  float64 `json:"share"`  // fraction of the jobs
@@ -98,8 +98,8 @@ type ExperimentTie struct {
 	Here *stat.Interval `json:"here"`
 }
 
-// Experiment reproduces the experiments of PAC-ML's authors, with all faults of their simulator: every agent, every
-// constant degree, and policies that learn, on the jobs of each seed.
+// Experiment reproduces the experiments of PAC-ML's authors, with all faults of their simulator. It runs every agent,
+// every constant degree, and policies that learn, on the jobs of each seed.
 func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experiments, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

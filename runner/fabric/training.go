@@ -22,7 +22,7 @@ import (
 	"graft/torch/weights"
 )
 
-// TrainingOptions holds the options of the learning of policies as published.
+// TrainingOptions holds the options for learning policies by the published methods.
 type TrainingOptions struct {
 	Method  string // learning method: ppo or ape-x; empty learns no policies
 	Seeds   int    // number of policies per distribution of time limits; zero means 10

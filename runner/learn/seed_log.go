@@ -41,7 +41,7 @@ func newSeedLog(f *learning.Folder, log *zap.Logger, seeds []uint64, most int) *
 	return l
 }
 
-// Step records the progress of a seed, and logs the progress of all when a line is due.
+// Step records the progress of a seed. When a line is due, it logs the progress of all seeds.
 func (l *seedLog) Step(p learning.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -41,8 +41,8 @@ type structural struct {
 	took time.Duration // duration of learning in this process
 }
 
-// Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder,
-// which stores text as the given configuration. It ignores o.Set.
+// Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder;
+// it keeps text as the configuration before defaults are added. It ignores o.Set.
 func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string,
 	o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind describes a list of things of one kind.
+// Kind describes a list of items of one kind.
 type Kind struct {
 	Name    string // plural name, as in 'graft list'
 	About   string // help text in one line
@@ -18,7 +18,7 @@ type Kind struct {
 // Listing returns the name and the one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// Entry describes a thing in a list. Either Command or TOML shows its use.
+// Entry describes an item of a list. Either Command or TOML contains an example of its use.
 type Entry struct {
 	Name string `json:"name"` // name in options and files
 	// part of the list that contains it, such as the world of a scheduler; may be empty
@@ -46,10 +46,10 @@ func Kinds() registry.List[Kind] {
 	}
 }
 
-// Entries returns the things of the kind.
+// Entries returns the items of the kind.
 func (k Kind) Entries() []Entry { return k.entries() }
 
-// Example returns the example of an entry, a command line or lines of TOML.
+// Example returns the example of an entry: a command line, or lines of TOML.
 func (e Entry) Example() []string {
 	if e.Command != "" {
 		return []string{e.Command}

@@ -128,8 +128,8 @@ type measured struct {
 	m  *telemetry.Meter
 }
 
-// Begin implements [execute.Meter]. If tasks run together, the energy of each is not attributable. Slots of processors
-// share one meter.
+// Begin implements [execute.Meter]. If several tasks run on a device at the same time, the energy of each task is
+// unknown. CPU slots share one meter.
 func (m *meter) Begin(device int) execute.Reading {
 	at := 0
 	if m.index != nil {

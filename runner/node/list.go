@@ -27,8 +27,8 @@ type Slot struct {
 	CPUs []int  `json:"cpus"` // numbers of the slot's CPU cores
 }
 
-// Devices lists the GPUs of this machine or, without GPUs, its CPU slots with default options, and reads
-// each device once. It does not run tasks.
+// Devices lists the GPUs of this machine. Without GPUs, it lists the CPU slots with default options. It reads each
+// device once. It does not run tasks.
 func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
 	c := world.New()
 	c.EnsureDefaults()
@@ -84,8 +84,8 @@ type SMIReport struct {
 	Devices []LogDevice `json:"devices"` // devices by index
 }
 
-// LogDevice holds the data about a device in a log file, from the device's first row with a value to its last. Unknown
-// values are null.
+// LogDevice holds the data about a device in a log file. The data begin with the device's first row that has a value,
+// and end with its last. Unknown values are null.
 type LogDevice struct {
 	telemetry.Device
 	Samples int `json:"samples"` // number of rows

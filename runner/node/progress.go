@@ -24,7 +24,7 @@ const (
 	TaskSkipped TaskState = "skipped" // a task that it depends on failed
 )
 
-// TaskStates lists all states, in the order of a task's life.
+// TaskStates lists all states, in the order of a task's life cycle.
 func TaskStates() []TaskState {
 	return []TaskState{TaskWaiting, TaskQueued, TaskRunning, TaskPaused, TaskDone, TaskFailed, TaskSkipped}
 }

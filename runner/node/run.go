@@ -128,7 +128,7 @@ func guard(env *app.Env) (stop func() error, err error) {
 	return execute.StartGuard(env.Files, env.Program, "node", "guard")
 }
 
-// Guard kills the tasks of an executor if the executor is killed, which it detects by the end of in.
+// Guard kills the tasks of an executor if the executor is killed. It detects the kill when the stream in ends.
 func Guard(env *app.Env, executor string, in io.Reader) error {
 	return execute.Guard(env.Files, fleet.NewClock(env.Now), executor, in)
 }
@@ -252,7 +252,7 @@ func (x *execution) write(r *execute.Result) error {
 	return x.env.WriteText(x.run.Path(runs.NodeSpansFile), spans(&r.Result, s))
 }
 
-// Plan returns the starts that Run would make, from a simulation with the estimates in the file.
+// Plan simulates Run with the estimates in the file, and returns the starts of tasks.
 func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, error) {
 	jobs, err := c.Jobs()
 	if err != nil {

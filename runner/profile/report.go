@@ -4,8 +4,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Report is a profile with the prediction of each measurement by its rates. `graft profile --json` prints it. Times are
-// in seconds.
+// Report holds the measurements of a profile, and the predictions of its rates for them. Times are in seconds.
 type Report struct {
 	File     string             `json:"file,omitempty"` // path of the written file
 	Name     string             `json:"name"`           // name of the profile

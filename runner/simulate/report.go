@@ -60,7 +60,7 @@ func (x *monitor) report() (*Report, error) {
 	return r, nil
 }
 
-// MissingSequences is an error about failed sequences, which are missing in the table.
+// MissingSequences is an error about failed sequences, which are missing from the table.
 type MissingSequences struct{ text string }
 
 // Error names the first of the sequences, with the remedy.

@@ -8,8 +8,8 @@ import (
 	"graft/runner/workers"
 )
 
-// Attach supervises the workers of trials until no trial is left, and collects the outcome. The time between two polls
-// is every; zero means 200 ms for local workers and 10 s for other engines.
+// Attach supervises the workers of trials until no trial is left, and collects the outcome. The argument every is the
+// time between two polls; zero means 200 ms for local workers and 10 s for other engines.
 func Attach(ctx context.Context, env *app.Env, folder string, every time.Duration) (*Result, error) {
 	if err := workers.ValidInterval(every); err != nil {
 		return nil, err

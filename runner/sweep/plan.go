@@ -12,7 +12,7 @@ import (
 	"graft/runner/workers"
 )
 
-// AsGiven is the name of the case of a sweep without keys and cases, which is the unmodified job.
+// AsGiven is the name of the case that runs the unmodified job. A sweep without keys and cases has only this case.
 const AsGiven = "as given"
 
 // casesOf lists the cases in the options: the product of the file's cases and the sweeps.

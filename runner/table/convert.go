@@ -16,7 +16,7 @@ type Whole struct {
 	Records  []tables.Record `json:"records"`  // records in the order of their actions
 }
 
-// Write writes the valid records into a new folder. With force an existing folder is moved aside.
+// Write writes the valid records into a new folder. If force is true, an existing folder is moved aside.
 func Write(fsys files.FS, found *tables.Report, out string, force bool) error {
 	err := tables.Create(fsys, out, found.Table.Scenario, tables.CreateOptions{Force: force})
 	if errors.Is(err, tables.ErrExists) {

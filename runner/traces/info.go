@@ -9,7 +9,7 @@ import (
 	"graft/runner/app"
 )
 
-// InfoOptions holds the options of the summary of a trace.
+// InfoOptions holds the options for summarizing a trace.
 type InfoOptions struct {
 	Read        trace.Options // options for reading; zero detects the format and keeps all jobs
 	VCFile      string        // path of the virtual clusters and their nodes; empty omits sizes and load
@@ -23,8 +23,8 @@ type Info struct {
 	*trace.Summary
 }
 
-// Summarize reads a trace. If a fault ends reading, it returns the summary of the preceding jobs with an error whose
-// code is failure.Partial; without any job the summary is nil.
+// Summarize reads a trace. If it stops at a fault, it returns the summary of the jobs before the fault, and an error
+// whose code is failure.Partial. The summary is nil if no job precedes the fault.
 func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	check := trace.CheckOptions{GPUsPerNode: o.GPUsPerNode}
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {
@@ -51,7 +51,7 @@ func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	return &Info{path, reader.Format(), summary}, err
 }
 
-// Coded sets the code failure.Damaged of an error about a malformed trace. It returns other errors unchanged.
+// Coded adds the code failure.Damaged to an error about a malformed trace. It returns other errors unchanged.
 func Coded(err error) error {
 	if errors.Is(err, trace.ErrMalformed) {
 		return failure.With(failure.Damaged, err)

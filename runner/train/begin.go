@@ -26,8 +26,8 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
 }
 
-// FirstNetwork creates a job's network with its initial weights, which come from network.weights or, if it is empty,
-// are drawn from a seed.
+// FirstNetwork creates a job's network with its initial weights. The weights come from network.weights; if this key is
+// empty, they are drawn from a seed.
 func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device,
 	seed int64) (*model.Network, error) {
 	n, err := c.Model(data.Facts())

@@ -23,7 +23,8 @@ type FollowOptions struct {
 	Device string   // device of this process, such as cuda:1
 }
 
-// Follow trains as a follower of the process that leads the job. It reads orders until they end, and writes answers.
+// Follow trains as a follower of the process that leads the job. It reads orders until the stream of orders ends, and
+// writes answers.
 func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, orders io.Reader,
 	answers io.Writer) error {
 	c, err := config.ReadJob(env.Files, path, o.Set)

@@ -14,10 +14,11 @@ type Load struct {
 // leastGain is the throughput factor below which doubling the workers is not worth the memory.
 const leastGain = 1.05
 
-// Fit finds the best number of workers for a device. It tries 1, 2, 4, … up to most, and returns the number with the
-// highest throughput within a memory limit in bytes; zero means no limit. It stops before a number whose memory would
-// exceed the limit, extrapolated from the last step, and after a number that fails, exceeds the limit or gains less
-// than 5%. The result why is the reason. If one worker fails or exceeds the limit, Fit returns an error.
+// Fit finds the best number of workers for a device. It tries 1, 2, 4, … workers, but not more than the argument most.
+// It returns the number with the highest throughput within a memory limit in bytes; zero means no limit. It stops
+// before a number whose memory use, extrapolated from the previous numbers, would exceed the limit. It stops after a
+// number that fails, exceeds the limit or gains less than 5%. The result why states the reason for stopping. If one
+// worker fails or exceeds the limit, Fit returns an error.
 func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load, why string, err error) {
 	why = fmt.Sprintf("reached the maximum of %d workers", most)
 	var grown int64 // expected memory growth in bytes if the workers double

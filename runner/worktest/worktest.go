@@ -32,10 +32,11 @@ var writes = map[string]bool{"create": true, "append": true, "write": true, "ren
 // shortFaults is the number of faults without GRAFT_LONG.
 const shortFaults = 40
 
-// SurviveFaults runs do in a new folder once for each operation that writes (without GRAFT_LONG=1 for 40 of them, drawn
-// with a fixed seed), with a fault in that operation: alternately a transient fault and the end of the process. Each
-// run must end in an error or give byte-identical files to a run without faults; a second run of do, without faults,
-// must give byte-identical files too. The function kept selects the files to compare, by their paths in the folder.
+// SurviveFaults injects a fault into each operation that writes, one at a time, and calls the function do in a new
+// folder for each of them. Without GRAFT_LONG=1 it tests only 40 of these operations, drawn with a fixed seed. The
+// faults alternate between a transient fault and the end of the process. The call must return an error, or leave files
+// that are byte-identical to the files of a call without faults. After it, a second call without faults must leave such
+// files too. The function kept returns true for the paths, in the folder, of the files to compare.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")
@@ -101,10 +102,10 @@ func (unsyncedFile) Sync() error { return nil }
 // SyncDir does nothing.
 func (unsynced) SyncDir(string) error { return nil }
 
-// Create makes a file that does not wait.
+// Create creates a file whose Sync does nothing.
 func (u unsynced) Create(path string) (files.File, error) { return unwaiting(u.OS.Create(path)) }
 
-// Append opens a file that does not wait.
+// Append opens a file whose Sync does nothing.
 func (u unsynced) Append(path string) (files.File, error) { return unwaiting(u.OS.Append(path)) }
 
 func unwaiting(f files.File, err error) (files.File, error) {

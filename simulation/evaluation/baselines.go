@@ -17,7 +17,7 @@ type named struct {
 	ties   int // number of equally good choices that it averages; zero for a policy without a choice
 }
 
-// Ties returns the number of equally good choices that the policy averages.
+// Ties returns the number of equally good choices over which the policy averages.
 func (n named) Ties() int { return n.ties }
 
 // Name returns its name.
@@ -65,9 +65,9 @@ func Oracle() Policy {
 	}}
 }
 
-// OneStep returns the policy that uses the table to look one step ahead: at each decision it takes the action that is
-// best if no further action follows. If the table lacks that sequence, it takes the action that is best on average
-// over all continuations. It breaks ties at random.
+// OneStep returns the policy that looks one step ahead in the table: at each decision it takes the action that would be
+// best if no other action followed. If the table lacks the sequence without further actions, it takes the action that
+// is best on average over all continuations. It breaks ties at random.
 func OneStep() Policy {
 	return named{name: nameOneStep, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -134,9 +134,9 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 }
 
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
-// trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. If a tree does not offer
-// an action of the sequence, or has further decisions, the action is none. If several sequences have the smallest
-// regret, it averages them.
+// trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. The policy takes the action
+// none if a tree does not offer an action of the sequence, and at decisions after the sequence. If several sequences
+// have the smallest regret, it averages them.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
@@ -248,9 +248,9 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 	return t.Records[k].After[len(prefix)-1]
 }
 
-// Plateau returns the policy that takes one action at each decision if the loss before it fell by less than a bound,
-// and none otherwise. The action and the bound have the smallest mean regret over the given trees. If several pairs
-// of action and bound have the smallest mean regret, it averages these pairs.
+// Plateau returns a policy that waits for a plateau of the loss. At each decision it takes one action, always the same,
+// if the loss before the decision fell by less than a bound; otherwise it takes none. The action and the bound are the
+// pair with the smallest mean regret over the given trees. If several pairs tie, it averages them.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
@@ -364,8 +364,8 @@ const (
 // nameNever in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
-// Baselines returns the policies that need no learning, for tables with the actions of the given trees. The best fixed
-// policies are selected on these trees, from which a policy learns.
+// Baselines returns the policies that need no learning, for tables that have the same actions as the given trees. The
+// best fixed policies are selected on the given trees; learned policies are trained on the same trees.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare policies: got no tables; expected at least one")

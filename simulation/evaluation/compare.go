@@ -116,7 +116,7 @@ type Comparison struct {
 	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
 }
 
-// Compare scores candidates on trees. The reference of differences is the candidate against.
+// Compare scores candidates on trees. Differences are relative to the candidate that the argument against names.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {
@@ -254,8 +254,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean returns a policy's mean regret over the tables that were left out with a group, in points, and false if the
-// policy did not choose in all of these tables.
+// Mean returns a policy's mean regret, in points, over the tables that were left out with a group. It returns false if
+// the policy did not choose in all of these tables.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

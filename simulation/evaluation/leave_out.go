@@ -22,7 +22,7 @@ type Way struct {
 	Options []learning.Options
 }
 
-// LeaveOutOptions holds the options of the evaluation of policies on tables that they did not learn from.
+// LeaveOutOptions holds the options for evaluating policies on tables that were left out of their training.
 type LeaveOutOptions struct {
 	By       By       // groups of trees to leave out together; nil means ByScenario
 	Ways     []Way    // learning methods; empty means a single method with NewTransferOptions
@@ -84,7 +84,7 @@ func (o LeaveOutOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// LeftOut describes a group of tables that was left out, and the tables from which policies learned instead.
+// LeftOut describes a group of tables that was left out, and the other tables, from which policies learned.
 type LeftOut struct {
 	Group   string   `json:"group"`        // name of the group
 	Tables  []string `json:"tables"`       // names of the tables in the group
@@ -100,8 +100,8 @@ type LeaveOutReport struct {
 }
 
 // CompareLeftOut leaves each group of trees out in turn, trains policies on all other trees, and compares them on the
-// group with baselines that were selected on the other trees. The reference of differences is the best fixed sequence
-// of the other trees, unless the options name another.
+// group with baselines that were selected on the other trees. Differences refer to the best fixed sequence of the other
+// trees, unless the options name another baseline.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -194,8 +194,8 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns candidates for policies that differ only in their seed: the vote of all policies, if any,
-// and each policy alone. A single policy becomes one candidate without seeds.
+// SeedCandidates returns candidates for policies that differ only in their seed: the vote of all policies, if any, and
+// each policy alone. If there is only one policy, it returns a single candidate without seeds.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

@@ -23,8 +23,8 @@ const (
 // leastFreedom is the minimum degrees of freedom of a noise estimate.
 const leastFreedom = 3
 
-// Noise returns the standard deviation by chance alone of a sequence's accuracy in a table, in points, and the source
-// of the estimate.
+// Noise returns the noise of a table in points, and the source of the estimate. Noise is the standard deviation of a
+// sequence's accuracy due to chance.
 func Noise(t *tables.Table) (points float64, source string) {
 	seeds := paired(t)
 	if seeds.freedom == 0 {
@@ -107,9 +107,9 @@ func (s *pooled) add(group []float64) {
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
-// OracleRegret returns the expected regret of an oracle on a table of single runs, in points. The smoothed table counts
-// as the true accuracies, and the oracle takes its best sequence. Random tables are drawn from it by adding normal
-// noise with the given standard deviation in points.
+// OracleRegret returns the expected regret of an oracle on a table of single runs, in points. It treats the smoothed
+// accuracies as the true accuracies; the oracle takes the sequence with the highest true accuracy. It draws random
+// tables by adding normal noise with the given standard deviation, in points, to the true accuracies.
 func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
 	truth := simulation.Smoothed(t)
 	best := slices.Index(truth, slices.Max(truth))
@@ -141,8 +141,8 @@ const (
 	mostDraws    = 4000
 )
 
-// EstimateNoise estimates the noise of a table, and an oracle's regret for that noise multiplied by share. A share
-// below one corrects an estimate that is too high. Zero means one.
+// EstimateNoise estimates the noise of a table, multiplies it by share, and estimates an oracle's regret for this
+// noise. A share below one corrects an estimate that is too high; zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

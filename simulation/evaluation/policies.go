@@ -20,7 +20,7 @@ type StepPolicy interface {
 	Weigh(ctx context.Context, m Point) ([]float64, error)
 }
 
-// Point is a decision in a sequence, as a policy reads it.
+// Point is a decision in a sequence, in the form that a policy reads.
 type Point struct {
 	Prefix  []string       // actions so far
 	Actions []string       // choices in the order of the table
@@ -48,7 +48,7 @@ type follower struct {
 // Name returns its name.
 func (f follower) Name() string { return f.name }
 
-// Distribution returns all probability on the record at the end.
+// Distribution assigns probability 1 to the record that the policy reaches.
 func (f follower) Distribution(t *simulation.Tree) ([]float64, error) {
 	record, _, err := f.walk(t)
 	if err != nil {

@@ -26,11 +26,11 @@ func ByHeld(held []*simulation.Tree) By {
 // ByScenario leaves out one tree at a time.
 func ByScenario(t *simulation.Tree) string { return t.Name }
 
-// ByNetwork leaves out all trees with the same network at a time.
+// ByNetwork leaves out all trees with the same network together.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
 
-// ByDataset leaves out all trees with the same dataset at a time. Datasets with the same name and different images are
-// distinguished if the tables identify the images.
+// ByDataset leaves out all trees with the same dataset together. If the tables identify their images, datasets that
+// have the same name but different images count as different datasets.
 func ByDataset(t *simulation.Tree) string {
 	if t.Origin == nil || t.Origin.Data == "" {
 		return t.Dataset
@@ -38,7 +38,7 @@ func ByDataset(t *simulation.Tree) string {
 	return fmt.Sprintf("%s %.6s", t.Dataset, t.Origin.Data)
 }
 
-// ByBudget leaves out all trees with the same budget at a time.
+// ByBudget leaves out all trees with the same budget together.
 func ByBudget(t *simulation.Tree) string { return fmt.Sprintf("%g s", t.Budget) }
 
 // leaveOut visits each group of trees with all others.
@@ -102,9 +102,9 @@ func byPart(trees []*simulation.Tree) By {
 	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
 }
 
-// Tune selects options by cross-validation: it leaves out one part of the trees in turn and returns the index of the
-// options whose policies have the smallest regret on left-out trees. Regrets come from the smoothed tables, which are
-// less noisy, and are means over trees and seeds, in points.
+// Tune selects options by cross-validation. It leaves out each part of the trees in turn, and returns the index of the
+// options whose policies have the smallest regret on the left-out trees. Regrets are means over trees and seeds, in
+// points; they are computed from the smoothed tables, which are less noisy.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
 	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {

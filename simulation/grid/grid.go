@@ -16,8 +16,8 @@ import (
 
 // Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
 // only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock an
-// outcome is bit-identical to the outcome of its sequence run alone. Under the wall clock a sequence is charged the
-// time of its own segments, each once.
+// outcome is bit-identical to the outcome of its sequence run alone. Under the wall clock a sequence is charged only
+// for its own segments.
 type Grid struct {
 	Plan
 	Space    Space
@@ -55,7 +55,7 @@ func (p *Plan) Space() (Space, error) {
 	return g, err
 }
 
-// CountSequences counts the sequences of the tree. If every decision has the same choices, it lists them in the
+// CountSequences counts the sequences of the tree. If every decision has the same choices, it stores them in the
 // scenario. If there are more sequences than the design allows, it returns an error that states their number.
 func (p *Plan) CountSequences() error {
 	g, err := p.Space()
@@ -122,7 +122,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid returns a grid, which has not read any outcomes yet.
+// NewGrid creates a grid. It does not read outcomes yet.
 func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
@@ -159,8 +159,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the number of sequences and of segments in the design, for all seeds, as far as the networks alone
-// determine them.
+// Size returns the number of sequences and the number of segments in the design, for all seeds. It determines them from
+// the networks alone.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
@@ -287,7 +287,8 @@ type Worker struct {
 }
 
 // Work runs segments until none is left that this worker can run, or until ctx is cancelled. On cancellation it saves
-// the running segment, which another worker resumes; the error wraps trainer.ErrStopped or the error of ctx.
+// the running segment, so that another worker can resume it. The error then wraps trainer.ErrStopped or the error of
+// ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -66,11 +66,11 @@ func (g Space) follow(b *node) ([]*node, error) {
 	return b.children, nil
 }
 
-// Count returns the number of sequences and of their segments. It stops counting when there are more than most
-// sequences. At the last decision, all proposals are assumed to fit.
+// Count returns the number of sequences and of their segments. It stops counting when the number of sequences exceeds
+// the argument most. At the last decision, all proposals are assumed to fit.
 //
-// If kinds of actions are given, the action none always fits, so a tree has at least the number of sequences of its
-// first decisions. An oversized deep tree is therefore rejected early.
+// If kinds of actions are given, the action none always fits. The number of sequences therefore never decreases with
+// the number of decisions, and an oversized deep tree is rejected early.
 func (g Space) Count(most int) (sequences, segments int, err error) {
 	top := g
 	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {

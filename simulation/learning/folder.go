@@ -24,7 +24,7 @@ func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 // Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(Progress) {}
 
-// Row adds a row to the table learning.
+// Row adds a row to the table "learning".
 func (f *Folder) Row(r Row) error {
 	return f.Folder.Row(learn.Row{Seed: r.Seed, Step: r.Step, Values: r.values()})
 }

@@ -208,7 +208,8 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn trains one policy per seed, up to most policies at a time. The trees in held are for early stopping.
+// Learn trains one policy per seed. The argument most is the maximum number of policies that learn in parallel. The
+// trees in held are for early stopping.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}

@@ -29,8 +29,8 @@ func (r *Report) Err() error {
 	return fmt.Errorf("table %s: %w", r.Dir, r.Faults)
 }
 
-// Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. It returns
-// an error only if the folder cannot be read or, wrapping ErrNoTable, if it has no table.
+// Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. It returns an
+// error only if the folder cannot be read or has no table. Without a table, the error wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found
@@ -65,8 +65,8 @@ func (r *Report) assemble(s Scenario, all []found) error {
 }
 
 // Read reads a table. It may run while a writer adds records, so records may be missing: see Table.Complete. If parts
-// are unreadable or damaged, the table has the other parts, and the error wraps Faults, which lists the damage. The
-// table is nil if there is none.
+// are unreadable or damaged, the table contains the other parts. The error wraps Faults, which lists the damage. If the
+// folder has no table, the returned table is nil.
 func Read(fsys files.FS, dir string) (*Table, error) {
 	report, err := Check(fsys, dir)
 	if err != nil {

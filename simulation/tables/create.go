@@ -10,16 +10,16 @@ import (
 	"graft/internal/files"
 )
 
-// CreateOptions holds the options of the creation of a table's folder. The zero value is ready to use.
+// CreateOptions holds the options of Create. The zero value is ready to use.
 type CreateOptions struct {
 	// Force moves an existing folder aside, to PATH.1 or the next free number. False returns an error if the folder
 	// exists.
 	Force bool
 }
 
-// Create creates the folder of a new table, and its parent folders; Open adds records. If the folder is not empty,
-// the error wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create
-// the same table at once, even on several machines, one of them succeeds.
+// Create creates the folder of a new table, and its parent folders; Open adds records. If the folder is not empty, the
+// error wraps ErrExists. While a process writes a table in the folder, the error wraps files.ErrLocked instead. If
+// several processes create the same table at once, even on several machines, one of them succeeds.
 func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)

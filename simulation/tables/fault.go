@@ -88,7 +88,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s: %s: %s; %s", f.Place(), f.Kind, f.Text, f.Remedy)
 }
 
-// Faults lists the defects of a table. A Faults that is returned as an error is never empty.
+// Faults lists the defects of a table. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
 // Unwrap returns the faults, for errors.Is and errors.As.

@@ -31,8 +31,8 @@ func (t *Table) Choices(prefix []string) []string {
 	return found
 }
 
-// LeftAfter returns the time left after a prefix, in seconds. Sequences with this prefix were separate runs with
-// different times. As in the original system, the result is the time of the sequence that takes the first action at
+// LeftAfter returns the time left after a prefix, in seconds. Sequences with this prefix were separate runs, so their
+// times differ. As in the original system, LeftAfter returns the time of the sequence that takes the first action at
 // every later decision.
 func (t *Table) LeftAfter(prefix []string) float64 {
 	sequence := slices.Clone(prefix)
@@ -42,7 +42,8 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Repeated returns the record with one action at every decision, or nil if there is none.
+// Repeated returns the record of the sequence that takes the same action at every decision, or nil if the table lacks
+// it.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }

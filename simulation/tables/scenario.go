@@ -58,7 +58,7 @@ func (s Scenario) Validate() error {
 	return nil
 }
 
-// Printable reports whether a text can be stored as JSON and displayed unchanged.
+// Printable reports whether text can be stored as JSON and displayed unchanged.
 func Printable(text string) bool {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return true

@@ -108,8 +108,8 @@ type Table struct {
 	index   map[string]int // index of a sequence in Records
 }
 
-// New creates a table from records, which must form one tree: each sequence occurs once, all sequences have the same
-// length, every decision has a time, and every seed has an accuracy.
+// New creates a table from records. The records must form one tree: each sequence occurs once, and all sequences have
+// the same length. Every decision must have a time, and every seed an accuracy.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
 	var faults validate.Faults
@@ -208,7 +208,7 @@ func (t *Table) Find(sequence ...string) *Record {
 	return nil
 }
 
-// Index returns the index of a sequence in Records; negative if the table lacks it.
+// Index returns the index of a sequence in Records, or a negative number if the table lacks it.
 func (t *Table) Index(sequence ...string) int {
 	if k, ok := t.index[Tuple(sequence)]; ok {
 		return k
@@ -216,8 +216,9 @@ func (t *Table) Index(sequence ...string) int {
 	return -1
 }
 
-// Complete returns an error that names some missing sequences if the table lacks sequences of the scenario's actions.
-// If choices depend on the network, it compares the number of sequences with the expected number, if known.
+// Complete returns an error if the table does not contain all sequences of the scenario's actions. The error names some
+// of the missing sequences. If choices depend on the network, Complete only compares the number of sequences with the
+// expected number, if that is known.
 func (t *Table) Complete() error {
 	some, count := t.missing()
 	if gone := t.Expected - len(t.Records); len(t.Actions) == 0 && gone > 0 {
@@ -256,7 +257,8 @@ func (t *Table) missing() (some []string, count float64) {
 	return some, count
 }
 
-// Sequences returns the number of sequences of the scenario's actions, or zero if the choices depend on the network.
+// Sequences returns the number of possible sequences of the scenario's actions, or zero if the choices depend on the
+// network.
 func (s Scenario) Sequences() float64 {
 	if len(s.Actions) == 0 {
 		return 0

@@ -77,7 +77,8 @@ func (w *Writer) heal(s *segment) error {
 // nothing. If the table has a different outcome of the same cause, or the same run under a different key, the error
 // wraps ErrConflict.
 //
-// After any other error the record may not be committed. Earlier commits are safe, and Append can be called again.
+// After any other error the record may or may not be committed. Earlier commits are safe, and Append can be called
+// again.
 func (w *Writer) Append(key string, r Record) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

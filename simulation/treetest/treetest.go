@@ -73,8 +73,8 @@ func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	return trees
 }
 
-// FromAccuracies returns a tree of two decisions, each between two actions, with the given accuracies in points, one
-// list per sequence.
+// FromAccuracies returns a tree of two decisions with two actions each. Each list holds the accuracies of one sequence,
+// in points.
 func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2,
 		Actions: []string{"deepen:0", "none"}}

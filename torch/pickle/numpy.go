@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// Array is a NumPy array of plain numbers. While it is read, it starts as the zero value and is filled by Build.
+// Array is a NumPy array of plain numbers. Reading creates the zero value, then fills it with Build.
 type Array struct {
 	// DType is NumPy's type string: byte order, kind and bytes per number, such as "<f4", ">i2" or "|u1".
 	DType string
@@ -19,8 +19,8 @@ type Array struct {
 	Data []byte
 }
 
-// NumPy returns constructors, for Options.Constructors, that read arrays and single numbers of plain types in the
-// forms of NumPy 1 and 2. Arrays of objects, texts and records cause an error.
+// NumPy returns constructors that read arrays and single numbers of plain types, for use in Options.Constructors. They
+// support the formats of NumPy 1 and 2. Arrays of objects, strings and records cause an error.
 func NumPy() map[string]Constructor {
 	made := map[string]Constructor{"numpy.dtype": newDType}
 	for _, core := range []string{"numpy.core", "numpy._core"} {

@@ -14,14 +14,14 @@ const (
 // change args.
 type Constructor func(args Tuple) (any, error)
 
-// Builder is implemented by values that accept the state that a pickle attaches to an object after creating it.
-// Values from a Constructor may implement it. For all other objects, such a state is an error.
+// A pickle can attach a state to an object after creating it. Builder is implemented by values that accept such a
+// state. Values from a Constructor may implement it. For any other object, a state is an error.
 type Builder interface {
 	Build(state any) error
 }
 
-// Options limits the functions that a pickle can call and its size. The zero value allows only plain values and uses
-// the default limits.
+// Options limits the size of a pickle and the functions that it can call. The zero value allows only plain values and
+// uses the default limits.
 type Options struct {
 	// Constructors holds the Python functions and classes that a pickle may call, by "module.name". OrderedDict, set,
 	// frozenset, bytearray and _codecs.encode are always allowed. Nil adds none.

@@ -31,10 +31,10 @@ type Persistent struct {
 	ID any
 }
 
-// Write writes one pickle of protocol 2, which every Python since 2.3 reads and PyTorch's restricted reader
-// (weights_only) accepts. It accepts the plain values that Read returns, except sets, and also Reduce, Persistent and
-// int; all other types are errors. The State of a Dict is not written. Equal values produce equal bytes. Nothing is
-// memoized: a value that occurs twice is written twice.
+// Write writes one pickle of protocol 2. Every Python since 2.3 can read it, and PyTorch's restricted reader
+// (weights_only) accepts it. The value can contain the plain values that Read returns, except sets, and also Reduce,
+// Persistent and int. All other types are errors. The State of a Dict is not written. Equal values produce equal bytes.
+// Nothing is memoized: a value that occurs twice is written twice.
 func Write(w io.Writer, value any) error {
 	out := &writer{w: bufio.NewWriter(w)}
 	out.bytes(0x80, 2)

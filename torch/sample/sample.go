@@ -23,7 +23,7 @@ type Named struct {
 }
 
 // Classifier consists of two convolutions, each with BatchNorm, ReLU and an average pool, and a linear layer. The scope
-// that New got owns its weights.
+// passed to New owns its weights.
 type Classifier struct {
 	Params []*torch.Tensor // parameters to train
 	State  []Named         // all tensors, in PyTorch's order
@@ -84,7 +84,7 @@ func (c *Classifier) norm(name string) torch.BatchNorm {
 	}
 }
 
-// Program creates a program of the classifier.
+// Program creates the program that runs the classifier.
 func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	var b torch.Builder
 	x := b.Activate(b.BatchNorm(b.Conv2D(b.Input(), c.conv[0], c.bias[0], torch.Plane{}), c.norms[0]), torch.ReLU, 0)
@@ -100,8 +100,8 @@ func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})
 }
 
-// Stripes returns noisy images with horizontal waves whose period depends on the class: a network learns them in
-// seconds, but cannot guess them.
+// Stripes returns noisy images with horizontal waves whose period depends on the class. A network learns to classify
+// them in seconds, but not by chance.
 func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
 	rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)

@@ -2,7 +2,7 @@ package weights
 
 import "fmt"
 
-// DType is the type of a tensor's items. The zero value, Invalid, is no type.
+// DType is the type of a tensor's items. The zero value, Invalid, is not a valid type.
 type DType int
 
 // The types of items that all formats support.

@@ -35,7 +35,7 @@ func readFile(file files.File, opt Options) (*Set, error) {
 	return ReadFrom(file, info.Size(), opt)
 }
 
-// ReadFrom reads weights in any format from r, which has size bytes.
+// ReadFrom reads weights in any format from r; size is the length of the content in bytes.
 func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	kind, err := Detect(r, size)
 	if err != nil {

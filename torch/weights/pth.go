@@ -25,8 +25,8 @@ const maxSmallRecord = 64
 // maxPickleRecord limits data.pkl; see the limits of package pickle.
 const maxPickleRecord = 256 << 20
 
-// ReadPTH reads PyTorch's zip format, which torch.save writes since 1.6. Every tensor is read to the CPU, regardless of
-// its original device.
+// ReadPTH reads PyTorch's zip format, which torch.save has written since version 1.6. Every tensor is read to the CPU,
+// regardless of its original device.
 func ReadPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readPTH(r, size, opt.withDefaults(size))
 	return set, doing("reading the zip format of PyTorch", err)

@@ -39,7 +39,7 @@ func (s *Set) Find(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// Validate checks every tensor, and that their names are unique.
+// Validate checks every tensor, and checks that tensor names are unique.
 func (s *Set) Validate() error {
 	seen := make(map[string]bool, len(s.Tensors))
 	for _, t := range s.Tensors {

@@ -9,8 +9,8 @@ import (
 	"graft/model/graph"
 )
 
-// Meaning describes an axis in a few words, such as "heads of the attention in blocks.0", from the operators that use
-// it. It is empty if no tensor has the axis in its rows.
+// Meaning describes an axis in a few words, such as "heads of the attention in blocks.0". It derives the description
+// from the operators that use the axis. The description is empty if the axis has no name.
 func (a *Axes) Meaning(axis *Term) string {
 	name, _, _ := strings.Cut(a.Name(axis), "/")
 	if name == "" {
@@ -57,8 +57,8 @@ func (m *meaning) items() (list []string) {
 	return list
 }
 
-// ListItem returns the outermost list item that contains the module at a path, such as blocks.3; empty if there is
-// none.
+// ListItem returns the outermost list item that contains the module at a path, such as blocks.3. It returns an empty
+// string if there is none.
 func ListItem(path string) string {
 	parts := strings.Split(path, ".")
 	for k, part := range parts[1:] {

@@ -24,7 +24,7 @@ type Axes struct {
 	added   map[string]bool       // tensors that are added or joined to values, such as positions
 }
 
-// Use is an operator that combines the places along an axis, such as a sum.
+// Use is an operator that combines the values along an axis, such as a sum.
 type Use struct {
 	Node int // index of the operator's node in the graph
 	Kind UseKind
@@ -43,7 +43,7 @@ const (
 	Looks                     // looks up rows of an embedding, whose number is the size of the axis
 )
 
-// Read infers the terms of a graph. If an operator has no rule, the axes of its inputs and results cannot change.
+// Read infers the terms of a graph. If an operator has no rule, the axes of its inputs and results are fixed.
 func Read(g *graph.Graph) (*Axes, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

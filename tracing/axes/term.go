@@ -54,7 +54,7 @@ func composite(kind Kind, parts []*Term) *Term {
 	return t
 }
 
-// Find returns the term that represents all terms that were merged with this one.
+// Find returns the term that represents this term and all terms merged with it.
 func (t *Term) Find() *Term {
 	for t.root != nil {
 		t = t.root
@@ -62,10 +62,10 @@ func (t *Term) Find() *Term {
 	return t
 }
 
-// Factors returns the factors of a product, including nested factors. For another term it returns the term itself.
+// Factors returns the factors of a product, including nested factors. For any other term it returns the term itself.
 func (t *Term) Factors() []*Term { return t.flat(Product) }
 
-// Summands returns the summands of a sum, including nested summands. For another term it returns the term itself.
+// Summands returns the summands of a sum, including nested summands. For any other term it returns the term itself.
 func (t *Term) Summands() []*Term { return t.flat(Sum) }
 
 func (t *Term) flat(kind Kind) []*Term {

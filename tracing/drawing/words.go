@@ -80,8 +80,7 @@ func advance(r rune) int {
 	}
 }
 
-// Caption returns a layer's name in PyTorch, and the sizes that do not follow from its shapes. It is empty if there
-// are no such sizes.
+// Caption returns PyTorch's name of a layer, and the sizes to show next to it. The sizes may be empty.
 func Caption(l model.Layer) (kind, sizes string) {
 	kind, arguments, _ := strings.Cut(strings.TrimSuffix(l.String(), ")"), "(")
 	switch layer := l.(type) {

@@ -17,7 +17,7 @@ const (
 	Surgery  Kind = "operations"
 )
 
-// Work is a number of equal operations to charge to a clock.
+// Work is a number of identical operations to charge to a clock.
 type Work struct {
 	Kind    Kind
 	Count   int            // number of operations
@@ -65,7 +65,7 @@ func (v *Virtual) Begin() {}
 // Spend advances the clock by the cost of work.
 func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
 
-// Cost returns the time of work by the profile.
+// Cost returns the cost of work according to the profile.
 func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }
@@ -73,10 +73,10 @@ func (v *Virtual) Cost(w Work) time.Duration {
 // Watts returns the electrical power of the profile's device; zero means unknown.
 func (v *Virtual) Watts() float64 { return v.Profile.Watts }
 
-// Knows returns an error if the profile has no cost for work.
+// Knows returns an error if the profile lacks the cost of work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// Knows returns an error if a clock needs the cost of work and does not have it.
+// Knows returns an error if the clock needs the cost of work from a profile and the profile lacks it.
 func Knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

@@ -24,7 +24,7 @@ type Profile struct {
 	Measured []Measurement // measured networks
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the profile's name and a one-line description.
 func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
 
 // MostRows is the maximum batch size, far above any useful batch size.
@@ -46,8 +46,8 @@ type Provenance struct {
 	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
 }
 
-// Measurement is the measured time of a network with a batch. Times are medians in seconds, and spreads are half the
-// interquartile ranges.
+// Measurement is the measured time of a network with a batch size. Times are medians in seconds, and spreads are half
+// the interquartile ranges.
 type Measurement struct {
 	Network      string           // name of the network before Actions
 	Actions      []net2net.Action // actions applied to the network; nil means none
@@ -70,7 +70,7 @@ func (m Measurement) String() string { return subjectText(m.Network, m.Actions) 
 // EnsureDefaults fills unset fields.
 func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersion) }
 
-// Validate returns every invalid value. A fault of a measurement is an ItemFault.
+// Validate returns every invalid value. An invalid measurement is reported as an ItemFault.
 func (p *Profile) Validate() error {
 	var faults validate.Faults
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+
@@ -197,7 +197,7 @@ func (p *Profile) Knows(w Work) error {
 	return err
 }
 
-// Closed reports whether the profile has measured networks only, without rates.
+// Closed reports whether the profile has no rates and therefore covers only measured networks.
 func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
 
 // WidthIsFree reports whether a wider layer takes no additional time because the rates charge neither operations nor

@@ -34,8 +34,8 @@ var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvN
 	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
 // Subjects returns the networks that are measured by default, for an input shape and a number of classes. They are
-// networks of the zoo, and a variant of each that is deepened once and a variant that is widened once, so that the
-// cost of adaptation is measured and not estimated.
+// networks of the zoo and two variants of each: one deepened once, and one widened once. The cost of adaptation is
+// therefore measured and not estimated.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {
@@ -53,8 +53,8 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	return all, nil
 }
 
-// Adapted returns variants of a network, deepened or widened once, with up to ways variants of each kind, at evenly
-// spread blocks and layers.
+// Adapted returns variants of a network, deepened or widened once, at evenly spread blocks and layers. The argument
+// ways is the maximum number of variants of each kind.
 func Adapted(of Subject, ways int) ([]Subject, error) {
 	proposals, err := net2net.Proposals(of.Network)
 	if err != nil {

@@ -16,7 +16,7 @@ type Wall struct {
 }
 
 // NewWall starts a wall clock at a point in the budget: zero for a new job, the time of the checkpoint for a resumed
-// job. The function now reads the machine's time.
+// job. It reads the machine's time with the function now.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}
@@ -57,9 +57,10 @@ func (w *Wall) Spend(work Work) {
 // evaluation runs forward only, training also runs backward, which costs two forward passes.
 const evaluationShare = 0.5
 
-// Cost returns the recent time of the same kind of work plus its variation, scaled up by the operations of a larger
-// network and the rows of a larger batch. The cost of an evaluation also includes the time lost before it and before
-// the last steps. Before the first evaluation, it is estimated from steps.
+// Cost returns the recent time of the same kind of work, plus its variation. It scales the time up by the operations of
+// a larger network and by the rows of a larger batch. The cost of an evaluation includes the time that is typically
+// lost before the evaluation and before the last steps. Before the first evaluation, the cost of an evaluation is
+// estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)

@@ -2,7 +2,7 @@ package goodput
 
 import "math"
 
-// Measured holds the times of a step that were measured on given devices.
+// Measured holds the times of a step, measured on one set of devices.
 type Measured struct {
 	// number of nodes, number of devices, and number of examples that a device computes at once
 	Nodes, Devices, Device int

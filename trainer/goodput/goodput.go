@@ -25,8 +25,8 @@ func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 // candidates is the number of batch sizes that Best compares.
 const candidates = 50
 
-// Best returns the highest goodput of 50 batch sizes, spaced evenly on a logarithmic scale, and the division of that
-// batch among the devices. It is zero if no size is within the limits.
+// Best returns the highest goodput and the batch that reaches it, as divided among the devices. It compares 50 batch
+// sizes that are evenly spaced on a logarithmic scale. The goodput is zero if no size is within the limits.
 func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	network := j.Speed.network(nodes, devices)
 	best = -1
@@ -80,8 +80,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides a device's examples of a step into turns that fit its memory. If twice is true, there are at least
-// two turns, since gradient noise is measured between turns or between devices.
+// Split divides the examples that a device processes in a step into turns that fit its memory. With twice, it returns
+// at least two turns, since gradient noise is measured between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -94,8 +94,8 @@ func (l Limits) Split(device float64, twice bool) Batch {
 // ceil rounds up, except for a rounding error above an integer.
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
-// Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in
-// at least two turns; if twice is true, it takes every batch in at least two turns.
+// Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in at
+// least two turns. With twice, this applies to every batch.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)

@@ -66,7 +66,7 @@ func (a Average) Moments() Moments {
 	return Moments{max(0, a.Square/a.Weight), max(0, a.Variance/a.Weight)}
 }
 
-// Noise returns the noise for a smallest batch of least examples.
+// Noise returns the noise for a smallest batch with the given number of examples.
 func (a Average) Noise(least int) Noise {
 	m := a.Moments()
 	return Noise{Square: m.Square, Variance: m.Variance / float64(least)}

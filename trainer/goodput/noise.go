@@ -7,8 +7,8 @@ type Noise struct {
 	Variance float64 // variance of the smallest batch's gradient, summed over parameters
 }
 
-// Gain returns the progress of a step, in steps of the smallest batch. Scale is the step's batch divided by the
-// smallest batch.
+// Gain returns the number of steps on the smallest batch that make as much progress as one step. Scale is the step's
+// batch divided by the smallest batch.
 func (n Noise) Gain(scale float64) float64 {
 	if most := n.Variance/scale + n.Square; most > 0 {
 		return (n.Variance + n.Square) / most

@@ -11,10 +11,11 @@ import (
 	"graft/torch"
 )
 
-// Follow runs a follower: a process that trains together with a job's leader. It loads the same images onto its
-// device, then executes and answers orders until the orders end, as they do when the leader is gone. Call it in a
-// scope of [torch.With], which keeps it on one thread. The address is the address of this process if the leader runs on
-// another machine, otherwise empty. After ctx is cancelled, the follower leaves between two orders.
+// Follow runs a follower: a process that trains together with a job's leader. It loads the same images onto its device,
+// then executes and answers orders. It returns when the stream of orders ends, for example because the leader is gone.
+// Call it in a scope of [torch.With], which keeps it on one thread. If the leader runs on another machine, address is
+// the address of this process; otherwise it is empty. After ctx is cancelled, the follower finishes the current order
+// and leaves.
 func Follow(ctx context.Context, r Replica, address string, orders io.Reader, answers io.Writer) error {
 	next, replies := read(ctx, orders)
 	f := &follower{ctx: ctx, replica: r, leader: &leaderLink{out: json.NewEncoder(answers), replies: replies},

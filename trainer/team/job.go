@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Job is the leader's job as a team uses it.
+// Job is the interface through which a team uses the leader's job.
 type Job interface {
 	// Devices returns the number of devices in the allocation.
 	Devices() int

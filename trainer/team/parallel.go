@@ -79,13 +79,13 @@ func (p Parallel) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Slurm returns the port of task 0, and whether the tasks of srun train together.
+// Slurm returns the port of task 0, and reports whether the tasks of one srun command train together.
 func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Listen, "slurm:") }
 
 // most is the maximum number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
-// Wanted returns the number of processes for a number of devices.
+// Wanted returns the number of processes to run on a number of devices.
 func (p Parallel) Wanted(devices int) int {
 	switch {
 	case !p.On:

@@ -28,8 +28,8 @@ type Process interface {
 	Wait() error
 }
 
-// AnswerFile is the file descriptor to which a process started by a Program writes its answers. It reads orders from
-// its standard input.
+// AnswerFile is the file descriptor to which a process started by a Program writes its answers. The process reads
+// orders from its standard input.
 const AnswerFile = 3
 
 // Program is a [Starter] that runs a program. Path and Args are required.

@@ -64,7 +64,7 @@ func (s *seat) Write(p []byte) (int, error) {
 	return s.guest.conn.Write(p)
 }
 
-// Close ends the orders.
+// Close ends the stream of orders to the follower.
 func (s *seat) Close() error {
 	s.leave.Do(func() { close(s.left) })
 	<-s.came

@@ -48,8 +48,8 @@ func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	return t, nil
 }
 
-// Gather dismisses surplus members and starts missing members. It does not restart a member before the member has done
-// some work or the allocation changes. It runs between steps; if ctx is cancelled, it stops waiting for members.
+// Gather dismisses surplus members and starts missing members. A member that ends before it has done any work is not
+// restarted until the allocation changes. It runs between steps; if ctx is cancelled, it stops waiting for members.
 func (t *Team) Gather(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -174,9 +174,8 @@ func (t *Team) Crew() int {
 	return 1 + len(t.working())
 }
 
-// Call executes work together with all ready members, or alone if there are none. Members receive the order as JSON.
-// If a process is lost, the other processes form a new group and repeat the work. Work that failed because of the
-// loss has changed nothing.
+// Call executes work together with all ready members, or alone if there are none. Members receive the order as JSON. If
+// a process is lost, the other processes form a new group and repeat the work. The failed attempt changes nothing.
 func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	if t == nil {
 		return work(nil)
@@ -189,7 +188,7 @@ func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	}
 }
 
-// Size returns the number of processes in the last group; one if the leader works alone.
+// Size returns the number of processes in the last group, or one if the leader works alone.
 func (t *Team) Size() int {
 	if t == nil {
 		return 1

@@ -18,8 +18,8 @@ func newOrdered(key func(j *elastic.Job) float64) *ordered {
 	return &ordered{key: key, keys: map[*elastic.Job]float64{}}
 }
 
-// Schedule implements [elastic.Scheduler]. A job that gets less than its maximum does not block later jobs: the next
-// slot starts without tasks, so the tasks of later jobs delay no other job.
+// Schedule implements [elastic.Scheduler]. A job that gets less than its maximum does not block later jobs. Every slot
+// starts without tasks, so a later job that starts now cannot delay this job in the next slot.
 func (o *ordered) Schedule(w *elastic.World) {
 	o.sort(w.Jobs())
 	for _, j := range o.jobs {

@@ -129,7 +129,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// SettingOf describes the cluster from which schedulers learn, or on which they run.
+// SettingOf describes the cluster on which schedulers learn or run.
 func SettingOf(o elastic.Options) study.Setting {
 	return study.NewSetting(map[string]any{"nodes": o.Nodes, "cpus_per_node": o.PerNode[elastic.CPU],
 		"gpus_per_node": o.PerNode[elastic.GPU], "max_workers": o.Most, "slot_seconds": o.Slot})
@@ -154,7 +154,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes the inputs that results depend on and that are not keys.
+// Contents writes the inputs, other than keys, that results depend on.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {

@@ -114,7 +114,7 @@ func (p *Profile) cyclic() int {
 }
 
 // Order returns the indexes 0 to n-1 in topological order, by Kahn's algorithm (Communications of the ACM 5, 1962) with
-// a FIFO queue. Indexes on a cycle, or behind one, are left out.
+// a FIFO queue. Indexes on a cycle or downstream of one are left out.
 func Order(n int, edges [][2]int) []int {
 	waits := make([]int, n)
 	next := make([][]int, n)

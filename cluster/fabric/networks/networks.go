@@ -24,8 +24,9 @@ const maxBatch = 1 << 20
 const valueBytes = 4
 
 // Profile creates the profile of a network: its input, a node for each layer in running order, and a node for each sum
-// and concatenation. A layer that runs twice has two nodes, and the first has its parameters. Step times come from the
-// device's profile, whose rates divide them among layers. The backward time includes the optimizer.
+// and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step times
+// come from the device's profile; the profile's rates divide a step time among the layers. The backward time includes
+// the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	if o.Batch == 0 {
 		o.Batch = 64

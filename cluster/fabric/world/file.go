@@ -148,7 +148,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes the inputs that results depend on and that are not keys.
+// Contents writes the inputs, other than keys, that results depend on.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)

@@ -45,8 +45,8 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.Learn, seed)
 }
 
-// Setting describes the cluster at the first point. Schedulers learn from different episodes than the episodes on
-// which they are compared.
+// Setting describes the cluster at the first point. Schedulers are not compared on the episodes from which they
+// learned.
 func (f *File) Setting() study.Setting { return f.settingAt(&f.points()[0]) }
 
 func (f *File) settingAt(p *point) study.Setting {

@@ -29,7 +29,7 @@ type simulations struct {
 // mostStates bounds the states that a search visits.
 const mostStates = 100_000
 
-// Prepare searches for the plans of the scheduler Exact, if it is requested. A search that is too large fails the study
+// Prepare searches for the plans of the scheduler Exact, if it is requested. If a search is too large, the study fails
 // before it begins.
 func (s *simulations) Prepare(ctx context.Context, _ study.Env, _ bool) error {
 	if !slices.Contains(s.Schedule.Schedulers, Exact) {

@@ -72,7 +72,7 @@ func (e Executor) Validate() error {
 	return errors.Join(faults...)
 }
 
-// GPUs reports whether tasks may run on GPUs, and whether they must.
+// GPUs reports whether tasks may run on GPUs, and whether they must run on GPUs.
 func (e *Executor) GPUs() (may, must bool) {
 	return e.Devices != onCPU, e.Devices == onGPU || len(e.UUIDs) > 0
 }
@@ -100,7 +100,7 @@ func (f *File) Jobs() ([]execute.Job, error) {
 	return jobs, nil
 }
 
-// Execution returns the options of an executor on devices.
+// Execution returns the options of an executor that runs the file's tasks on the given devices.
 func (f *File) Execution(fsys files.FS, devices []execute.Device) execute.Options {
 	o := f.Machine.options()
 	return execute.Options{Files: fsys, Kind: f.scheduler(), Scheduling: f.Schedule.options(f.Schedule.Seed, 0),
@@ -122,8 +122,8 @@ func (f *File) scheduler() node.Kind {
 	return kind
 }
 
-// Slots returns the devices of a machine without GPUs: one slot per configured GPU, among which the available
-// processors are divided. Slots share processors if there are fewer processors than slots.
+// Slots returns the devices of a machine without GPUs: one slot per configured GPU. The available processors are
+// divided among the slots. Slots share processors if there are fewer processors than slots.
 func (f *File) Slots(processors []int) (slots []execute.Device) {
 	devices := f.Machine.options().Devices
 	for k, d := range devices {

@@ -8,8 +8,8 @@ import (
 	"graft/internal/random/twister"
 )
 
-// Random is the Mersenne Twister with NumPy's distributions. Its binary state does not include the second number of a
-// pair that NormFloat64 has drawn.
+// Random is the Mersenne Twister with NumPy's distributions. NormFloat64 draws pairs of numbers; the binary state does
+// not include a second number that is not used yet.
 type Random struct {
 	twister.Random
 	waiting bool    // normal is the next number

@@ -34,8 +34,8 @@ const (
 // machineShare is the maximum part of the machine's memory for a network.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph with a given need. The flag gradients states whether the trial
-// computes gradients. The upper bound machine is the memory of the machine in bytes; zero means unknown.
+// EnsureDefaults fills in the limits for a graph with a given need. If gradients is true, the trial computes gradients.
+// The limits stay below machine, the machine's memory in bytes; zero means unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)

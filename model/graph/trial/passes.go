@@ -21,7 +21,7 @@ var passed = struct {
 const mostPassed = 1000
 
 // Passes runs a graph with its gradients in a trial, on zeros of the example's shape. It returns the reason why the
-// graph must not run in this process. Nil weights mean zeros. A graph is tried only once.
+// graph must not run in this process. If the weights are nil, it uses zeros. A graph is tried only once.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()

@@ -57,8 +57,8 @@ type File struct {
 	baselines               []elasticworld.Scheduler
 }
 
-// WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated
-// workloads, whose jobs have uniformly drawn types. Zero values take the settings of workload.traces, if given.
+// WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated workloads.
+// Jobs of generated workloads have uniformly drawn types. Zero values mean the settings of workload.traces, if given.
 type WorkloadOptions struct {
 	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission:
 	// first the training workloads, then validation, then test. Jobs submitted within a slot after the end of a part

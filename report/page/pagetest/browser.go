@@ -339,7 +339,7 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 // mostFaults is the number of consecutive errors that Until accepts.
 const mostFaults = 50
 
-// Until waits until a script, the condition, returns true. The script may fail in the meantime, because a page that is
+// Until waits until the script condition returns true. The script may fail in the meantime, because a page that is
 // opening has no content yet.
 func (b *Browser) Until(condition string) error {
 	for faults := 0; ; {
