@@ -94,7 +94,7 @@ func (o AdaptOptions) rehearsed() bool {
 	return use == OneAction || use == ActionsInOrder
 }
 
-// Decider creates the decider that the section adapt describes.
+// Decider creates the decider that the adapt section describes.
 func (j *Job) Decider() (decider.Decider, error) {
 	if err := j.Adapt.Validate(); err != nil {
 		return nil, fmt.Errorf("make the decider: %w", err)

@@ -39,8 +39,8 @@ var JobKind = &Kind{
 			"have their own files.\n"},
 }
 
-// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. With all
-// defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
+// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. By
+// default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
 	Network NetworkOptions  // Network to train, and its initial weights.
@@ -133,7 +133,7 @@ func (j *Job) Options() trainer.Options {
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
-// epochs. Of data and weights, it covers only the names.
+// epochs. For data and weights, it covers only the names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {

@@ -54,8 +54,8 @@ type Kind struct {
 	Page    Page
 }
 
-// Kinds lists the kinds of files in the order of the reference page. A file has the first kind with one of its
-// sections; otherwise it is a job.
+// Kinds lists the kinds of files in the order of the reference page. A file belongs to the first kind that has one of
+// the file's sections; a file without such a section is a job.
 func Kinds() []*Kind {
 	first, last := registeredKinds()
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind}

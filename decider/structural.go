@@ -37,8 +37,8 @@ type Structural struct {
 // Member holds the tensors of one member of an ensemble.
 type Member [][]float64
 
-// StructuralOptions holds the options of the decisions of a structural policy. The zero value takes the most likely
-// action among the learned kinds.
+// StructuralOptions determines how a structural policy decides. The zero value takes the most likely action among the
+// learned kinds.
 type StructuralOptions struct {
 	// choices; actions that do not fit are skipped; empty means all actions of Kinds, and none
 	Actions []net2net.Action
@@ -221,8 +221,8 @@ func (p *Structural) Fits(n *model.Network) error {
 		"that fit, or use another policy or network", p.weighs(), n.Name())
 }
 
-// Unlearned returns the given kinds of actions that are missing in the policy's training data. For an untrained policy
-// it returns none.
+// Unlearned returns the given kinds of actions that are missing from the policy's training data. For an untrained
+// policy it returns none.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil

@@ -109,7 +109,7 @@ func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	return p, nil
 }
 
-// StructuralOf returns the policy in the content of a file.
+// StructuralOf reads a policy from the content of a file.
 func StructuralOf(set *weights.Set) (*Structural, error) {
 	header, err := parseStructural(set)
 	if err != nil {

@@ -42,8 +42,8 @@ type Drawing struct {
 	Picks [][]int
 }
 
-// Drawings holds several networks as tensors. Smaller networks are padded to the size of the largest with tokens that
-// have no edges.
+// Drawings holds several networks as tensors. Smaller networks are padded, with tokens that have no edges, to the size
+// of the largest network.
 type Drawings struct {
 	Picks int // number of picks per network; missing picks are empty
 

@@ -68,7 +68,7 @@ func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFig
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)
 }
 
-// UpdatePPOBy works like UpdatePPO, but with given advantages, and with given returns as targets of the values. If
+// UpdatePPOBy works like UpdatePPO, but with given advantages, and with given returns as targets for the values. If
 // returns is nil, values are not trained.
 func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions,
 	random *rand.Rand) (f PPOFigures, err error) {

@@ -24,8 +24,8 @@ type SetOptions struct {
 // Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of the state, as
 // pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates do not
 // matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
-// candidates. A candidate that did not change since the previous state is not embedded again: most actions change one
-// of many jobs.
+// candidates. A candidate that has not changed since the previous state is not embedded again, since most actions
+// change only one of many jobs.
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value

@@ -141,7 +141,7 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Pair is a height and a width. Single reports whether it was given as one number, which affects the text that
+// Pair is a height and a width. Single reports whether the pair was given as one number, which affects the text that
 // PyTorch prints.
 type Pair struct {
 	H, W   int

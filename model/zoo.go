@@ -11,7 +11,7 @@ import (
 	"graft/model/graph"
 )
 
-// ZooOptions holds the options of the input and output of a network of the zoo.
+// ZooOptions holds the options for the input and output of a network of the zoo.
 type ZooOptions struct {
 	Classes int   // number of classes; zero means the entry's default
 	Input   Shape // shape of one example; nil means the entry's default
@@ -36,7 +36,7 @@ type ZooEntry struct {
 // Listing returns the name and its line of help.
 func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
 
-// IsGraph reports whether the network runs as a graph; other networks run as trees of layers.
+// IsGraph reports whether the network runs as a graph of operators; other networks run as trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
 // ZooEntries lists the zoo: the networks of the original experiments, then common networks.

@@ -94,8 +94,8 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	return plan, nil
 }
 
-// Meaning describes the axis that an action widens in a network that runs as a graph. It is empty for other actions and
-// networks.
+// Meaning describes the axis that an action widens in a network that runs as a graph of operators. It is empty for
+// other actions and networks.
 func Meaning(n *model.Network, a Action) string {
 	if n.Graph == nil || a.Kind != "widen" {
 		return ""

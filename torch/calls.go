@@ -99,9 +99,9 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls writes the index of each call as a line to a file descriptor before the call runs, for all programs of
-// this process, so another process can tell which call ended it. Calls that run only in train mode are not counted. A
-// negative descriptor turns the trace off.
+// TraceCalls makes all programs of this process write the index of each call, as a line, to a file descriptor before
+// the call runs. If a call ends the process, another process can thus tell which call it was. Calls that run only in
+// train mode are not counted. A negative descriptor turns the trace off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err

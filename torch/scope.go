@@ -122,7 +122,7 @@ func (s *Scope) free(tensors []*Tensor) {
 	}
 }
 
-// Keep moves tensors from this scope to another scope, into, which then owns them.
+// Keep moves tensors from this scope to the scope into. The tensors then belong to that scope.
 func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t.handle == nil || t.scope != s || !into.open {

@@ -43,7 +43,7 @@ func (b *Block) first(is func(model.Layer) bool) *Layer {
 	return nil
 }
 
-// Activation returns the activation that produces the block's output, and false if another layer does.
+// Activation returns the activation that produces the block's output, and false if another layer produces it.
 func (b *Block) Activation() (model.Activation, bool) {
 	if !b.Ends || len(b.Layers) == 0 {
 		return model.Activation{}, false
@@ -144,8 +144,8 @@ func (r *reader) end() {
 	r.run = nil
 }
 
-// Block finds a block by its name, by its number, or by its former name, which is now the name of the group of blocks
-// that grew from it.
+// Block finds a block by its name, by its number, or by its former name. A former name is now the name of the group of
+// blocks that grew from the block.
 func (t *Trace) Block(name string) (*Block, error) {
 	for _, b := range t.Blocks {
 		if b.Name == name {

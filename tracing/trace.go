@@ -30,7 +30,8 @@ type Edge struct {
 	Parts []Part      // runs of channels on the edge, in order
 }
 
-// Part is a run of channels in one space. Each unit of the space has Channels/Units consecutive channels in it.
+// Part is a range of consecutive channels in one space. Each unit of the space has Channels/Units consecutive channels
+// in it.
 type Part struct {
 	Space    *Space
 	Channels int

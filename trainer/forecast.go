@@ -9,7 +9,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Forecast holds the inputs that determine what a job on a virtual clock will do before it trains.
+// Forecast holds the inputs for predicting the work of a job on a virtual clock before the job trains.
 type Forecast struct {
 	Timeline             Timeline
 	Profile              *clock.Profile

@@ -53,7 +53,7 @@ func (r *Request) finish(err error) {
 // Pending are safe for concurrent use.
 //
 // A change has the same results as the same change in the timeline. The job asks for its allocation before each
-// operation. Between a query that found no change and the next change, its clock must have advanced.
+// operation. After a query that found no change, it applies no change until its clock has advanced.
 type Live struct {
 	Planned
 	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock

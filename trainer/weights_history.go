@@ -18,7 +18,7 @@ type WeightsHistory struct {
 	Accuracy *float64      // test accuracy after the last epoch, from 0 to 1; nil if it was not recorded
 }
 
-// WeightsHistoryReader reads the records about weights, which are a file, or a folder of weights and records. The
+// WeightsHistoryReader reads the records about weights. The weights are a file, or a folder of weights and records. The
 // argument runtimes is the path of the file with the end times of epochs; if it is empty, the reader searches the
 // folder.
 type WeightsHistoryReader func(fsys files.FS, weights, runtimes string) (*WeightsHistory, error)

@@ -23,7 +23,8 @@ var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d":
 	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent,
 	"rnn_tanh": Recurrent, "rnn_relu": Recurrent}
 
-// ReadGraph reads the tokens of a network that runs as a graph, one token per operator that computes something.
+// ReadGraph reads the tokens of a network that runs as a graph of operators. Each operator that computes something gets
+// one token.
 func ReadGraph(g *graph.Graph) (*Structure, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

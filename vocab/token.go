@@ -89,7 +89,7 @@ func Names(graphs bool) []string {
 	return names
 }
 
-// OfGraphs reports whether the token's kind occurs only in networks that run as a graph.
+// OfGraphs reports whether the token's kind occurs only in networks that run as a graph of operators.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
 // Values returns the token as numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs

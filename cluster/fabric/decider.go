@@ -25,7 +25,7 @@ func (w *World) Degrees() []int {
 	return degrees
 }
 
-// largest is the upper bound of the degrees that can be chosen now.
+// largest is the upper bound on the degrees that can be chosen now.
 func (w *World) largest() int { return min(w.study.Options.MaxParts, len(w.owner)-w.Held()) }
 
 // allows reports whether a degree up to the largest can be chosen now.

@@ -73,9 +73,9 @@ type step struct {
 	result Step
 }
 
-// Run simulates one training step. Each server runs its ready operation of the highest priority, and the network moves
-// ready transfers. Shorter operations and transfers come first; on a tie, operations and transfers that are listed
-// later come first.
+// Run simulates one training step. Each server runs its ready operation with the highest priority, and the network
+// moves ready transfers. Shorter operations and transfers come first; on a tie, operations and transfers that are
+// listed later come first.
 func (t *Timing) Run(p *Placed) (*Step, error) {
 	if err := t.Network.Load(p); err != nil {
 		return nil, err

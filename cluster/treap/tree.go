@@ -178,8 +178,8 @@ func (o *Tree) Cut(k *Key) Tree {
 // tree.
 func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
 
-// Next returns the first job after a key that fits into the given room, or nil if no such job exists. A nil key means
-// the start of the tree.
+// Next returns the first job that comes after a key and fits into the given room, or nil if no such job exists. A nil
+// key means the start of the tree.
 func (o *Tree) Next(behind *Key, room int64) *cluster.Job {
 	if at := o.nextIn(o.root, behind, int32(min(room, math.MaxInt32))); at != nobody {
 		return o.jobs[at]

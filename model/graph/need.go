@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Need holds lower bounds of the resources for a forward pass, computed from the shapes of its values.
+// Need holds lower bounds on the resources for a forward pass, computed from the shapes of its values.
 type Need struct {
 	Weights    float64 // bytes of the weights
 	Values     float64 // total bytes of all values
@@ -17,7 +17,7 @@ type Need struct {
 	Operations float64 // number of floating-point operations
 }
 
-// Training returns a lower bound of the memory for a training step, in bytes: it counts the outputs, their softmax
+// Training returns a lower bound on the memory for a training step, in bytes: it counts the outputs, their softmax
 // and its gradient, and the gradients of the weights, which all exist when the loss is computed.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 

@@ -25,8 +25,8 @@ type Output struct {
 }
 
 // Try runs the graph in this process and returns its output in evaluation mode. If the input has no values, operators
-// that are passed on to LibTorch first run on inputs of two sizes; results whose shapes differ from the stated shapes
-// are errors. An operator may end the process: package trial runs Try in a separate process.
+// that graft passes on to LibTorch are first run on inputs of two sizes. If a result's shape differs from the stated
+// shape, Try returns an error. An operator may crash the process, so package trial runs Try in a separate process.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()

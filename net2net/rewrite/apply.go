@@ -174,8 +174,8 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 }
 
 // Moments transfers an optimizer's moment of a kept or changed tensor. Each element of the moment is multiplied by the
-// plan's share of the old gradient, raised to power: 1 for the first moment, 2 for the second moment. The result is nil
-// for a tensor whose optimizer state is reset.
+// plan's share of the old gradient, raised to the given power (1 for the first moment, 2 for the second moment). The
+// result is nil for a tensor whose optimizer state is reset.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil

@@ -20,7 +20,8 @@ type Block struct {
 	Norms []int
 }
 
-// Branch is a value that a block adds to its stream, with the tensors that make the value zero if they are zero.
+// Branch is a value that a block adds to its stream. It lists tensors of the branch: if they are zero, the value is
+// zero.
 type Branch struct {
 	Value   graph.Value
 	Writers []string

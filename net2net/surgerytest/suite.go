@@ -57,8 +57,8 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
 }
 
-// Check draws a network, calls propose to choose an operation that fits the network, and checks all guarantees of the
-// operation. It returns false if no operation fits the network.
+// Check generates a random network, calls propose to choose an operation that fits the network, and checks all
+// guarantees of the operation. It returns false if no operation fits the network.
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
@@ -168,8 +168,8 @@ func (c *Case) run(action net2net.Action) {
 	c.learns(grown)
 }
 
-// Compose draws a network, applies several operations in turn, and reverts them. Each intermediate network must be
-// restored exactly.
+// Compose generates a random network, applies several operations in turn, and reverts them. Each intermediate network
+// must be restored exactly.
 func Compose(t *rapid.T) {
 	n := Network(t)
 	must(t, torch.With(func(s *torch.Scope) error {

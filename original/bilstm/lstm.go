@@ -15,8 +15,8 @@ type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM returns an LSTM with weights and biases from a set. The names of the tensors start with name and end with
-// ending.
+// ReadLSTM returns an LSTM with weights and biases from a set. The arguments name and ending are the beginning and the
+// end of the tensors' names.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {

@@ -43,8 +43,8 @@ const networkStream = 53
 
 // NewTrainer creates a trainer. The argument study gives the cluster, the speeds and the job types; its jobs are
 // ignored. The argument generate describes the workloads on which the agents train. Policies are measured on the
-// validation workloads. Schedulers and environments have the faults of DL2's published program, whatever quirks and
-// cost of scaling the studies set. The options determine the reward of a slot.
+// validation workloads. Schedulers and environments have the faults of DL2's published program, regardless of the
+// quirks and the cost of scaling that the studies set. The options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()

@@ -18,7 +18,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// KindName names the kind of configuration file that has a section table or learn and no section of another kind.
+// KindName names the kind of configuration file that has a table or learn section and no section of another kind.
 const KindName = "learning"
 
 func init() {

@@ -46,7 +46,7 @@ func SeedsText(seeds []int64) string {
 	return "seeds " + SomeOf(texts, 8)
 }
 
-// Numbered returns column names, by filling each number of a range, ends included, into the format.
+// Numbered returns one column name for each number of a range, ends included, by formatting the number.
 func Numbered(format string, from, to int) []string {
 	var names []string
 	for n := from; n <= to; n++ {

@@ -9,7 +9,7 @@ import (
 )
 
 // Gantt shows spans of work over time, by the device on which they ran. It has one row per device, divided into lanes
-// for concurrent spans. Its size is limited for any number of spans.
+// for concurrent spans. The size of the figure is limited, regardless of the number of spans.
 type Gantt struct {
 	Title string // title, which is also the text alternative
 	Note  string // note below the figure; empty means none

@@ -96,7 +96,7 @@ func initialNetwork(fsys files.FS, job *config.Job, saved *model.Network) (*mode
 }
 
 // SurgeryFigure creates the figure of two networks next to each other. The changes are the surgery operations between
-// the two; they are needed only for networks that run as a graph.
+// the two; they are needed only for networks that run as a graph of operators.
 func SurgeryFigure(before, after *model.Network, changes []*net2net.Change, actions string) (*figure.Surgery, error) {
 	s := &figure.Surgery{Title: "The network before and after " + actions, Note: "After " + actions + "."}
 	if before.Graph != nil {

@@ -13,7 +13,7 @@ import (
 // largestDigested limits the size of a digested file, in bytes.
 const largestDigested = 1 << 40
 
-// DigestOf returns the SHA-256 in hex of files, and of all files in folders except locks.
+// DigestOf returns the SHA-256, in hex, of the given files and of all files in the given folders, except locks.
 func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	h := sha256.New()
 	for _, root := range paths {

@@ -47,7 +47,7 @@ type ElasticStanding struct {
 // sameTime is the relative difference below which two means count as equal.
 const sameTime = 1e-3
 
-// JobsLeft is the value in place of a mean if a simulation left jobs unfinished.
+// JobsLeft replaces a mean if a simulation left jobs unfinished.
 const JobsLeft = -1
 
 // NewElasticStanding creates a standing without a rank and differences.

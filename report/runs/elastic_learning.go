@@ -10,7 +10,7 @@ import (
 )
 
 // ElasticLearningOutcome is the outcome.json of a run that learns a scheduler, for elastic jobs or for a machine's
-// tasks. Unit is the unit of times; for tasks, costs other than times may take their place.
+// tasks. Unit is the unit of times or, for tasks, of a different cost.
 type ElasticLearningOutcome struct {
 	Teacher string `json:"teacher"` // name of the imitated scheduler; none if there was no imitation
 	Method  string `json:"method"`  // method of reinforcement learning; none if there were no rounds

@@ -100,7 +100,7 @@ func (p *SweepPlan) Case(name string) *SweepCase {
 	return nil
 }
 
-// Reported lists the cases in reports, which are all except cases that serve only the selection.
+// Reported lists the cases that reports show: all cases except the ones that serve only the selection.
 func (p *SweepPlan) Reported() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects == nil {

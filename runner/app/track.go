@@ -8,7 +8,8 @@ import (
 	"graft/results"
 )
 
-// Track starts to write the progress of the run in a folder, in a unit such as cells, for lists of runs.
+// Track starts to write the progress of a run into its folder, in a unit such as cells. Lists of runs show this
+// progress.
 func (e *Env) Track(folder, unit string) *results.Tracker {
 	return results.NewTracker(e.Files, folder, e.Now, unit)
 }

@@ -115,8 +115,8 @@ type application struct {
 	batches []recorded // ascending
 }
 
-// Make makes and writes an application of adaptive jobs from runs that measured the noise of gradients, each with a
-// fixed batch, and from a profile of step times.
+// Make creates an application of adaptive jobs and writes it. Its inputs are runs that measured the noise of gradients,
+// each with a fixed batch, and a profile of step times.
 func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

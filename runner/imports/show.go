@@ -11,7 +11,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// Network describes a network that runs as a graph.
+// Network describes a network that runs as a graph of operators.
 type Network struct {
 	Name       string      `json:"name"`       // class name in prints
 	Input      string      `json:"input"`      // type and sizes of the input; named sizes are variable

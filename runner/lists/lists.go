@@ -49,7 +49,7 @@ func Kinds() registry.List[Kind] {
 // Entries returns the things of the kind.
 func (k Kind) Entries() []Entry { return k.entries() }
 
-// Example returns the example of an entry, a command line or lines of TOML.
+// Example returns the example of an entry: a command line or lines of TOML.
 func (e Entry) Example() []string {
 	if e.Command != "" {
 		return []string{e.Command}

@@ -102,10 +102,10 @@ func (unsyncedFile) Sync() error { return nil }
 // SyncDir does nothing.
 func (unsynced) SyncDir(string) error { return nil }
 
-// Create makes a file that does not wait.
+// Create creates a file that does not wait for the disk.
 func (u unsynced) Create(path string) (files.File, error) { return unwaiting(u.OS.Create(path)) }
 
-// Append opens a file that does not wait.
+// Append opens a file that does not wait for the disk.
 func (u unsynced) Append(path string) (files.File, error) { return unwaiting(u.OS.Append(path)) }
 
 func unwaiting(f files.File, err error) (files.File, error) {

@@ -108,7 +108,7 @@ type Standing struct {
 	Difference *Difference `json:"difference"`
 }
 
-// Comparison is the result of candidates over tables.
+// Comparison holds the results of candidates over tables.
 type Comparison struct {
 	Against   string        `json:"against"`      // name of the reference candidate, for differences
 	Floor     float64       `json:"floor_points"` // expected regret of an oracle, averaged over the tables, in points
@@ -254,8 +254,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean returns a policy's mean regret over the tables that were left out with a group, in points, and false if the
-// policy did not choose in all of these tables.
+// Mean returns a policy's mean regret over the tables that were left out with a group, in points, and true only if the
+// policy chose in all of these tables.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

@@ -99,9 +99,9 @@ type LeaveOutReport struct {
 	*Comparison
 }
 
-// CompareLeftOut leaves each group of trees out in turn, trains policies on all other trees, and compares them on the
-// group with baselines that were selected on the other trees. Differences are relative to the best fixed sequence of
-// the other trees, unless the options name another reference.
+// CompareLeftOut leaves each group of trees out in turn, and trains policies on all other trees. On the left-out group,
+// it compares the policies with baselines that were selected on the other trees. Differences are relative to the best
+// fixed sequence of the other trees, unless the options name another reference.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

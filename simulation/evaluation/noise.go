@@ -107,9 +107,9 @@ func (s *pooled) add(group []float64) {
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
-// OracleRegret returns the expected regret of an oracle on a table of single runs, in points. The smoothed table counts
-// as the true accuracies, and the oracle takes its best sequence. Random tables are drawn from it by adding normal
-// noise with the given standard deviation in points.
+// OracleRegret returns the expected regret of an oracle on a table of single runs, in points. The accuracies of the
+// smoothed table are taken as the true accuracies, and the oracle takes its best sequence. Random tables are drawn from
+// it by adding normal noise with the given standard deviation in points.
 func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
 	truth := simulation.Smoothed(t)
 	best := slices.Index(truth, slices.Max(truth))

@@ -15,9 +15,9 @@ import (
 )
 
 // Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
-// only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock an
-// outcome is bit-identical to the outcome of its sequence run alone. Under the wall clock a sequence is charged the
-// time of its own segments, each once.
+// only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock, an
+// outcome is bit-identical to the outcome of the same sequence when it runs alone. Under the wall clock a sequence is
+// charged the time of its own segments, each once.
 type Grid struct {
 	Plan
 	Space    Space
@@ -131,7 +131,7 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of everything that determines a segment, which is the key of its outcome.
+// Key returns the digest of everything that determines a segment. It is the key of the segment's outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
@@ -287,7 +287,7 @@ type Worker struct {
 }
 
 // Work runs segments until none is left that this worker can run, or until ctx is cancelled. On cancellation it saves
-// the running segment, which another worker resumes; the error wraps trainer.ErrStopped or the error of ctx.
+// the running segment, so that another worker can resume it; the error wraps trainer.ErrStopped or the error of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -52,7 +52,7 @@ type heldOut struct {
 	cases   *decider.Batch
 }
 
-// NewLearner creates a learner with random weights. The trees in held are for early stopping; if it is nil, learning
+// NewLearner creates a learner with random weights. The trees in held are for early stopping; if held is nil, learning
 // stops when the objective stops growing. The scope owns the new tensors.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()

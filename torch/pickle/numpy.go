@@ -19,8 +19,8 @@ type Array struct {
 	Data []byte
 }
 
-// NumPy returns constructors, for Options.Constructors, that read arrays and single numbers of plain types in the forms
-// of NumPy 1 and 2. Arrays of objects, strings and records cause an error.
+// NumPy returns constructors, for Options.Constructors, that read arrays and single numbers of plain types in the
+// formats of NumPy 1 and 2. Arrays of objects, strings and records cause an error.
 func NumPy() map[string]Constructor {
 	made := map[string]Constructor{"numpy.dtype": newDType}
 	for _, core := range []string{"numpy.core", "numpy._core"} {

@@ -219,9 +219,9 @@ const (
 	arcRoom     = 18 // between a box and the first arc
 )
 
-// GraphSVG draws a network that runs as a graph. It draws a box for each module or operator that computes, in running
-// order. Arcs next to the boxes show edges that skip boxes. Frames surround the items of lists. Consecutive identical
-// items are drawn once.
+// GraphSVG draws a network that runs as a graph of operators. It draws a box for each module or operator that computes,
+// in running order. Arcs next to the boxes show edges that skip boxes. Frames surround the items of lists. Consecutive
+// identical items are drawn once.
 func GraphSVG(w io.Writer, g *graph.Graph) error {
 	r, err := readRows(g)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // Profiles returns the built-in device profiles.
 func Profiles() registry.List[*Profile] { return registry.List[*Profile]{v100(), steady(), roundGPU()} }
 
-// FindProfile returns the built-in device profile with a name.
+// FindProfile returns the built-in device profile with the given name.
 func FindProfile(name string) (*Profile, error) {
 	p, found := Profiles().Find(name)
 	if !found {

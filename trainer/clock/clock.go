@@ -65,7 +65,7 @@ func (v *Virtual) Begin() {}
 // Spend advances the clock by the cost of work.
 func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
 
-// Cost returns the time of work by the profile.
+// Cost returns the time that work takes according to the profile.
 func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }

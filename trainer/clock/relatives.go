@@ -85,7 +85,7 @@ func (s Size) distance(of Size) float64 {
 	return sum
 }
 
-// Growth describes how accurately a profile charges the networks into which a network grows. These networks were not
+// Growth describes how accurately a profile charges the networks that a network can grow into. These networks were not
 // measured, but may have measured relatives.
 type Growth struct {
 	Measured  bool // the network itself was measured
@@ -97,7 +97,7 @@ type Growth struct {
 // Worst returns the larger of the two largest errors, for a step and for an evaluation batch.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf returns how accurately a profile with rates charges the networks into which a network grows.
+// GrowthOf returns how accurately a profile with rates charges the networks that a network can grow into.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

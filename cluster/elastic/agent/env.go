@@ -15,7 +15,7 @@ const defaultSlots = 2000
 
 // Env is a learning environment that simulates workloads slot by slot: an action adds tasks to a job, and the last
 // action ends the slot. The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of
-// the workload and by the lower bound of the mean time to completion. The sum of the rewards is minus the mean time to
+// the workload and by the lower bound on the mean time to completion. The sum of the rewards is minus the mean time to
 // completion, rounded up to slots, in units of that bound.
 type Env struct {
 	studies  []elastic.Study

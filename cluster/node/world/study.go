@@ -128,7 +128,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// references returns the lower bounds of the mean time to completion, and the best schedules.
+// references returns the lower bounds on the mean time to completion, and the best schedules.
 func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 	var bounds []float64
 	for k := range s.studies {

@@ -20,8 +20,8 @@ var passed = struct {
 // mostPassed limits the stored results.
 const mostPassed = 1000
 
-// Passes runs a graph with its gradients in a trial, on zeros of the example's shape. It returns the reason why the
-// graph must not run in this process. Nil weights mean zeros. A graph is tried only once.
+// Passes runs a graph and computes its gradients in a trial, on zeros of the example's shape. It returns the reason why
+// the graph must not run in this process. Nil weights mean zeros. A graph is tried only once.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()
