@@ -115,7 +115,7 @@ func (j *Job) learnedDecider() (decider.Decider, error) {
 }
 
 // MayMakeAnyNetwork reports whether the decider may create networks that are not known before the job starts, because
-// it draws or scores all actions that fit.
+// it chooses among all actions that fit, at random or by their scores.
 func (j *Job) MayMakeAnyNetwork() bool {
 	if j.policy != nil {
 		return j.policy.structural != nil

@@ -101,7 +101,7 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 	return &joined, nil
 }
 
-// Split returns the members of an ensemble, each as a policy. A forest is returned whole.
+// Split returns the members of an ensemble, each as a policy. A forest is not split.
 func (p *Structural) Split() (all []*Structural) {
 	if len(p.Members) == 0 {
 		return []*Structural{p}
@@ -255,7 +255,7 @@ func (p *Structural) weighs() string {
 	return fmt.Sprintf("actions of the kinds %v", p.kinds())
 }
 
-// Decide scores all actions that fit the network, and takes the most likely action or draws one.
+// Decide scores all actions that fit the network, and takes the most likely action or samples one.
 func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
@@ -275,7 +275,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
-// SampleIndex draws an index from probabilities, whose sum must be one.
+// SampleIndex samples an index with the given probabilities. Their sum must be one.
 func SampleIndex[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {

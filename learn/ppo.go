@@ -11,9 +11,9 @@ type Model interface {
 	Agent
 	// Forward returns the logits and the value of each state.
 	Forward(states []Observation) (logits [][]float64, values []float64)
-	// Descend takes an optimizer step, after clipping the norm of the gradient to clip; zero does not clip. The
-	// arguments are the derivatives of the objective with respect to the results of the last Forward. If a gradient
-	// is not finite, it returns an error and changes nothing.
+	// Descend takes an optimizer step, after it limits the norm of the gradient to the argument clip; zero means no
+	// limit. The arguments are the derivatives of the objective with respect to the results of the last Forward. If a
+	// gradient is not finite, it returns an error and changes nothing.
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 

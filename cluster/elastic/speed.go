@@ -16,7 +16,8 @@ type Speed interface {
 	// Limit returns an upper bound on Epochs over all placements of these numbers of workers and servers. Zero servers
 	// mean a cluster without parameter servers.
 	Limit(t *JobType, workers, servers int, seconds float64) float64
-	// Check returns an error if the model does not cover a type up to most workers and servers.
+	// Check returns an error if the model does not cover a type for all numbers of workers and servers up to the
+	// argument most.
 	Check(t *JobType, most int) error
 }
 

@@ -11,7 +11,7 @@ func TIntervalOf(values []float64, miss float64) Interval {
 }
 
 // Bonferroni returns the miss probability that each of several intervals may have so that, with probability 1 - family,
-// none of them misses (Dunn, Multiple comparisons among means, 1961). For zero intervals it returns family.
+// none of them misses (Dunn, Multiple comparisons among means, 1961). If there are no intervals, it returns family.
 func Bonferroni(family float64, intervals int) float64 {
 	return family / float64(max(1, intervals))
 }

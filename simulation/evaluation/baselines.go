@@ -20,7 +20,7 @@ type named struct {
 // Ties returns the number of equally good choices that the policy averages.
 func (n named) Ties() int { return n.ties }
 
-// Name returns its name.
+// Name returns the policy's name.
 func (n named) Name() string { return n.name }
 
 // Distribution returns the probability of each record.

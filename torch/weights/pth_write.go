@@ -33,8 +33,8 @@ const (
 var paddingField = []byte("FB")
 
 // WritePTH writes PyTorch's zip format: an OrderedDict of contiguous CPU tensors, which torch.load accepts with
-// weights_only=True. Equal sets produce equal bytes. The metadata of the set is not written, and tensors that shared
-// memory are written separately.
+// weights_only=True. Equal sets produce identical bytes. The metadata of the set is not written, and tensors that
+// shared memory are written separately.
 func WritePTH(w io.Writer, set *Set) error {
 	err := set.Validate()
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 const headerAlignment = 8
 
 // WriteSafetensors writes a safetensors file. The header keeps the order of the set, with the metadata sorted by name.
-// The data start with the largest types, so every tensor is aligned. Equal sets produce equal bytes.
+// The data start with the largest types, so every tensor is aligned. Equal sets produce identical bytes.
 func WriteSafetensors(w io.Writer, set *Set) error {
 	return doing("writing safetensors", writeSafetensors(w, set))
 }

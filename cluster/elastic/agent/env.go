@@ -25,8 +25,8 @@ type Env struct {
 	state    *state
 }
 
-// NewEnv creates an environment. Each episode draws one of the workloads and is truncated after mostSlots slots; zero
-// means 2000.
+// NewEnv creates an environment. Each episode simulates one of the workloads, chosen at random, and is truncated after
+// mostSlots slots; zero means 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("create an environment of elastic jobs: there are no workloads; expected at least one")

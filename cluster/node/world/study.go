@@ -55,7 +55,7 @@ const (
 	energyDelayKey = "energy_delay_kj_s"
 )
 
-// Prepare draws the workloads, and searches for the best schedules of small workloads.
+// Prepare generates the workloads, and searches for the best schedules of small workloads.
 func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) error {
 	if quick && len(s.Task) == 0 && s.trace() == "" {
 		return nil // tasks are generated
