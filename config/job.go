@@ -152,8 +152,8 @@ func (j *Job) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys that results depend on and whose values differ from another job's values, each as "KEY was
-// OLD and is NEW".
+// Differences compares the keys that results depend on with the keys of another job. It lists each key whose value
+// differs, as "KEY was OLD and is NEW".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
 func (j *Job) load(fsys files.FS, r *decode.Reading) {

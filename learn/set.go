@@ -9,8 +9,8 @@ import (
 	"graft/learn/dense"
 )
 
-// SetOptions holds the options of an agent that chooses one of any number of candidates, or none of them. An
-// observation starts with the globals, followed by the features of each candidate.
+// SetOptions holds the options of an agent that chooses one candidate, or none, from a set of any size. An observation
+// starts with the globals, followed by the features of each candidate.
 type SetOptions struct {
 	// number of values that describe the state, and number of features per candidate; required
 	Globals, Features int

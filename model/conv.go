@@ -95,7 +95,7 @@ func count(b bool) int {
 	return 0
 }
 
-// Channels reports new channels or, if the convolution has groups, channels that are tied in groups.
+// Channels reports new channels. If the convolution has groups, it reports channels that are tied in groups instead.
 func (c Conv2d) Channels() Channels {
 	if c.Groups > 1 {
 		return Channels{Groups: c.Groups}

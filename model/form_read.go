@@ -20,7 +20,7 @@ const (
 )
 
 // FromForm creates a network from its form, without tensors. The error has the type FormFaults. It lists all faults of
-// the form or, if every part could be read, the faults that Check finds.
+// the form. If every part of the form could be read, it lists the faults that Check finds.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
 		read := graph.FromForm

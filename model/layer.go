@@ -154,7 +154,7 @@ func Both(n int) Pair { return Pair{H: n, W: n} }
 // One returns a pair of equal numbers, printed as one.
 func One(n int) Pair { return Pair{H: n, W: n, Single: true} }
 
-// String formats the pair as (3, 3) or, if it is Single, as 3.
+// String formats the pair as (3, 3), or as 3 if it is Single.
 func (p Pair) String() string {
 	if p.Single && p.H == p.W {
 		return strconv.Itoa(p.H)

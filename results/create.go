@@ -42,8 +42,8 @@ type CreateOptions struct {
 	Resolved string
 }
 
-// Create creates the folder of a new run, and its parent folders. If the folder exists, the error wraps ErrExists or,
-// while a process writes the folder, files.ErrLocked. Create reuses empty folders and folders left by an interrupted
+// Create creates the folder of a new run, and its parent folders. If the folder exists, the error wraps ErrExists, or
+// files.ErrLocked while a process writes the folder. Create reuses empty folders and folders left by an interrupted
 // Create.
 func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, error) {
 	path = filepath.Clean(path)

@@ -175,7 +175,7 @@ func (p *Policy) Digest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Decide returns the most likely action or, if Options.Sample is true, an action sampled with the seed and the number
+// Decide returns the most likely action. If Options.Sample is true, it samples an action, with the seed and the number
 // of the decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {

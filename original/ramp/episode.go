@@ -223,7 +223,7 @@ func (e *Episode) arrivals(s *fabric.Study, models map[string]int) error {
 // Quirks returns all quirks of the published simulator.
 func Quirks() cluster.Quirks { return cluster.QuirksOf(fabric.Quirks()) }
 
-// Decider returns the agent of an episode or, if actions are recorded, a replay of the actions.
+// Decider returns the agent of an episode, or a replay of the recorded actions if there are any.
 func (e *Episode) Decider(d *Draws) (fabric.Decider, error) {
 	agent, err := e.agent(d)
 	return masked{agent, e.Config.Mask != nil && !*e.Config.Mask}, err

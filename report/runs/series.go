@@ -14,7 +14,7 @@ type Series struct {
 	Columns []Column
 }
 
-// Column is a column of numbers or, if Values is nil, of strings.
+// Column is a column of numbers, or of strings if Values is nil.
 type Column struct {
 	Name   string
 	Unit   string    // unit of the numbers; empty means none

@@ -27,8 +27,8 @@ type Slot struct {
 	CPUs []int  `json:"cpus"` // numbers of the slot's CPU cores
 }
 
-// Devices lists the GPUs of this machine or, without GPUs, its CPU slots with default options, and reads
-// each device once. It does not run tasks.
+// Devices lists the GPUs of this machine, or its CPU slots with default options if it has no GPUs. It reads each device
+// once. It does not run tasks.
 func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
 	c := world.New()
 	c.EnsureDefaults()

@@ -24,7 +24,7 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
 }
 
-// FirstNetwork creates a job's network with its initial weights, which come from network.weights or, if it is empty,
+// FirstNetwork creates a job's network with its initial weights. They come from network.weights; if it is empty, they
 // are drawn from a seed.
 func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device,
 	seed int64) (*model.Network, error) {

@@ -248,9 +248,10 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 	return t.Records[k].After[len(prefix)-1]
 }
 
-// Plateau returns the policy that takes one action at each decision if the loss decreased by less than a bound before
-// the decision, and none otherwise. The action and the bound have the smallest mean regret over the given trees. If
-// several pairs of action and bound have the smallest mean regret, it averages these pairs.
+// Plateau returns a policy that reacts to plateaus. At each decision, it takes a fixed action if the loss has decreased
+// by less than a bound before the decision, and the action none otherwise. The action and the bound have the smallest
+// mean regret over the given trees. If several pairs of action and bound have the smallest mean regret, it averages
+// these pairs.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {

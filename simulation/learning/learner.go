@@ -191,7 +191,8 @@ func (l *Learner) outside() (value float64, now *decider.Structural, err error) 
 	return value, now, nil
 }
 
-// Policy returns the learned policy: the best policy on held-out trees or, without held-out trees, the last policy.
+// Policy returns the learned policy: the best policy on held-out trees, or the last policy if there are no held-out
+// trees.
 func (l *Learner) Policy() (*decider.Structural, error) {
 	if l.best == nil {
 		return l.current()

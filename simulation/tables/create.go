@@ -17,9 +17,9 @@ type CreateOptions struct {
 	Force bool
 }
 
-// Create creates the folder of a new table, and its parent folders; Open adds records. If the folder is not empty,
-// the error wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create
-// the same table at once, even on several machines, one of them succeeds.
+// Create creates the folder of a new table, and its parent folders; Open adds records. If the folder is not empty, the
+// error wraps ErrExists, or files.ErrLocked while a process writes a table in it. If several processes create the same
+// table at once, even on several machines, one of them succeeds.
 func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)

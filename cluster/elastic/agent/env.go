@@ -72,7 +72,7 @@ func (e *Env) Reset(random *rand.Rand) error {
 // Observe describes the cluster and the possible actions.
 func (e *Env) Observe() learn.Observation { return e.state.look() }
 
-// Act adds tasks to a job or, with the last action, ends the slot.
+// Act adds tasks to a job. The last action ends the slot.
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.state.world, len(e.state.candidates)
 	if action < 0 || action > n {
