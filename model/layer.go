@@ -15,9 +15,9 @@ type Layer interface {
 	String() string
 	// Slots returns the layer's tensors in the order of a state dict.
 	Slots() []Slot
-	// Infer returns the output shape for an example with a shape.
+	// Infer returns the output shape for an example with the given shape.
 	Infer(in Shape) (Shape, error)
-	// Operations returns the floating-point operations for one example; a multiply and an add are two.
+	// Operations returns the floating-point operations for one example; a multiply and an add count as two.
 	Operations(in, out Shape) int64
 	// Channels describes how outputs depend on the channels of the input.
 	Channels() Channels

@@ -77,9 +77,9 @@ func (o *GenerateOptions) patternFault() error {
 
 // Draws is a source of random numbers.
 type Draws interface {
-	// Float64 returns a number from 0 to below 1.
+	// Float64 returns a number from 0, inclusive, to 1, exclusive.
 	Float64() float64
-	// IntN returns an integer from low to below high.
+	// IntN returns an integer from low to high-1.
 	IntN(low, high int) int
 	// Poisson returns a Poisson-distributed number.
 	Poisson(mean float64) int

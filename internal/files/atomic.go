@@ -24,9 +24,9 @@ const (
 // old file may be back.
 var ErrNotDurable = errors.New("the file is written, but a power failure may undo it")
 
-// WriteAtomic replaces the file at path by the output of write. The bytes are written to a temporary file in the same
-// folder, which is synced and then renamed. At every moment path is either the complete old file or the complete new
-// file.
+// WriteAtomic replaces the content of the file at path with the output of the function write. The bytes are written to
+// a temporary file in the same folder, which is synced and then renamed. At every moment path is either the complete
+// old file or the complete new file.
 //
 // On an error the old file is unchanged and the temporary file is removed, with one exception: an [ErrNotDurable] error
 // occurs after the rename. The name of the temporary file starts with a dot and ends with ".tmp"; such a file, left by
@@ -135,8 +135,8 @@ func fill(file File, write func(io.Writer) error) (err error) {
 	return file.Sync()
 }
 
-// ReadAll returns the content of a file of at most limit bytes. A larger file causes an error before anything is read.
-// A limit of zero allows only an empty file.
+// ReadAll returns the content of a file; limit is the maximum size of the file in bytes. A larger file causes an error
+// before anything is read. A limit of zero allows only an empty file.
 func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

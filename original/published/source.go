@@ -92,7 +92,7 @@ func Number(value any) (float64, bool) {
 // mostCounted is above every count in a file of the original's.
 const mostCounted = 1 << 20
 
-// If the file contains a key, Take stores the key's value in the variable to which the pointer to points.
+// If the file contains a key, Take stores the key's value in *to.
 func (c *Source) Take(key string, to any) {
 	value, given := c.Keys[key]
 	if !given {
