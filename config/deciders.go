@@ -114,8 +114,8 @@ func (j *Job) learnedDecider() (decider.Decider, error) {
 	return j.policy.decider(), nil
 }
 
-// MayMakeAnyNetwork reports whether the decider may create networks that are not known before the job starts, because
-// it chooses among all actions that fit, at random or by their scores.
+// MayMakeAnyNetwork reports whether the decider may create networks that are not known before the job starts. Such a
+// decider chooses among all actions that fit, at random or by their scores.
 func (j *Job) MayMakeAnyNetwork() bool {
 	if j.policy != nil {
 		return j.policy.structural != nil

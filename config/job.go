@@ -72,7 +72,7 @@ func NewJob() *Job {
 // OneJob returns the job in the file of a job, a comparison or a scenario.
 func (j *Job) OneJob() *Job { return j }
 
-// ReadJob reads a job. From a file with options for trials it reads only the job.
+// ReadJob reads a job. If a file also has options for trials, ReadJob reads only the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	d := Open(fsys, path)
 	if d.Kind() == SweepKind {

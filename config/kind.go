@@ -121,8 +121,8 @@ func (k *Kind) defaults() File {
 	return f
 }
 
-// Reference returns the reference page of the keys in all kinds of files, in Markdown: a table per section, with types,
-// defaults and descriptions from the comments in the code.
+// Reference returns the reference page, in Markdown, of the keys in all kinds of files. It has a table per section,
+// with types, defaults, and descriptions from the comments in the code.
 func Reference() string {
 	var b strings.Builder
 	for k, kind := range Kinds() {

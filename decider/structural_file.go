@@ -96,7 +96,7 @@ func (p *Structural) Format(w io.Writer) error {
 	return weights.WriteSafetensors(w, set)
 }
 
-// ReadStructural reads a policy from a file that Write wrote. Its options are zero.
+// ReadStructural reads a policy from a file that Write wrote. The policy's options are not set.
 func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	set, err := ReadWeights(fsys, path)
 	if err != nil {

@@ -21,8 +21,8 @@ type GraphShape struct {
 	Rounds int `json:"rounds"` // number of message-passing rounds; zero means none
 }
 
-// Slots returns the tensors of the encoder: one layer for the tokens and, for each round, one layer for the token
-// itself, one for the tokens before it and one for the tokens after it.
+// Slots returns the tensors of the encoder: one layer for the tokens, and three layers for each round. In a round, one
+// layer is for the token itself, one for the tokens before it and one for the tokens after it.
 func (g GraphShape) Slots() []Slot {
 	slots := []Slot{{"token.weight", []int{g.Hidden, g.Values}}, {"token.bias", []int{g.Hidden}}}
 	for r := range g.Rounds {

@@ -21,9 +21,9 @@ type SetOptions struct {
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
-// Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of the state, as
-// pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates do not
-// matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
+// Set is a [Model] that scores a candidate by the product of the candidate's embedding and a query that depends on the
+// state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates
+// do not matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
 // candidates. A candidate that has not changed since the previous state is not embedded again, since most actions
 // change only one of many jobs.
 type Set struct {

@@ -182,8 +182,8 @@ func python(v any) string {
 	}
 }
 
-// PythonFloat formats a number as Python's repr does: the shortest decimal that parses to an equal value, with an
-// exponent below 1e-4 and from 1e16 on.
+// PythonFloat formats a number as Python's repr does, as the shortest decimal that parses to an equal value. Numbers
+// below 1e-4 and from 1e16 on have an exponent.
 func PythonFloat(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")

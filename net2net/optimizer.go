@@ -29,8 +29,8 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 // learning rate and the other options stay unchanged.
 //
 // State follows parameters: a kept tensor keeps its state, and a copy gets the same share of the moments as of the
-// gradient. A new tensor starts with a first moment of zero, and with the mean second moment and the step count of
-// its donor, so its updates are as large as its neighbours' updates. Without a donor it starts with the state of a
+// gradient. A new tensor starts with a first moment of zero, and with the mean second moment and the step count of its
+// donor. Its updates are therefore as large as its neighbours' updates. Without a donor it starts with the state of a
 // new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {

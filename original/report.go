@@ -16,8 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions lists the actions that the numbers in a table of the original system denote: deepen for each
-// original block of the network, then no action.
+// ScenarioActions lists the actions that the numbers in a table of the original system denote. They are deepen, for
+// each original block of the network, and then no action.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {
@@ -60,7 +60,8 @@ func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluati
 }
 
 // WriteReport writes the report that the original system printed: the network, the folders of the policy and of the
-// table, each decision, and the ranking, in which the chosen sequence and the sequence without adaptation are marked.
+// table, each decision, and the ranking. It marks the chosen sequence and the sequence without adaptation in the
+// ranking.
 func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n=== Model Folder ===\n%s\n\n=== Evaluation Folder ===\n%s\n", n, policy, table)

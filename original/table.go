@@ -8,8 +8,8 @@ import (
 	"graft/torch/pickle"
 )
 
-// ReadTable reads a table of the original system, data.pkl: a dictionary from the numbers of actions to the times
-// left, the budget and an accuracy. The actions in the scenario define the meaning of the numbers. A budget and a
+// ReadTable reads a table of the original system, data.pkl. The file is a dictionary from the numbers of actions to the
+// times left, the budget and an accuracy. The actions in the scenario define the meaning of the numbers. A budget and a
 // number of decisions in the scenario must match the file; unset values are taken from the file. The records have the
 // given seed, since all sequences were trained with the same seed.
 func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error) {

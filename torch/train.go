@@ -72,7 +72,7 @@ type Average struct {
 	First  bool      // whether the first step of the call starts the averages as copies of the tensors
 }
 
-// Scaler scales the loss, so small gradients do not vanish in float16, and skips steps with gradients that are not
+// Scaler scales the loss, so that small gradients do not vanish in float16. It skips steps whose gradients are not
 // finite, as torch.cuda.amp.GradScaler does.
 type Scaler struct {
 	Scale    float64 // factor of the loss; above zero

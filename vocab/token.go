@@ -71,8 +71,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of Values in order: the kinds that trees have, the measures and, with graphs, the kinds that
-// only graphs have.
+// Names returns the names of Values in order: the kinds that trees have, then the measures. With graphs, the kinds that
+// only graphs have follow.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {

@@ -86,8 +86,8 @@ func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxP
 // InTime splits a job just enough to end in time, assuming that n parts divide its time by n: PAC-ML's Para_min.
 type InTime struct{}
 
-// Degree chooses the smallest degree that is at least the job's time on one server divided by its time limit, or the
-// maximum possible degree.
+// Degree divides the job's time on one server by its time limit. It chooses the smallest degree that is at least this
+// ratio, or the maximum possible degree if there is none.
 func (InTime) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	sequential := w.study.Sequential(job)

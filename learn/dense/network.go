@@ -154,8 +154,8 @@ func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }
 
-// BackwardTo works like Backward. If the argument inputs is not nil, it also stores the derivatives with respect to the
-// inputs of the last Forward in it.
+// BackwardTo works like Backward. If the argument inputs is not nil, it also receives the derivatives with respect to
+// the inputs of the last Forward.
 func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {

@@ -17,8 +17,8 @@ type Need struct {
 	Operations float64 // number of floating-point operations
 }
 
-// Training returns a lower bound on the memory for a training step, in bytes: it counts the outputs, their softmax
-// and its gradient, and the gradients of the weights, which all exist when the loss is computed.
+// Training returns a lower bound on the memory for a training step, in bytes. It counts the outputs, their softmax and
+// its gradient, and the gradients of the weights. All of them exist when the loss is computed.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
 // Needs infers the resources for a pass on inputs of a shape; nil means the example's shape. A shape that graft cannot

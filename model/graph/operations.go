@@ -42,7 +42,7 @@ var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy
 	squeeze unsqueeze select slice narrow chunk split split_with_sizes unbind alias detach contiguous to type_as
 	view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
 
-// Views reports whether the results of a node may share memory with its inputs, or are sizes.
+// Views reports whether the results of a node are sizes, or may share memory with the node's inputs.
 func (n *Node) Views() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return viewers[op]

@@ -34,8 +34,8 @@ type file struct {
 	Vectors [][]float32 `json:"vectors"` // one vector per token, starting with token 0; all have the same length
 }
 
-// Read reads a vocabulary. The path is a file in graft's format, the ids file of the original system with the vectors
-// file in the same folder, or a folder that contains one of them.
+// Read reads a vocabulary. The path names a file in graft's format, or an ids file of the original system, or a folder
+// that contains one of them. The vectors file must be in the same folder as the ids file.
 func Read(fsys files.FS, path string) (*Vocabulary, error) {
 	v, err := read(fsys, path)
 	if err != nil {

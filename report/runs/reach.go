@@ -10,9 +10,9 @@ import (
 	"graft/results"
 )
 
-// Reach compares two cases of a sweep by cost. It pairs trials with the same seed: the cost at which the trial of one
-// case reaches the final validation loss of the other trial is divided by the other trial's cost. For a trial that
-// never reaches the loss, its whole cost is used, so the true mean is higher.
+// Reach compares two cases of a sweep by cost. It pairs trials with the same seed. For each pair, it takes the cost at
+// which the case's trial reaches the final validation loss of the other trial, and divides it by the other trial's
+// cost. For a trial that never reaches the loss, its whole cost is used, so the true mean is higher.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
 	Of      string         `json:"of"`          // name of the case whose loss is to be reached

@@ -17,8 +17,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Expected describes the work that a job is expected to do, one line for each span between changes of its devices, and
-// the time that the work takes on this machine.
+// Expected describes the work that a job is expected to do, and the time that the work takes on this machine. It has
+// one line for each span between changes of the job's devices.
 func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) string {
 	events := c.Options().Timeline.Events
 	var lines []string

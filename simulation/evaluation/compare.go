@@ -26,8 +26,8 @@ const (
 	SeenOthers = "the other tables"
 )
 
-// Candidate is a row of a comparison: a policy, or several policies that differ only in their seed and are compared by
-// their mean.
+// Candidate is a row of a comparison: a policy, or several policies that differ only in their seed. Several policies
+// are compared by their mean.
 type Candidate struct {
 	Name     string
 	Role     Role
@@ -254,8 +254,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean returns a policy's mean regret over the tables that were left out with a group, in points, and true only if the
-// policy chose in all of these tables.
+// Mean returns, in points, a policy's mean regret over the tables that were left out with a group. The second result is
+// true only if the policy chose in all of these tables.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

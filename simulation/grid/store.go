@@ -15,10 +15,10 @@ import (
 	"graft/trainer"
 )
 
-// Store holds the outcomes of segments, and the states of jobs between segments, under keys computed from their
-// causes. A segment that ran for one scenario is available to all other scenarios. Several processes on several
-// machines may use the same store. An outcome is committed once: it is written under a temporary name, synced and
-// linked to its final name, which a second outcome cannot replace.
+// Store holds the outcomes of segments, and the states of jobs between segments, under keys computed from their causes.
+// A segment that ran for one scenario is available to all other scenarios. Several processes on several machines may
+// use the same store. An outcome is committed once: it is written under a temporary name, synced and linked to its
+// final name. A second outcome cannot replace it.
 type Store struct {
 	fsys files.FS
 	dir  string

@@ -30,7 +30,7 @@ func (r *Report) Err() error {
 }
 
 // Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. It returns an
-// error only if the folder cannot be read, or if it has no table; in the second case, the error wraps ErrNoTable.
+// error only if the folder cannot be read or has no table. If it has no table, the error wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found

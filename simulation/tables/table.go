@@ -108,8 +108,8 @@ type Table struct {
 	index   map[string]int // index of a sequence in Records
 }
 
-// New creates a table from records, which must form one tree: each sequence occurs once, all sequences have the same
-// length, every decision has a time, and every seed has an accuracy.
+// New creates a table from records. The records must form one tree: each sequence occurs once, all sequences have the
+// same length, every decision has a time, and every seed has an accuracy.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
 	var faults validate.Faults

@@ -34,8 +34,8 @@ var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvN
 	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
 // Subjects returns the networks that are measured by default, for an input shape and a number of classes. They are
-// networks of the zoo and two variants of each, one deepened once and one widened once, so that the cost of adaptation
-// is measured rather than estimated.
+// networks of the zoo and two variants of each: one is deepened once, and one is widened once. With these variants, the
+// cost of adaptation is measured rather than estimated.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {
