@@ -250,8 +250,8 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 	return rows, nil
 }
 
-// Gradient computes the gradient of the sum, over states and actions, of the coefficient times the log probability.
-// Read returns the gradient, and Step descends along it.
+// Gradient computes the gradient of a sum over states and actions. Each term is a coefficient times the log probability
+// of the action. Read returns the gradient, and Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
 	const op = "policy gradient"
 	if err := p.grown(op); err != nil {

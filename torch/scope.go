@@ -57,8 +57,8 @@ func NewScope() *Scope {
 	return s
 }
 
-// With opens a scope, runs body in it and closes it. It returns the error of body or of the scope. The goroutine stays
-// on one thread during that time, so LibTorch keeps one pool of workers for it.
+// With opens a scope, runs body in it and closes it. It returns the error of body or of the scope. Meanwhile the
+// goroutine stays on one thread, so that LibTorch keeps one pool of workers for it.
 func With(body func(s *Scope) error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

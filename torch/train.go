@@ -52,8 +52,8 @@ type Batches struct {
 	Peers *Peers
 }
 
-// Teacher describes distillation from another network: a step learns from the softened logits of that network in
-// addition to the labels. The zero Teacher means no distillation.
+// Teacher describes distillation from another network: in addition to the labels, a step learns from the softened
+// logits of that network. The zero Teacher means no distillation.
 type Teacher struct {
 	Logits      *Tensor // logits of the other network, one row per input; nil means no distillation
 	Temperature float64 // number that logits are divided by; above zero

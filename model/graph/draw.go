@@ -70,8 +70,8 @@ func (t Tensor) DrawnConstant() bool {
 	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)
 }
 
-// Undrawn returns the names of the tensors without a rule for their initial values, which must come from a file of
-// weights.
+// Undrawn returns the names of the tensors without a rule for their initial values. Their values must come from a
+// weight file.
 func (g *Graph) Undrawn() []string {
 	var names []string
 	usual := g.usual()

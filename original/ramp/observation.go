@@ -8,7 +8,7 @@ import (
 	"graft/learn"
 )
 
-// Scales holds the extreme values over the pool of jobs, which the published simulator uses to scale observations and
+// Scales holds the extreme values over the pool of jobs. The published simulator uses them to scale observations and
 // rewards.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`

@@ -32,9 +32,9 @@ type Persistent struct {
 }
 
 // Write writes one pickle of protocol 2, which every Python since 2.3 reads and PyTorch's restricted reader
-// (weights_only) accepts. It accepts the plain values that Read returns, except sets, and also Reduce, Persistent and
-// int; all other types are errors. The State of a Dict is not written. Equal values produce identical bytes. Nothing is
-// memoized: a value that occurs twice is written twice.
+// (weights_only) accepts. It accepts the plain values that Read returns, except sets. It also accepts Reduce,
+// Persistent and int; all other types are errors. The State of a Dict is not written. Equal values produce identical
+// bytes. Nothing is memoized: a value that occurs twice is written twice.
 func Write(w io.Writer, value any) error {
 	out := &writer{w: bufio.NewWriter(w)}
 	out.bytes(0x80, 2)

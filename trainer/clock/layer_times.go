@@ -13,9 +13,9 @@ type LayerTime struct {
 	Step float64
 }
 
-// LayerTimes divides the time of a step and of a batch among the layers of a network, in execution order, according
-// to the rates of the profile. The first entry is the cost of the call and its input. The sum of the entries is the
-// time of the network, as measured if the profile has a measurement.
+// LayerTimes divides the time of a step and of a batch among the layers of a network, in execution order, according to
+// the rates of the profile. The first entry is the cost of the call and its input. The sum of the entries is the time
+// of the network. If the profile has a measurement, it is the measured time.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if p.Closed() {
 		return nil, fmt.Errorf("profile %s has no rates to divide times among layers; "+
