@@ -18,7 +18,7 @@ var jobColumns = []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "q
 // lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
-// WriteJobs writes a table with one row per job, by virtual cluster and in order of submission. Times are in seconds
+// WriteJobs writes a table with one row per job, sorted by virtual cluster and by submission. Times are in seconds
 // since the trace's zero. The columns of the policy's records come last.
 func (o *Outcome) WriteJobs(w io.Writer) error { return o.writeJobs(w, jobColumns, (*Job).numbers) }
 

@@ -48,7 +48,7 @@ func (q *Queue) First() *Job {
 	return q.list[q.first]
 }
 
-// Take removes the job at the head and returns it; nil if the queue is empty.
+// Take removes the job at the head and returns it. It returns nil if the queue is empty.
 func (q *Queue) Take() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Pop()

@@ -34,7 +34,7 @@ type Study struct {
 	Speed     SpeedModel // speed model; nil means [LinearSpeed] with the profiles
 }
 
-// Options holds the options of the simulation of a study. The zero value is valid.
+// Options holds the options for simulating a study. The zero value is valid.
 type Options struct {
 	Placement string // placement rule, one of [Placers]; empty means "consolidate"
 	Quirks    Quirks // quirks to keep; nil keeps none

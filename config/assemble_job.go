@@ -10,7 +10,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Profile returns the device profile of the virtual clock, or nil on a wall clock.
+// Profile returns the device profile of the virtual clock, or nil for the wall clock.
 func (j *Job) Profile() (*clock.Profile, error) {
 	if j.profile != nil || j.Time.Clock == WallClock {
 		return j.profile, nil

@@ -20,8 +20,8 @@ func (l *TreeLearning) Check(fsys files.FS, r *decode.Reading) {
 	l.held = known.trees(r, "held_out", l.Tables.HeldOut)
 }
 
-// Complete prepares options that were created in memory, as ReadTreeLearning prepares a file: it fills in defaults,
-// validates the options and reads the tables.
+// Complete prepares options that were created in memory. It fills in defaults, validates the options and reads the
+// tables, as ReadTreeLearning does for a file.
 func (l *TreeLearning) Complete(fsys files.FS) error {
 	l.EnsureDefaults()
 	known, faults := &folders{fsys: fsys}, []error{l.Validate()}

@@ -23,7 +23,7 @@ type InitialWeights struct {
 // seedMark stands for the seed in file names of weights.
 const seedMark = "{seed}"
 
-// InitialWeights returns the initial weights that the section network names. The contents of a folder are known only
+// InitialWeights returns the initial weights that the network section names. The contents of a folder are known only
 // after ReadJob.
 func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
 
@@ -73,8 +73,8 @@ func (j *Job) Undrawn() (parameters, others []string) {
 	return parameters, others
 }
 
-// SharedBySeeds describes the initial state that the seeds of the job share. It is empty if each seed draws all
-// weights.
+// SharedBySeeds describes the initial state that the seeds of the job share. It is empty if all weights depend on the
+// seed.
 func (j *Job) SharedBySeeds() string {
 	file := j.Network.Weights
 	switch {

@@ -69,7 +69,7 @@ func (c Case) Key(taken func(key string) bool) string {
 // mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first faulty cases and states the number of further faulty cases. It returns nil
+// JoinCases joins the errors of the first faulty cases and states the number of remaining faulty cases. It returns nil
 // if there is no error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {

@@ -109,7 +109,7 @@ func (o AdaptOptions) rehearsed() bool {
 	return use == OneAction || use == ActionsInOrder
 }
 
-// Decider creates the decider that the section adapt describes.
+// Decider creates the decider that the adapt section describes.
 func (j *Job) Decider() (decider.Decider, error) {
 	if err := j.Adapt.Validate(); err != nil {
 		return nil, fmt.Errorf("make the decider: %w", err)
@@ -129,8 +129,8 @@ func (j *Job) learnedDecider() (decider.Decider, error) {
 	return j.policy.decider(), nil
 }
 
-// MayMakeAnyNetwork reports whether the decider may create networks that are not known before the job starts, because
-// it draws or scores all actions that fit.
+// MayMakeAnyNetwork reports whether the decider may create networks that are not known before the job starts. Such a
+// decider chooses among all actions that fit, at random or by their scores.
 func (j *Job) MayMakeAnyNetwork() bool {
 	if j.policy != nil {
 		return j.policy.structural != nil

@@ -33,7 +33,7 @@ func (e Expected) Epochs() (epochs int) {
 	return epochs
 }
 
-// Expected returns the expected work of a valid job; false means unknown, as on a wall clock. It assumes that the
+// Expected returns the expected work of a valid job; false means unknown, as for the wall clock. It assumes that the
 // actions of a script are taken and that all other decisions keep the network.
 func (j *Job) Expected() (Expected, bool) {
 	f, known := j.expectation()

@@ -40,8 +40,8 @@ var JobKind = &Kind{
 			"have their own files.\n"},
 }
 
-// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. With all
-// defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
+// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. By
+// default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
 	Network NetworkOptions  // Network to train, and its initial weights.
@@ -73,7 +73,7 @@ func NewJob() *Job {
 // OneJob returns the job in the file of a job, a comparison or a scenario.
 func (j *Job) OneJob() *Job { return j }
 
-// ReadJob reads a job. From a file with options for trials it reads only the job.
+// ReadJob reads a job. If a file also has options for trials, ReadJob reads only the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	d := Open(fsys, path)
 	if d.Kind() == SweepKind {
@@ -134,7 +134,7 @@ func (j *Job) Options() trainer.Options {
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
-// epochs. Of data and weights, it covers only the names.
+// epochs. For data and weights, it covers only the names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {
@@ -156,8 +156,8 @@ func (j *Job) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys that results depend on and whose values differ from another job's values, each as "KEY was
-// OLD and is NEW".
+// Differences compares the keys that results depend on with the keys of another job. It lists each key whose value
+// differs, as "KEY was OLD and is NEW".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
 func (j *Job) load(fsys files.FS, r *decode.Reading) {

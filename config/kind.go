@@ -54,8 +54,8 @@ type Kind struct {
 	Page    Page
 }
 
-// Kinds lists the kinds of files in the order of the reference page. A file has the first kind with one of its
-// sections; otherwise it is a job.
+// Kinds lists the kinds of files in the order of the reference page. A file belongs to the first kind that has one of
+// the file's sections; a file without such a section is a job.
 func Kinds() []*Kind {
 	first, last := registeredKinds()
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind}
@@ -121,8 +121,8 @@ func (k *Kind) defaults() File {
 	return f
 }
 
-// Reference returns the reference page of the keys in all kinds of files, in Markdown: a table per section, with types,
-// defaults and descriptions from the comments in the code.
+// Reference returns the reference page, in Markdown, of the keys in all kinds of files. It has a table per section,
+// with types, defaults, and descriptions from the comments in the code.
 func Reference() string {
 	var b strings.Builder
 	for k, kind := range Kinds() {

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// PipelineKind is the kind of files with the section pipeline.
+// PipelineKind is the kind of files with a pipeline section.
 var PipelineKind = &Kind{
 	Name: "pipeline", Noun: "pipeline", Command: "graft pipeline",
 	Files: "pipeline files", Title: "a pipeline of graft", Sections: []string{"pipeline"},

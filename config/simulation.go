@@ -18,7 +18,7 @@ import (
 	"graft/trainer"
 )
 
-// SimulationKind is the kind of files with the section simulate.
+// SimulationKind is the kind of files with a simulate section.
 var SimulationKind = &Kind{
 	Name: "simulation", Noun: "scenario", Command: "graft simulate",
 	Files: "scenario files", Title: "a scenario of graft", Sections: []string{"simulate"},
@@ -29,8 +29,8 @@ var SimulationKind = &Kind{
 			"[simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job whose decisions are enumerated and not made by a decider, with the
-// section simulate.
+// Simulation is the file of a scenario: a job with a simulate section, whose decisions are enumerated rather than made
+// by a decider.
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
@@ -61,7 +61,7 @@ func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 	})
 }
 
-// Check examines the start of the tree, so that an action that does not fit is a fault.
+// Check examines the start of the tree, and reports actions that do not fit.
 func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	if m.network == nil || r.Failed() {
 		return

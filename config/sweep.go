@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads such files.
+// SweepKind is the kind of job files with a compare or fleet section. ReadJob also reads such files.
 var SweepKind = &Kind{
 	Name: "sweep", Noun: "job", Command: "graft compare", Files: "job files for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
@@ -108,7 +108,7 @@ const (
 // Arms lists the arms of a comparison, in order.
 func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom, ArmBestFixed} }
 
-// CompareOptions holds the options of the arms of a comparison and their trials.
+// CompareOptions holds the options for the arms of a comparison and for their trials.
 type CompareOptions struct {
 	// Baselines that run in addition to the configured job: "never" (no adaptation); "small from scratch" (no
 	// adaptation and fresh weights, for a job that starts from trained weights); "final from scratch" (the final

@@ -69,7 +69,7 @@ func (j *Job) missingData() []string {
 	return []string{"the job cannot start on this machine: " + j.MissingData().Error()}
 }
 
-// MissingData returns an error if the files of the data are not on this machine.
+// MissingData returns an error if the dataset's files are not on this machine.
 func (j *Job) MissingData() error {
 	if j.noData == nil {
 		return nil

@@ -45,7 +45,7 @@ func kindOfRoom(r *decode.FileKind) *Kind {
 	}
 }
 
-// KindNamed returns the kind with a name, or nil if there is none.
+// KindNamed returns the kind with the given name, or nil if there is none.
 func KindNamed(name string) *Kind {
 	for _, k := range Kinds() {
 		if k.Name == name {

@@ -124,8 +124,8 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 	return set, nil
 }
 
-// CheckFiles returns an error if the files of a dataset are not at its path. It reads none of them. The options must be
-// valid.
+// CheckFiles returns an error if the files of a dataset are not at its path. It does not read the files. The options
+// must be valid.
 func CheckFiles(fsys files.FS, o Options) error {
 	o.EnsureDefaults()
 	if o.Path == "" {

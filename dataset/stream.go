@@ -84,8 +84,8 @@ func (t *Stream) Ahead(r Rows) {
 // streamBytes limits the images of a stream that are in memory at once; the prefetched ones take the same amount again.
 const streamBytes = 64 << 20
 
-// Most returns the maximum number of images, in whole batches, that are processed at once: all images if they are in
-// memory.
+// Most returns the maximum number of images that are processed at once, a multiple of the batch size. If the images are
+// in memory, it returns the number of all images.
 func (p *Split) Most(batch int) int {
 	if p.Stream == nil {
 		return p.Count

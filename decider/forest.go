@@ -76,7 +76,7 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 // InputNames returns the names of all inputs of choices. Inputs that describe the network come first.
 func InputNames() []string { return namesOf(forestFeatures) }
 
-// ForestRows returns the standardized inputs of a forest for each choice. Unknown inputs get the mean.
+// ForestRows returns the standardized inputs of a forest for each choice. Unknown inputs are replaced by the mean.
 func (s Situation) ForestRows(scale Scale) [][]float32 {
 	values := s.rows(forestFeatures)
 	scale.Apply(values)

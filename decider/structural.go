@@ -37,8 +37,8 @@ type Structural struct {
 // Member holds the tensors of one member of an ensemble.
 type Member [][]float64
 
-// StructuralOptions holds the options of the decisions of a structural policy. The zero value takes the most likely
-// action among the learned kinds.
+// StructuralOptions determines how a structural policy decides. The zero value takes the most likely action among the
+// learned kinds.
 type StructuralOptions struct {
 	// choices; actions that do not fit are skipped; empty means all actions of Kinds, and none
 	Actions []net2net.Action
@@ -101,7 +101,7 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 	return &joined, nil
 }
 
-// Split returns the members of an ensemble, each as a policy. A forest is returned whole.
+// Split returns the members of an ensemble, each as a policy. A forest is not split.
 func (p *Structural) Split() (all []*Structural) {
 	if len(p.Members) == 0 {
 		return []*Structural{p}
@@ -221,8 +221,8 @@ func (p *Structural) Fits(n *model.Network) error {
 		"that fit, or use another policy or network", p.weighs(), n.Name())
 }
 
-// Unlearned returns the given kinds of actions that are missing in the policy's training data. For an untrained policy
-// it returns none.
+// Unlearned returns the given kinds of actions that are missing from the policy's training data. For an untrained
+// policy it returns none.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil
@@ -255,7 +255,7 @@ func (p *Structural) weighs() string {
 	return fmt.Sprintf("actions of the kinds %v", p.kinds())
 }
 
-// Decide scores all actions that fit the network, and takes the most likely action or draws one.
+// Decide scores all actions that fit the network, and takes the most likely action or samples one.
 func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
@@ -275,7 +275,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
-// SampleIndex draws an index from probabilities, whose sum must be one.
+// SampleIndex samples an index with the given probabilities. Their sum must be one.
 func SampleIndex[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {

@@ -96,7 +96,7 @@ func (p *Structural) Format(w io.Writer) error {
 	return weights.WriteSafetensors(w, set)
 }
 
-// ReadStructural reads a policy from a file that Write wrote. Its options are zero.
+// ReadStructural reads a policy from a file that Write wrote. The policy's options are not set.
 func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	set, err := ReadWeights(fsys, path)
 	if err != nil {
@@ -109,7 +109,7 @@ func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	return p, nil
 }
 
-// StructuralOf returns the policy in the content of a file.
+// StructuralOf reads a policy from the content of a file.
 func StructuralOf(set *weights.Set) (*Structural, error) {
 	header, err := parseStructural(set)
 	if err != nil {

@@ -21,8 +21,8 @@ type GraphShape struct {
 	Rounds int `json:"rounds"` // number of message-passing rounds; zero means none
 }
 
-// Slots returns the tensors of the encoder: one layer for the tokens and, for each round, one layer for the token
-// itself, one for the tokens before it and one for the tokens after it.
+// Slots returns the tensors of the encoder: one layer for the tokens, and three layers for each round. In a round, one
+// layer is for the token itself, one for the tokens before it and one for the tokens after it.
 func (g GraphShape) Slots() []Slot {
 	slots := []Slot{{"token.weight", []int{g.Hidden, g.Values}}, {"token.bias", []int{g.Hidden}}}
 	for r := range g.Rounds {
@@ -42,8 +42,8 @@ type Drawing struct {
 	Picks [][]int
 }
 
-// Drawings holds several networks as tensors. Smaller networks are padded to the size of the largest with tokens that
-// have no edges.
+// Drawings holds several networks as tensors. Smaller networks are padded, with tokens that have no edges, to the size
+// of the largest network.
 type Drawings struct {
 	Picks int // number of picks per network; missing picks are empty
 

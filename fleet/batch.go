@@ -22,9 +22,9 @@ var (
 	wordPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._,=&|*@()\[\]+-]*$`)
 )
 
-// Batch describes the workers of one program. Each worker reads its number, from 0, from the variable GRAFT_WORKER, its
-// number of processors from GRAFT_THREADS and, if it has a device, the device from GRAFT_DEVICE. It exits with 0 when
-// no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM it must end soon.
+// Batch describes the workers of one program. Each worker reads its number (counted from 0) from the variable
+// GRAFT_WORKER, its number of processors from GRAFT_THREADS and, if it has a device, the device from GRAFT_DEVICE. It
+// exits with 0 when no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM it must end soon.
 type Batch struct {
 	// Key identifies the batch among all batches of the user. A live batch with the same key is found and not started
 	// twice.

@@ -226,8 +226,8 @@ func (f *Fleet) Engine() string { return f.journal.Engine }
 // Handle returns the handle by which the engine identifies the workers.
 func (f *Fleet) Handle() Handle { return f.journal.Handle }
 
-// Workers returns the state of each worker by number, with the path of its log. If it has seen a worker end, it still
-// reports the end after the engine has forgotten the worker.
+// Workers returns the state of each worker by number, with the path of its log. It still reports the end of a worker
+// after the engine has forgotten the worker.
 func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	states, err := f.engine.Poll(ctx, f.journal.Handle)
 	if err != nil {

@@ -64,7 +64,7 @@ func (o ManifestOptions) Validate(b Batch) error {
 	return errors.Join(faults...)
 }
 
-// Manifest describes a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. The cluster restarts workers that
+// Manifest describes a batch as a Kubernetes Indexed Job, for kubectl apply -f -. The cluster restarts workers that
 // fail, up to the limit. If a worker requests a restart or its node is lost, the restart does not count towards the
 // limit. It keeps the logs.
 func Manifest(b Batch, o ManifestOptions) (string, error) {

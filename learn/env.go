@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // Env is an environment with discrete actions. Only one goroutine uses it at a time.
 type Env interface {
-	// Reset begins an episode, whose random numbers all come from random.
+	// Reset begins an episode. All its random numbers come from the generator random.
 	Reset(random *rand.Rand) error
 	// Observe describes the current state. Its slices are valid until the next call of Act or Reset.
 	Observe() Observation

@@ -151,9 +151,8 @@ func (m *GraphNet) Twin() Agent {
 	return &twin
 }
 
-// Params returns the parameters. For each round they are a normalization and a layer for nodes, for edges and for
-// messages. A normalization and a layer for the globals follow, then two layers for the logits and two layers for the
-// value.
+// Params returns the parameters. In each round, nodes, edges and messages each have a normalization and a layer. A
+// normalization and a layer for the globals follow, then two layers for the logits and two layers for the value.
 func (m *GraphNet) Params() [][]float64 { return params(m.nets) }
 
 // Score returns the logits and the value of one state.

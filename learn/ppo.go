@@ -11,9 +11,9 @@ type Model interface {
 	Agent
 	// Forward returns the logits and the value of each state.
 	Forward(states []Observation) (logits [][]float64, values []float64)
-	// Descend takes an optimizer step, after clipping the norm of the gradient to clip; zero does not clip. The
-	// arguments are the derivatives of the objective with respect to the results of the last Forward. If a gradient
-	// is not finite, it returns an error and changes nothing.
+	// Descend takes an optimizer step, after it limits the norm of the gradient to the argument clip; zero means no
+	// limit. The arguments are the derivatives of the objective with respect to the results of the last Forward. If a
+	// gradient is not finite, it returns an error and changes nothing.
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
@@ -68,7 +68,7 @@ func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFig
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)
 }
 
-// UpdatePPOBy works like UpdatePPO, but with given advantages, and with given returns as targets of the values. If
+// UpdatePPOBy works like UpdatePPO, but with given advantages, and with given returns as targets for the values. If
 // returns is nil, values are not trained.
 func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions,
 	random *rand.Rand) (f PPOFigures, err error) {

@@ -193,7 +193,7 @@ func LogProbabilities(logits []float64, mask []bool) []float64 {
 	return log
 }
 
-// Sample draws an action from log probabilities.
+// Sample samples an action from log probabilities.
 func Sample(log []float64, random *rand.Rand) int {
 	left, last := random.Float64(), 0
 	for k, v := range log {

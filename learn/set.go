@@ -9,8 +9,8 @@ import (
 	"graft/learn/dense"
 )
 
-// SetOptions holds the options of an agent that chooses one of any number of candidates, or none of them. An
-// observation starts with the globals, followed by the features of each candidate.
+// SetOptions holds the options of an agent that chooses one candidate, or none, from a set of any size. An observation
+// starts with the globals, followed by the features of each candidate.
 type SetOptions struct {
 	// number of values that describe the state, and number of features per candidate; required
 	Globals, Features int
@@ -21,11 +21,11 @@ type SetOptions struct {
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
-// Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of the state, as
-// pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates do not
-// matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
-// candidates. A candidate that did not change since the previous state is not embedded again: most actions change one
-// of many jobs.
+// Set is a [Model] that scores a candidate by the product of the candidate's embedding and a query that depends on the
+// state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates
+// do not matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
+// candidates. A candidate that has not changed since the previous state is not embedded again, since most actions
+// change only one of many jobs.
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value

@@ -170,7 +170,7 @@ func (n *Network) graphOutput() (Shape, error) {
 	return Shape(shapes[n.Graph.Output][1:]), nil
 }
 
-// Tokens reports whether the input consists of tokens (whole numbers) and not of values such as pixels.
+// Tokens reports whether the input consists of tokens (whole numbers) rather than values such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
 // Vocabulary returns the number of tokens that the network accepts: the rows of the embedding that looks up its input.

@@ -15,9 +15,9 @@ type Layer interface {
 	String() string
 	// Slots returns the layer's tensors in the order of a state dict.
 	Slots() []Slot
-	// Infer returns the output shape for an example with a shape.
+	// Infer returns the output shape for an example with the given shape.
 	Infer(in Shape) (Shape, error)
-	// Operations returns the floating-point operations for one example; a multiply and an add are two.
+	// Operations returns the floating-point operations for one example; a multiply and an add count as two.
 	Operations(in, out Shape) int64
 	// Channels describes how outputs depend on the channels of the input.
 	Channels() Channels
@@ -141,7 +141,7 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Pair is a height and a width. Single reports whether it was given as one number, which affects the text that
+// Pair is a height and a width. Single reports whether the pair was given as one number, which affects the text that
 // PyTorch prints.
 type Pair struct {
 	H, W   int
@@ -154,7 +154,7 @@ func Both(n int) Pair { return Pair{H: n, W: n} }
 // One returns a pair of equal numbers, printed as one.
 func One(n int) Pair { return Pair{H: n, W: n, Single: true} }
 
-// String formats the pair as (3, 3) or, if it is Single, as 3.
+// String formats the pair as (3, 3), or as 3 if it is Single.
 func (p Pair) String() string {
 	if p.Single && p.H == p.W {
 		return strconv.Itoa(p.H)
@@ -182,8 +182,8 @@ func python(v any) string {
 	}
 }
 
-// PythonFloat formats a number as Python's repr does: the shortest decimal that parses to an equal value, with an
-// exponent below 1e-4 and from 1e16 on.
+// PythonFloat formats a number as Python's repr does, as the shortest decimal that parses to an equal value. Numbers
+// below 1e-4 and from 1e16 on have an exponent.
 func PythonFloat(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")

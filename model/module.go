@@ -133,8 +133,8 @@ func (c *Container) Locate(name string) (Lane, int) {
 	return BodyLane, -1
 }
 
-// Add registers a child after the other children, under the first free name among stem, stem2, stem3 and so on, and
-// returns that name. Schedule adds the child to the flow.
+// Add registers a child after the other children and returns its name. The name is the first free name among stem,
+// stem2, stem3 and so on. Schedule adds the child to the flow.
 func (c *Container) Add(stem string, m Module) string {
 	c.Flow.Body = c.body() // a default body would include the new child
 	name := stem

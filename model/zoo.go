@@ -11,7 +11,7 @@ import (
 	"graft/model/graph"
 )
 
-// ZooOptions holds the options of the input and output of a network of the zoo.
+// ZooOptions holds the options for the input and output of a network of the zoo.
 type ZooOptions struct {
 	Classes int   // number of classes; zero means the entry's default
 	Input   Shape // shape of one example; nil means the entry's default

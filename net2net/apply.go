@@ -85,7 +85,7 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 }
 
 // Replay repeats a recorded operation on a network with the same architecture and possibly other weights. Random
-// choices come from the record. Calibration uses o.Batch or, if it is nil, the statistics in the record.
+// choices come from the record. Calibration uses o.Batch, or the statistics in the record if o.Batch is nil.
 func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	if err := expect(n, record.Before, record.Action.String()); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)

@@ -16,8 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions lists the actions that the numbers in a table of the original system denote: deepen for each
-// original block of the network, then no action.
+// ScenarioActions lists the actions that the numbers in a table of the original system denote. They are deepen, for
+// each original block of the network, and then no action.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {
@@ -35,8 +35,8 @@ type Evaluation struct {
 	Ranking []*tables.Record
 }
 
-// Evaluate follows a policy through a table whose sequences start with the network n, which is not changed. The table
-// must be complete, and recorded with the original system's surgery.
+// Evaluate follows a policy through a table whose sequences start with the network n. It does not change the network.
+// The table must be complete, and recorded with the original system's surgery.
 func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluation.StepPolicy) (*Evaluation, error) {
 	tree, err := simulation.NewTree(t,
 		simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}})

@@ -81,7 +81,7 @@ func openAppender(fsys files.FS, path string, heads int, head string) (*appender
 	return a, err
 }
 
-// ErrColumns reports that the columns of an existing table differ.
+// ErrColumns reports that an existing table has different columns.
 var ErrColumns = errors.New("continue with the version of graft that wrote the run, or start another run")
 
 // checkHead compares the line before the rows.

@@ -97,8 +97,8 @@ func ReadProgress(fsys files.FS, folder string) (*Progress, error) {
 	return p, nil
 }
 
-// Tracker writes the progress of a run into its folder, at limited intervals. It ignores errors of writes, so that no
-// run fails because of them. Create it with NewTracker; a nil Tracker writes nothing. It is safe for concurrent use.
+// Tracker writes the progress of a run into its folder, at limited intervals. It ignores write errors, so that no run
+// fails because of them. Create it with NewTracker; a nil Tracker writes nothing. It is safe for concurrent use.
 type Tracker struct {
 	fsys   files.FS
 	folder string

@@ -232,7 +232,7 @@ func (t *PolicyTree) check(shape PolicyShape) error {
 	return nil
 }
 
-// Probabilities returns the probability of each action in each of the states, which must be distinct.
+// Probabilities returns the probability of each action in each of the given states. The states must be distinct.
 func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64, error) {
 	const op = "ask policy"
 	if err := p.grown(op); err != nil {

@@ -120,8 +120,8 @@ func (s *Scope) RequireGrad(x *Tensor, want bool) *Tensor {
 	return x
 }
 
-// Backward computes the gradients of loss, which has one value, and adds them to the gradients of the tensors that loss
-// depends on.
+// Backward computes the gradients of loss, which must have one value. It adds them to the gradients of the tensors on
+// which loss depends.
 func (s *Scope) Backward(loss *Tensor) { s.run(C.GRAFT_OP_BACKWARD, "backward", arguments{}, 0, loss) }
 
 // Grad returns the accumulated gradient of x. Reading its Info fails if x has no gradient.

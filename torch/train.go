@@ -53,8 +53,8 @@ type Batches struct {
 	Peers *Peers
 }
 
-// Teacher describes distillation from another network: a step learns from the softened logits of that network in
-// addition to the labels. The zero Teacher means no distillation.
+// Teacher describes distillation from another network: in addition to the labels, a step learns from the softened
+// logits of that network. The zero Teacher means no distillation.
 type Teacher struct {
 	Logits      *Tensor // logits of the other network, one row per input; nil means no distillation
 	Temperature float64 // number that logits are divided by; above zero
@@ -73,7 +73,7 @@ type Average struct {
 	First  bool      // whether the first step of the call starts the averages as copies of the tensors
 }
 
-// Scaler scales the loss, so small gradients do not vanish in float16, and skips steps with gradients that are not
+// Scaler scales the loss, so that small gradients do not vanish in float16. It skips steps whose gradients are not
 // finite, as torch.cuda.amp.GradScaler does.
 type Scaler struct {
 	Scale    float64 // factor of the loss; above zero
@@ -253,8 +253,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece returns the number of rows in the next piece; left is the number of remaining rows. A piece has size rows. If
-// fewer than least rows would remain after it, the piece takes all remaining rows.
+// Piece returns the number of rows in the next piece; left is the number of remaining rows. A piece normally has the
+// given size. If fewer rows than the argument least would remain after it, the piece takes all remaining rows.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left

@@ -43,7 +43,7 @@ func (b *Block) first(is func(model.Layer) bool) *Layer {
 	return nil
 }
 
-// Activation returns the activation that produces the block's output, and false if another layer does.
+// Activation returns the activation that produces the block's output, and false if another layer produces it.
 func (b *Block) Activation() (model.Activation, bool) {
 	if !b.Ends || len(b.Layers) == 0 {
 		return model.Activation{}, false

@@ -75,7 +75,7 @@ func (f *Folder) Epoch(r Row) error {
 // Note adds a line to the log of events.
 func (f *Folder) Note(n Note) error { return f.events.Append(n) }
 
-// Save writes a checkpoint after all rows and lines.
+// Save writes all rows and lines, then a checkpoint.
 func (f *Folder) Save(sections []Section) error {
 	return f.Run.SaveCheckpoint(checkpoint, func(w *results.CheckpointWriter) error {
 		for _, s := range sections {

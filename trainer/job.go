@@ -216,8 +216,8 @@ func Matches(n *model.Network, data *dataset.Set) error {
 // depends on it.
 func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.count, j.saves.took }
 
-// Speed returns the images per second of this process's training calls, on the wall clock, or zero before the first
-// call. No result depends on it.
+// Speed returns the number of images per second, by the wall clock, in this process's training calls. It returns zero
+// before the first call. No result depends on it.
 func (j *Job) Speed() float64 { return j.speed.images / max(j.speed.took.Seconds(), 1e-9) }
 
 func (j *Job) close() {

@@ -100,7 +100,7 @@ type Scheduler interface {
 	Standing() SchedulerState
 	// Resume continues from a state. It is called before the first Allocation.
 	Resume(s SchedulerState)
-	// End reports that the job has ended, or failed with an error. Only the first call counts.
+	// End reports that the job has ended, or failed with an error. Later calls have no effect.
 	End(err error)
 }
 

@@ -54,7 +54,7 @@ func (a *Application) Times() *Times { return a.times }
 // Progress returns the progress at the beginning of an epoch.
 func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
 
-// Noise returns the gradient statistics of an epoch for a batch.
+// Noise returns the gradient statistics of an epoch for a batch size.
 func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	low, high, err := a.around(batch)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 const RigidPool = "all"
 
 // Rigid returns the jobs of the study as rigid jobs, which keep the devices and the batch that their users request. The
-// duration of a rigid job is the time of its epochs on the minimum number of nodes, plus the delay of a start. On other
-// nodes, or on fewer devices, its speed follows from its step times. Times are rounded to seconds.
+// duration of a rigid job is the time that its epochs take on the minimum number of nodes, plus the start delay. In
+// other placements, its speed follows from its step times. Times are rounded to seconds.
 func (s Study) Rigid() (*cluster.Study, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -40,7 +40,8 @@ func (s Study) Rigid() (*cluster.Study, error) {
 	return study, nil
 }
 
-// OneDevice returns the run time in seconds of a job of the application alone on one device with the smallest batch.
+// OneDevice returns the run time, in seconds, of a job of the application that runs alone on one device with the
+// smallest batch.
 func (a *Application) OneDevice() (seconds float64, err error) {
 	return a.time([]int{1}, a.Limits.Least)
 }

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Times holds the step times of an application, by placement and by the examples that a device processes at once.
+// Times holds the step times of an application, by placement and by the number of examples per device.
 type Times struct {
 	placed   map[string]*series    // by placement on few nodes, including all rotations of a placement
 	spread   map[[2]int]*series    // by numbers of nodes and devices, for any placement

@@ -77,8 +77,8 @@ func (s *Study) DeviceSeconds() (sum float64, err error) {
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the new devices of each active job, in the order of active. The world calls it at the end of
-	// each round.
+	// Schedule returns the new devices of each active job, in the order of the list active. The world calls it at the
+	// end of each round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 

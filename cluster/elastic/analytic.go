@@ -93,7 +93,7 @@ func (a Analytic) Limit(t *JobType, workers, servers int, seconds float64) float
 	return allReduceRate(t, workers, a.allReduceLimit(t, workers), seconds)
 }
 
-// allReduceLimit returns a lower bound of the seconds of a step. The smallest number of workers on a node is all
+// allReduceLimit returns a lower bound on the seconds of a step. The smallest number of workers on a node is all
 // workers, or at most half of them.
 func (a Analytic) allReduceLimit(t *JobType, workers int) float64 {
 	oneNode := 2 * t.ModelSize / t.WithinBW

@@ -9,7 +9,7 @@ import (
 	"graft/internal/events"
 )
 
-// Bound is a lower bound of the mean completion time of a study under every scheduler, in slots. Mean is the maximum of
+// Bound is a lower bound on the mean completion time of a study under every scheduler, in slots. Mean is the maximum of
 // the other three bounds.
 type Bound struct {
 	Mean     float64

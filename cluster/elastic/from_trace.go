@@ -8,8 +8,8 @@ import (
 	"graft/cluster/trace"
 )
 
-// TraceOptions holds the options of the conversion of a trace's jobs to elastic jobs. The zero value keeps the work of
-// the jobs.
+// TraceOptions holds the options for converting a trace's jobs to elastic jobs. The zero value keeps the work of the
+// jobs.
 type TraceOptions struct {
 	// MaxEpochs is the number of epochs of a job whose type has length 1. Zero keeps the work of the trace: a job
 	// takes as long as in the trace if it runs alone at its best speed, with at most one worker and one server for

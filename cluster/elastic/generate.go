@@ -77,9 +77,9 @@ func (o *GenerateOptions) patternFault() error {
 
 // Draws is a source of random numbers.
 type Draws interface {
-	// Float64 returns a number from 0 to below 1.
+	// Float64 returns a number from 0, inclusive, to 1, exclusive.
 	Float64() float64
-	// IntN returns an integer from low to below high.
+	// IntN returns an integer from low to high-1.
 	IntN(low, high int) int
 	// Poisson returns a Poisson-distributed number.
 	Poisson(mean float64) int
@@ -97,8 +97,8 @@ func (d draws) IntN(low, high int) int { return low + d.Rand.IntN(max(1, high-lo
 
 func (d draws) Poisson(mean float64) int { return numpy.Poisson(d.Float64, mean) }
 
-// Generate draws a workload. It draws in the order of the original simulator and, with random numbers from package
-// numpy, reproduces its workloads.
+// Generate creates a random workload. It draws random numbers in the order of the original simulator and, with random
+// numbers from package numpy, reproduces its workloads.
 func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -45,7 +45,7 @@ func (r Resources) Within(limit Resources) bool {
 }
 
 // DominantShare returns the largest fraction of the total that any kind of resource takes (Ghodsi et al., "Dominant
-// Resource Fairness", NSDI 2011). Kinds with a total of zero do not count.
+// Resource Fairness", NSDI 2011). Kinds with a total of zero are ignored.
 func (r Resources) DominantShare(total Resources) (share float64) {
 	for k := range r {
 		if total[k] > 0 {

@@ -13,10 +13,11 @@ type Deployment struct {
 type Speed interface {
 	// Epochs returns the number of epochs that a deployed job completes in the given seconds.
 	Epochs(d Deployment, seconds float64) float64
-	// Limit returns an upper bound of Epochs over all placements of these numbers of workers and servers. Zero servers
+	// Limit returns an upper bound on Epochs over all placements of these numbers of workers and servers. Zero servers
 	// mean a cluster without parameter servers.
 	Limit(t *JobType, workers, servers int, seconds float64) float64
-	// Check returns an error if the model does not cover a type up to most workers and servers.
+	// Check returns an error if the model does not cover a type for all numbers of workers and servers up to the
+	// argument most.
 	Check(t *JobType, most int) error
 }
 

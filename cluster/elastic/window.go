@@ -104,7 +104,7 @@ func (o *Window) Actions() int {
 // PerJob returns the number of actions per job.
 func (o *Window) PerJob() int { return o.options.PerJob(o.world.AllReduce()) }
 
-// Label returns the position of a job's action among the policy's outputs; -1 if the job is outside of the window.
+// Label returns the position of a job's action among the policy's outputs, or -1 if the job is outside the window.
 func (o *Window) Label(j *Job, a Action) int {
 	column := slices.Index(o.Jobs, j)
 	if column < 0 {

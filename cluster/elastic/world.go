@@ -118,8 +118,8 @@ func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 // Counts yields all combinations of workers and servers with which a job can train.
 func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
 
-// Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a slot with the given
-// numbers of workers and servers.
+// Limit returns an upper bound on the epochs that a job of a type completes in a slot with the given numbers of workers
+// and servers, in any placement.
 func (w *World) Limit(t *JobType, workers, servers int) float64 {
 	return w.speed.Limit(t, workers, servers, w.options.Slot)
 }

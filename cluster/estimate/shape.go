@@ -16,7 +16,8 @@ type Term struct {
 	Importance float64  // mean absolute contribution of the term over the training rows
 }
 
-// Terms returns all terms: first one term per feature in order, then pairs, most important in the screening first.
+// Terms returns all terms: first one term per feature, in the order of features, then pairs, in descending order of
+// importance in the screening.
 func (m *Model) Terms() []Term {
 	terms := make([]Term, len(m.terms))
 	for k := range m.terms {
@@ -145,8 +146,9 @@ func (f *feature) limits(bin int) (low, high float64) {
 	return low, high
 }
 
-// Table returns a shape as rows of text. The first row has the names of the columns: for each feature its bin and, for
-// numbers, the ends of the bin; then value, deviation and rows. Numbers are exact.
+// Table returns a shape as rows of text. The first row has the names of the columns. Each feature has a column for its
+// bin; a numeric feature also has columns for the ends of the bin. The columns value, deviation and rows follow.
+// Numbers are exact.
 func (s Shape) Table() [][]string {
 	var head []string
 	for _, a := range s.Axes {

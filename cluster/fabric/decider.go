@@ -25,7 +25,7 @@ func (w *World) Degrees() []int {
 	return degrees
 }
 
-// largest is the upper bound of the degrees that can be chosen now.
+// largest is the upper bound on the degrees that can be chosen now.
 func (w *World) largest() int { return min(w.study.Options.MaxParts, len(w.owner)-w.Held()) }
 
 // allows reports whether a degree up to the largest can be chosen now.
@@ -86,8 +86,8 @@ func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxP
 // InTime splits a job just enough to end in time, assuming that n parts divide its time by n: PAC-ML's Para_min.
 type InTime struct{}
 
-// Degree chooses the smallest degree that is at least the job's time on one server divided by its time limit, or the
-// maximum possible degree.
+// Degree divides the job's time on one server by its time limit. It chooses the smallest degree that is at least this
+// ratio, or the maximum possible degree if there is none.
 func (InTime) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	sequential := w.study.Sequential(job)

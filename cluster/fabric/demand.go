@@ -131,7 +131,8 @@ func (l *Limits) validate() error {
 	return nil
 }
 
-// Draw generates the jobs of a study whose models, network and options are set. Equal random numbers give equal jobs.
+// Draw generates the jobs of a study whose models, network and options are set. The same random numbers always give the
+// same jobs.
 func (d Demand) Draw(s *Study, random *rand.Rand) error {
 	d.EnsureDefaults()
 	if err := d.Validate(len(s.Models)); err != nil {

@@ -12,7 +12,8 @@ type Network interface {
 	Lanes() int
 	// Fits reports whether a block of n servers exists if all servers are free.
 	Fits(n int) bool
-	// Block appends a block of n servers to into, all with use(server) true. It returns nil if there is no such block.
+	// Block appends a block of n servers to the list into. It uses only servers for which use returns true. It returns
+	// nil if there is no such block.
 	Block(n int, use func(server int) bool, into []int) []int
 	// Alike appends a key for a list of servers. Transfers take the same time on all lists with the same key.
 	Alike(servers []int, key []byte) []byte

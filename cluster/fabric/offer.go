@@ -39,8 +39,8 @@ func best(w *World, cost func(*Offer) float64) (int, error) {
 	return degree, err
 }
 
-// Thrifty simulates the step at each degree and chooses the degree with the smallest server time among the degrees that
-// end in time. It blocks a job that would not end in time at any degree.
+// Thrifty simulates the step at each degree. Among the degrees at which the job ends in time, it chooses the degree
+// with the smallest server time. It blocks a job that would not end in time at any degree.
 type Thrifty struct{}
 
 // Degree chooses the degree.

@@ -28,9 +28,9 @@ func (p *Parted) Parts(node int) (from, to int) {
 	return p.first[node], p.first[node] + p.Split[min(node, p.Source.Twin(node))-1]
 }
 
-// Splits returns the number of parts of each forward operation, indexed by the operation's number minus 1: one part per
-// quantum of its time, rounded up to an even number, but no more than the argument most. The rule is from SiP-ML (Khani
-// et al., SIGCOMM 2021).
+// Splits returns the number of parts of each forward operation, indexed by the operation's number minus 1. An operation
+// has one part per quantum of its time; the number is rounded up to an even number, and limited by the argument most.
+// The rule is from SiP-ML (Khani et al., SIGCOMM 2021).
 func Splits(g *graph.Graph, quantum float64, most int) []int {
 	split := make([]int, g.Nodes)
 	for k := range g.Ops {

@@ -44,8 +44,8 @@ type placer struct {
 	hosts  [][]int         // by forward operation number minus 1: servers of its parts
 }
 
-// Place places a step operation by operation, sources first. An operation goes to the servers of a predecessor with the
-// same number of parts if they have enough memory, otherwise to the first free block.
+// Place places a step operation by operation, sources first. An operation goes to the servers of a predecessor that has
+// the same number of parts, if these servers have enough memory. Otherwise it goes to the first free block.
 func Place(site *Site, parted *Parted) (*Placed, error) {
 	ops := len(parted.Graph.Ops)
 	p := placer{

@@ -34,7 +34,7 @@ func (s *Step) Busy(servers int, job float64) float64 {
 	return sum
 }
 
-// Watch observes a step. Nil functions observe nothing.
+// Watch observes a step. Nil functions are not called.
 type Watch struct {
 	// called for each running period of an operation; an operation with higher priority may interrupt it
 	Op func(op int, from, to float64)
@@ -73,9 +73,9 @@ type step struct {
 	result Step
 }
 
-// Run simulates one training step. Each server runs its ready operation of the highest priority, and the network moves
-// ready transfers. Shorter operations and transfers come first; on a tie, operations and transfers that are listed
-// later come first.
+// Run simulates one training step. Each server runs its ready operation with the highest priority, and the network
+// moves ready transfers. Shorter operations and transfers come first; on a tie, operations and transfers that are
+// listed later come first.
 func (t *Timing) Run(p *Placed) (*Step, error) {
 	if err := t.Network.Load(p); err != nil {
 		return nil, err

@@ -117,8 +117,8 @@ func (t *Tree) way(from, to int, links []int) []int {
 	return links
 }
 
-// Rates sets max-min fair rates: all rates grow equally until a link is full, which fixes the rates of its transfers;
-// the other rates grow further (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
+// Rates sets max-min fair rates. All rates grow equally until a link is full; this fixes the rates of the link's
+// transfers, and the other rates continue to grow (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
 func (t *Tree) Rates(p *Placed, ready []int, rates []float64) {
 	links := map[int]*link{}
 	var order []*link

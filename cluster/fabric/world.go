@@ -75,8 +75,8 @@ type Run struct {
 	rates   rates
 }
 
-// World is a running episode: each arriving job is placed at the degree that a decider chooses, or blocked, and runs to
-// its end. It is not safe for concurrent use.
+// World is a running episode. A decider chooses a degree for each arriving job, or blocks the job. A job that is not
+// blocked is placed and runs to its end. It is not safe for concurrent use.
 type World struct {
 	study   *Study
 	quirks  cluster.Quirks

@@ -26,7 +26,7 @@ func UsualTypes() []TaskType {
 	}
 }
 
-// Generator draws tasks.
+// Generator generates random tasks.
 type Generator struct {
 	Least, Most int           // minimum and maximum number of tasks; zero means 40 and 50
 	Types       []TaskType    // task types, drawn uniformly; nil means UsualTypes
@@ -63,7 +63,7 @@ func (g *Generator) Validate() error {
 	return nil
 }
 
-// Draw draws the tasks of a workload.
+// Draw generates the tasks of a workload.
 func (g *Generator) Draw(random *rand.Rand) []Spec {
 	specs := make([]Spec, g.Least+random.IntN(g.Most-g.Least+1))
 	in := func(r [2]int) int { return r[0] + random.IntN(r[1]-r[0]+1) }

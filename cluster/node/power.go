@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Power models the electrical power of a device. Without tasks it is Empty. With tasks it grows from Active to Full in
-// proportion to the busy share of the cores (linear in utilisation as in Fan, Weber and Barroso, Power Provisioning for
-// a Warehouse-sized Computer, ISCA 2007).
+// Power models the electrical power of a device. A device without tasks takes the power Empty. With tasks, the power
+// grows from Active to Full in proportion to the busy share of the cores (linear in utilisation as in Fan, Weber and
+// Barroso, Power Provisioning for a Warehouse-sized Computer, ISCA 2007).
 type Power struct {
 	Empty  float64 // watts without tasks; zero means 25
 	Active float64 // watts with an idle task; zero means 60

@@ -19,7 +19,7 @@ type TimelineOptions struct {
 	Budget float64
 }
 
-// Timeline lists the changes of a job's devices. Time counts only while the job has devices.
+// Timeline lists the changes of a job's devices. Time is counted only while the job has devices.
 type Timeline struct {
 	Budget  float64  // total seconds with devices
 	First   int      // number of devices at the start

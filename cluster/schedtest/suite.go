@@ -32,7 +32,7 @@ func Run(t *testing.T, policy cluster.Policy) {
 	}
 }
 
-// Hold simulates a case under a policy with the checks of [Run].
+// Hold simulates a case under a policy and applies the checks of [Run].
 func Hold(policy cluster.Policy, c *Case) error {
 	var fault error
 	o, err := c.Study.Run(context.Background(), watching(policy, &fault), options(c, 1))

@@ -69,7 +69,7 @@ type Schedule struct {
 // MostSeeds is the maximum number of seeds of a scheduler.
 const MostSeeds = 1024
 
-// EnsureDefaults fills in defaults. If no schedulers are named, it takes the given ones.
+// EnsureDefaults fills in defaults. If the list of schedulers is empty, it uses the given ones.
 func (o *Schedule) EnsureDefaults(usual ...string) {
 	if o.Seeds == 0 {
 		o.Seeds = 1

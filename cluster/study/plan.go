@@ -119,7 +119,7 @@ func (m *Metric) Key() string {
 	return m.Name + "_" + strings.ToLower(notInKeys.ReplaceAllString(m.Unit, "_"))
 }
 
-// Reference is a reference value for schedulers, such as a lower bound of the mean.
+// Reference is a reference value for schedulers, such as a lower bound on the mean.
 type Reference struct {
 	Name   string   `json:"name"`   // name such as lower bound
 	About  string   `json:"about"`  // meaning of the level, one sentence

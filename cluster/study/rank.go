@@ -77,7 +77,7 @@ func whole(i stat.Interval) *stat.Interval {
 	return &i
 }
 
-// Finish sorts the standings, compares them with the baseline, and gives them ranks.
+// Finish sorts the standings, compares them with the baseline, and assigns ranks.
 func (r *Ranking) Finish() {
 	slices.SortStableFunc(r.Standings, func(a, b Standing) int { return cmp.Compare(r.sortKey(&a), r.sortKey(&b)) })
 	against := slices.IndexFunc(r.Standings, func(s Standing) bool { return s.Scheduler == r.Against })

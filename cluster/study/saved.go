@@ -125,8 +125,8 @@ func (j *Job) save(folder string, s *saved) error {
 	})
 }
 
-// Forget removes the files that are needed only to resume a study from its run folder. Call it after the outcome is
-// written.
+// Forget removes from a study's run folder the files that are needed only to resume the study. Call it after the
+// outcome is written.
 func Forget(fsys files.FS, folder string, o *Outcome) error {
 	var faults []error
 	seen := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// Trace holds the jobs of a file that were kept.
+// Trace holds the jobs that were kept from a file.
 type Trace struct {
 	Jobs   []Job     // jobs in order of submission; jobs of the same second in file order
 	Format string    // name of the file's format

@@ -91,8 +91,8 @@ func (o *GenerateOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Generator generates jobs in order of submission. Its memory does not grow with the number of jobs. Equal options give
-// equal jobs.
+// Generator generates jobs in order of submission. Its memory does not grow with the number of jobs. The same options
+// always give the same jobs.
 type Generator struct {
 	o        GenerateOptions
 	vcs      []VC
@@ -119,7 +119,7 @@ const (
 
 func stream(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, purpose)) }
 
-// Generate starts the generation of a trace.
+// Generate starts generating a trace.
 func Generate(o GenerateOptions) (*Generator, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

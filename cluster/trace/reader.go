@@ -182,7 +182,7 @@ func (r *Reader) Format() string { return r.format.Name }
 // Line returns the line at which the last job begins in the file, from 1.
 func (r *Reader) Line() int { return r.lastLine }
 
-// Start returns the date of second zero, taken as UTC, and false if the trace does not have it.
+// Start returns the date of second zero, taken as UTC, and false if the trace has no dates.
 func (r *Reader) Start() (time.Time, bool) {
 	c := r.rows.clock()
 	if !c.known {

@@ -32,7 +32,7 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", int(s))
 }
 
-// MarshalText returns String.
+// MarshalText returns the result of String.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the output of MarshalText and the names of states in other formats. It returns an error for an

@@ -151,9 +151,9 @@ func (o *Tree) without(at, gone int32) int32 {
 }
 
 // Fill traverses the tree in order and admits each job that fits into the remaining room. It appends admitted waiting
-// jobs to start and rejected running jobs to stop, both in order, and returns the remaining room. In a subtree that
-// fits as a whole, it visits only waiting jobs. In a subtree in which no job fits, it visits only running jobs. Its
-// cost is therefore proportional to the number of changes.
+// jobs to the list start, and rejected running jobs to the list stop, both in order. It returns the remaining room. In
+// a subtree that fits as a whole, it visits only waiting jobs. In a subtree in which no job fits, it visits only
+// running jobs. Its cost is therefore proportional to the number of changes.
 func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
 	f := filling{o.Arena, room, start, stop}
 	f.part(o.root)
@@ -178,8 +178,8 @@ func (o *Tree) Cut(k *Key) Tree {
 // tree.
 func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
 
-// Next returns the first job after a key that fits into the given room, or nil if no such job exists. A nil key means
-// the start of the tree.
+// Next returns the first job that comes after a key and fits into the given room, or nil if no such job exists. A nil
+// key means the start of the tree.
 func (o *Tree) Next(behind *Key, room int64) *cluster.Job {
 	if at := o.nextIn(o.root, behind, int32(min(room, math.MaxInt32))); at != nobody {
 		return o.jobs[at]

@@ -21,7 +21,7 @@ func All() []*study.World {
 	}
 }
 
-// Named returns the world with a name, or nil if there is none.
+// Named returns the world with the given name, or nil if there is none.
 func Named(name string) *study.World {
 	for _, w := range All() {
 		if w.Name == name {

@@ -26,7 +26,7 @@ type Cluster struct {
 	lock   io.Closer
 }
 
-// NeedSlurm skips a test if Slurm cannot be started. With the variable CI set, the test fails instead.
+// NeedSlurm skips a test if Slurm cannot be started. If the environment variable CI is set, the test fails instead.
 func NeedSlurm(t *testing.T) {
 	missing := ""
 	switch _, err := exec.LookPath("slurmctld"); {
@@ -70,7 +70,7 @@ func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	return c, nil
 }
 
-// Stop stops the cluster with all processes of its jobs.
+// Stop stops the cluster and all processes of its jobs.
 func (c *Cluster) Stop() {
 	_ = exec.Command("../scripts/slurm-down.sh", c.Folder).Run()
 	_ = os.RemoveAll(c.Folder)

@@ -99,8 +99,8 @@ func logs(b fleet.Batch) string {
 	return text.String()
 }
 
-// Count returns the number of files in a subfolder of a batch, without temporary files of killed writers, or zero if
-// there is no such folder.
+// Count returns the number of files in a subfolder of a batch, or zero if there is no such folder. It does not count
+// temporary files of killed writers.
 func Count(t *testing.T, b fleet.Batch, name string) int {
 	entries, err := os.ReadDir(filepath.Join(b.Folder, name))
 	if !os.IsNotExist(err) {

@@ -37,7 +37,7 @@ const (
 	maxStat    = 1 << 16 // bytes
 )
 
-// Named returns the process that currently has an ID.
+// Named returns the process that currently has the given ID.
 func Named(fsys files.FS, id int) (Process, error) {
 	text, err := files.ReadAll(fsys, filepath.Join(folder, strconv.Itoa(id), "stat"), maxStat)
 	if err != nil {

@@ -60,7 +60,8 @@ func (d *Document) offset(line, column int) int {
 	return min(start+max(column-1, 0), len(d.text))
 }
 
-// FaultAt returns a fault that marks width bytes at a line and a column. Both are counted from 1, the column in bytes.
+// FaultAt returns a fault that marks a range of a line; width is the length of the range in bytes. Lines and columns
+// are counted from 1, and columns are in bytes.
 func (d *Document) FaultAt(line, column, width int, text string) Fault {
 	at := d.offset(line, column)
 	return d.fault(placed{span{at, at + width}, text})

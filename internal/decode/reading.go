@@ -30,7 +30,7 @@ func (s Source) String() string {
 	return "default"
 }
 
-// Reading is the reading of a document into a struct. It collects all faults.
+// Reading is the process of reading a document into a struct. It collects all faults.
 type Reading struct {
 	Given map[string]Source // source of each value that is not a default, by key
 	// Beside holds the second path that FindPaths searched, by key, for each file that exists at neither path.

@@ -20,13 +20,13 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// ErrNotDurable means that a file was written completely, but that its folder could not be synced: after a power
-// failure, the old file may be back.
+// ErrNotDurable means that a file was written completely but its folder could not be synced: after a power failure, the
+// old file may be back.
 var ErrNotDurable = errors.New("the file is written, but a power failure may undo it")
 
-// WriteAtomic replaces the file at path by the output of write. The bytes are written to a temporary file in the same
-// folder, which is synced and then renamed. At every moment path is either the complete old file or the complete new
-// file.
+// WriteAtomic replaces the content of the file at path with the output of the function write. The bytes are written to
+// a temporary file in the same folder, which is synced and then renamed. At every moment path is either the complete
+// old file or the complete new file.
 //
 // On an error the old file is unchanged and the temporary file is removed, with one exception: an [ErrNotDurable] error
 // occurs after the rename. The name of the temporary file starts with a dot and ends with ".tmp"; such a file, left by
@@ -56,8 +56,8 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
-// NeedFolder returns an error that names the folder of path if that folder does not exist. If it exists, it returns the
-// error otherwise.
+// NeedFolder returns an error that names the folder of path if that folder does not exist. If the folder exists,
+// NeedFolder returns its last argument.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
@@ -135,8 +135,8 @@ func fill(file File, write func(io.Writer) error) (err error) {
 	return file.Sync()
 }
 
-// ReadAll returns the content of a file of at most limit bytes. A larger file is an error, which is detected before
-// reading. A limit of zero allows only an empty file.
+// ReadAll returns the content of a file; limit is the maximum size of the file in bytes. A larger file causes an error
+// before anything is read. A limit of zero allows only an empty file.
 func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

@@ -38,8 +38,8 @@ type FS interface {
 	Append(path string) (File, error)
 	// Rename moves a file, replacing any file at the new path.
 	Rename(from, to string) error
-	// Link gives a file a second name. If the name exists, the error wraps fs.ErrExist: of several callers, also on
-	// several machines, only one succeeds.
+	// Link gives a file a second name. If the name exists, the error wraps fs.ErrExist. If several processes, on one or
+	// several machines, create the same name, only one succeeds.
 	Link(from, to string) error
 	// Remove deletes one file or one empty folder.
 	Remove(path string) error

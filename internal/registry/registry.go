@@ -26,7 +26,7 @@ func (l List[T]) Names() []string {
 	return names
 }
 
-// Find returns the kind with a name, and whether it exists.
+// Find returns the kind with the given name, and whether it exists.
 func (l List[T]) Find(name string) (kind T, found bool) {
 	for _, kind := range l {
 		if own, _ := kind.Listing(); own == name {
@@ -36,7 +36,7 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 	return kind, false
 }
 
-// Named returns the kind with a name. If it does not exist, the error names what was searched for, such as "a
+// Named returns the kind with the given name. If it does not exist, the error names what was searched for, such as "a
 // scheduler", and lists the valid names.
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// NonNegative returns the vector x without negative entries that minimises |Ax - b|. A must have at least one row, and
-// each row has one column per entry of x. It uses the algorithm NNLS of Lawson and Hanson, Solving Least Squares
-// Problems (1974), chapter 23: entries become positive one by one, the one with the steepest descent first, and are set
-// to zero again if they would become negative.
+// NonNegative returns the vector x without negative entries that minimises |Ax - b|. The matrix A must have at least
+// one row, and each row has one column per entry of x. It uses the algorithm NNLS of Lawson and Hanson, Solving Least
+// Squares Problems (1974), chapter 23. Entries become positive one by one, the entry with the steepest descent first.
+// An entry that would become negative is set to zero again.
 func NonNegative(a [][]float64, b []float64) []float64 {
 	columns, norms := unitColumns(a)
 	n := len(columns)

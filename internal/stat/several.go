@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Holm corrects p-values for their number, so that the chance of any false finding among them stays at the level of one
-// (Holm, A simple sequentially rejective multiple test procedure, 1979). NaN stays NaN, and is not counted.
+// Holm corrects p-values for their number, so that the chance of any false finding among them stays at the level of a
+// single test (Holm, A simple sequentially rejective multiple test procedure, 1979). NaN stays NaN, and is not counted.
 func Holm(values []float64) []float64 {
 	var order []int
 	for k, v := range values {
@@ -24,9 +24,9 @@ func Holm(values []float64) []float64 {
 	return corrected
 }
 
-// PValue returns the two-sided p-value of a zero mean that belongs to a 95% interval, as if the mean were normally
-// distributed (Altman and Bland, How to obtain the P value from a confidence interval, 2011). It returns NaN without an
-// interval.
+// PValue computes the two-sided p-value of the hypothesis that a mean is zero from the mean's 95% interval, assuming
+// that the mean is normally distributed (Altman and Bland, How to obtain the P value from a confidence interval, 2011).
+// It returns NaN if there is no interval.
 func (i Interval) PValue() float64 {
 	const width = 2 * 1.959963984540054 // of a 95% interval, in standard errors
 	return math.Erfc(math.Abs(i.Mean) * width / (i.High - i.Low) / math.Sqrt2)

@@ -12,9 +12,9 @@ const (
 	flipDraws = 20000
 )
 
-// SignFlip returns the p-value of Fisher's randomization test for paired differences (The Design of Experiments, 1935):
-// the probability that their mean is at least as far from zero if the sign of each difference is random. If signs are
-// drawn, the given signs count as one draw.
+// SignFlip returns the p-value of Fisher's randomization test for paired differences (The Design of Experiments, 1935).
+// It is the probability that their mean is at least as far from zero as observed if the sign of each difference is
+// random. If the test samples signs at random, the observed signs count as one sample.
 func SignFlip(values []float64, seed uint64) float64 {
 	sum := 0.0
 	for _, v := range values {

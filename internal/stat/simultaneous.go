@@ -10,8 +10,9 @@ func TIntervalOf(values []float64, miss float64) Interval {
 	return Interval{mean, mean - half, mean + half}
 }
 
-// Bonferroni returns the probability of a miss to use for each of several intervals, so that with probability 1 -
-// family none of them misses (Dunn, Multiple comparisons among means, 1961). For zero intervals it returns family.
+// Bonferroni returns the miss probability to use for each of several intervals, so that the probability that any of
+// them misses is at most family (Dunn, Multiple comparisons among means, 1961). If there are no intervals, it returns
+// family.
 func Bonferroni(family float64, intervals int) float64 {
 	return family / float64(max(1, intervals))
 }

@@ -12,7 +12,7 @@ type Device struct {
 }
 
 // Shareable reports whether the driver lets several processes use the device at the same time. A device with unknown
-// compute mode counts as shareable.
+// compute mode is assumed to be shareable.
 func (d Device) Shareable() bool { return d.ComputeMode == "" || d.ComputeMode == modeDefault }
 
 // Compute modes with names here; see nvmlComputeMode_t in NVML's reference.

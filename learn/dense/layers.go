@@ -208,7 +208,7 @@ func (Affine) Outputs(inputs int) int { return inputs }
 // Sizes returns the sizes of shift and factor.
 func (Affine) Sizes(inputs int) []int { return []int{inputs, inputs} }
 
-// Init draws factors with mean one, and sets shifts to zero.
+// Init initializes factors randomly with mean one, and sets shifts to zero.
 func (a Affine) Init(params [][]float64, _ int, random *rand.Rand) {
 	clear(params[0])
 	for k := range params[1] {
@@ -252,7 +252,8 @@ func (Duel) Sizes(int) []int { return nil }
 // Init does nothing.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
-// Forward adds each advantage, minus the mean advantage, to the value, which is the first input.
+// The first input of Forward is the value, and the others are the advantages. It subtracts the mean advantage from each
+// advantage and adds the value.
 func (Duel) Forward(_ [][]float64, x, y []float64) {
 	mean := sum(x[1:]) / float64(len(y))
 	for k := range y {

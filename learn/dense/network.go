@@ -18,12 +18,12 @@ type Layer interface {
 	Outputs(inputs int) int
 	// Sizes returns the number of values in each parameter.
 	Sizes(inputs int) []int
-	// Init draws the initial parameters.
+	// Init initializes the parameters.
 	Init(params [][]float64, inputs int, random *rand.Rand)
 	// Forward computes the outputs y of one example x.
 	Forward(params [][]float64, x, y []float64)
 	// Backward adds the gradients of the parameters to grads. The arguments are an example x, its outputs y and their
-	// gradients dy. Unless dx is nil, it sets dx to the gradients of the inputs.
+	// gradients dy. If dx is not nil, it sets dx to the gradients of the inputs.
 	Backward(params, grads [][]float64, x, y, dy, dx []float64)
 }
 
@@ -154,8 +154,8 @@ func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }
 
-// BackwardTo works like Backward. In addition, unless inputs is nil, it sets inputs to the derivatives with respect
-// to the inputs of the last Forward.
+// BackwardTo works like Backward. If the argument inputs is not nil, it also receives the derivatives with respect to
+// the inputs of the last Forward.
 func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// LayerNorm normalizes each example to mean zero and variance one, then applies a factor and a shift per value, with
-// parameters in this order (Ba, Kiros and Hinton, 2016).
+// LayerNorm normalizes each example to mean zero and variance one, then applies a factor and a shift to each value (Ba,
+// Kiros and Hinton, 2016). The parameters are in this order.
 type LayerNorm struct{}
 
 // normEps is added to the variance; the value is PyTorch's.

@@ -12,8 +12,8 @@ type Source interface {
 	Float64() float64 // returns a number from 0 to below 1
 }
 
-// Memory keeps the last items, and samples items in proportion to their priorities (proportional prioritization of
-// Schaul, Quan, Antonoglou and Silver, ICLR 2016). With equal priorities it samples uniformly.
+// Memory keeps the most recent items, and samples items in proportion to their priorities (proportional prioritization
+// of Schaul, Quan, Antonoglou and Silver, ICLR 2016). With equal priorities it samples uniformly.
 type Memory[T any] struct {
 	// sums is a binary tree of sums: the parent of k is (k-1)/2, and the last capacity entries are
 	// the priorities.

@@ -88,7 +88,7 @@ func byName(set *weights.Set) map[string]weights.Tensor {
 	return given
 }
 
-// Tensor returns the tensor with a name, or nil if there is none.
+// Tensor returns the tensor with the given name, or nil if there is none.
 func (n *Network) Tensor(name string) *torch.Tensor { return n.tensors[name] }
 
 // Trained returns the names of the parameters. Tied parameters are listed once.

@@ -16,7 +16,8 @@ type Builder struct {
 	path  string // path of the current module
 }
 
-// NewBuilder starts a graph of a class. The sizes of its input may have names, such as batch=2.
+// NewBuilder starts the graph of a network with the given class name. The sizes of its input may have names, such as
+// batch=2.
 func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype,
 		count: map[string]int{}}

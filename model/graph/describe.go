@@ -41,8 +41,8 @@ func ReadModules(text []byte) ([]Module, error) {
 	return modules, nil
 }
 
-// Describe replaces the graph's modules by a description. A node of a module without a description belongs to the
-// nearest enclosing module.
+// Describe replaces the graph's modules with the modules of a description. A node of a module without a description
+// belongs to the nearest enclosing module.
 func (g *Graph) Describe(modules []Module) {
 	known := make(map[string]bool, len(modules))
 	for _, m := range modules {

@@ -13,9 +13,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw creates the initial weights of a graph. It uses the Init of each tensor or, if Init is empty, the
-// initialisation that PyTorch uses for the layer. Each tensor has its own random numbers. A tensor without a rule is
-// zero; see Undrawn.
+// Draw creates the initial weights of a graph. It uses the Init of each tensor. If Init is empty, it uses PyTorch's
+// initialisation of the layer. Each tensor has its own random numbers. A tensor without a rule is zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
@@ -71,8 +70,8 @@ func (t Tensor) DrawnConstant() bool {
 	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)
 }
 
-// Undrawn returns the names of the tensors without a rule for their initial values, which must come from a file of
-// weights.
+// Undrawn returns the names of the tensors without a rule for their initial values. Their values must come from a
+// weight file.
 func (g *Graph) Undrawn() []string {
 	var names []string
 	usual := g.usual()

@@ -27,7 +27,7 @@ type Input struct {
 	Shape []Size
 }
 
-// Size is a size of the input: a number, or the name of a variable dimension.
+// Size is the size of an input dimension: a number, or the name of a variable dimension.
 type Size struct {
 	Name string // name such as batch; empty for a number
 	N    int    // size; for a named dimension, its size in the example at export

@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Need holds lower bounds of the resources for a forward pass, computed from the shapes of its values.
+// Need holds lower bounds on the resources for a forward pass, computed from the shapes of its values.
 type Need struct {
 	Weights    float64 // bytes of the weights
 	Values     float64 // total bytes of all values

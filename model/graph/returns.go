@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Extent is a size of a result: a number, or a multiple of a variable size of the input.
+// Extent is the size of a result's dimension: a number, or a multiple of a variable size of the input.
 type Extent struct {
 	N  int
 	Of string // name of the variable size, such as batch; empty for a plain number

@@ -168,8 +168,8 @@ func (c *Case) run(action net2net.Action) {
 	c.learns(grown)
 }
 
-// Compose draws a network, applies several operations in turn, and reverts them. Each intermediate network must be
-// restored exactly.
+// Compose generates a random network, applies several operations in turn, and reverts them. Each intermediate network
+// must be restored exactly.
 func Compose(t *rapid.T) {
 	n := Network(t)
 	must(t, torch.With(func(s *torch.Scope) error {

@@ -110,9 +110,9 @@ func rectify(x []float32) []float32 {
 	return x
 }
 
-// Temper returns the probabilities from which the original system draws actions. For a temperature above 1 it is the
-// softmax of the probabilities, not of the logits, divided by the temperature, so no action is nearly certain. For a
-// temperature up to 1 the probabilities are unchanged.
+// Temper returns the probabilities with which the original system samples actions. For a temperature above 1, it
+// divides the probabilities, not the logits, by the temperature and returns their softmax, so no action is nearly
+// certain. For a temperature up to 1 the probabilities are unchanged.
 func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
@@ -175,7 +175,7 @@ func (p *Policy) Digest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Decide returns the most likely action or, if Options.Sample is true, an action drawn with the seed and the number
+// Decide returns the most likely action. If Options.Sample is true, it samples an action, with the seed and the number
 // of the decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {

@@ -90,8 +90,8 @@ func (e *Env) Cut() bool { return e.cut }
 // Result returns the result of the episode so far.
 func (e *Env) Result() *elastic.Result { return e.world.Result() }
 
-// Gain returns the fraction of its estimated epochs that a job completed in the last slot. For a nil job it returns the
-// reward of the slot divided by the number of jobs that ran in it.
+// Gain returns the fraction of a job's estimated epochs that the job completed in the last slot. For a nil job it
+// returns the reward of the slot divided by the number of jobs that ran in it.
 func (e *Env) Gain(j *elastic.Job) float64 {
 	if j == nil {
 		return e.reward / float64(max(1, e.ran))

@@ -27,7 +27,7 @@ func (n *noise) join(w *elastic.World) {
 	}
 }
 
-// Float64 draws a number from 0 to below 1.
+// Float64 returns a random number from 0, inclusive, to 1, exclusive.
 func (n *noise) Float64() float64 {
 	switch {
 	case n.again < 0:

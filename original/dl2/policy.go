@@ -75,9 +75,9 @@ type SchedulerOptions struct {
 	Seed      uint32 // seed for drawing the actions of each simulation; zero is a valid seed
 }
 
-// Scheduler returns the policy as a scheduler that works like the published validation: each job gets a worker and a
-// server first, and an action that does not fit ends the slot. On a cluster for which the policy is unsuitable, it
-// does nothing.
+// Scheduler returns the policy as a scheduler that works like the published validation. Each job first gets a worker
+// and a server. An action that does not fit ends the slot. On a cluster for which the policy is unsuitable, it does
+// nothing.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {

@@ -40,7 +40,7 @@ type Row struct {
 type Recorder interface {
 	// Row records one row of metrics.
 	Row(r Row) error
-	// Episodes records the results of episodes. The number of the first episode is first, counted from 0.
+	// Episodes records the results of episodes. The argument first is the number of the first episode, counted from 0.
 	Episodes(first int, l EpisodeResults) error
 	// Save writes a checkpoint atomically. It covers the rows and episodes recorded so far.
 	Save(l *Learner) error

@@ -32,7 +32,7 @@ func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 	}
 }
 
-// TreeOptions holds the options of converting a table to a tree. The field Tokens is required.
+// TreeOptions holds the options for converting a table to a tree. The field Tokens is required.
 type TreeOptions struct {
 	Surgery net2net.Options // options for applying actions; networks have no weights, so no batch is needed
 	Tokens  Tokens          // conversion of networks to tokens; required

@@ -27,8 +27,8 @@ type Files struct {
 // actions of ConvNet2: deepen for each block, and none.
 const actions = 4
 
-// Write generates a table of all sequences with the given number of decisions on ConvNet2, and a vocabulary of the
-// layers that the original system's surgery produces.
+// Write generates a table and a vocabulary. The table has all sequences of ConvNet2 with the given number of decisions.
+// The vocabulary has the layers that the original system's surgery produces.
 func Write(folder string, decisions int) (Files, error) {
 	f := Files{Table: filepath.Join(folder, "made-up", "data.pkl"),
 		Vocabulary: filepath.Join(folder, "made-up.ids.pkl")}

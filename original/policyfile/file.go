@@ -93,5 +93,5 @@ func (l *File) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tr
 // Embedding returns a vector for each token of the vocabulary.
 func (l *File) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
 
-// InitialPolicy returns the weights of the initial policy. Nil means that the weights are drawn randomly.
+// InitialPolicy returns the weights of the initial policy. Nil means random initial weights.
 func (l *File) InitialPolicy() *weights.Set { return l.first }

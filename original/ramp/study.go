@@ -84,8 +84,8 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 // mostDrawn limits the drawn jobs.
 const mostDrawn = 1_000_000
 
-// Draw draws all jobs of an episode. A random agent draws from the same stream, but after all jobs are drawn. In the
-// published simulator, it draws between jobs.
+// Draw generates all jobs of an episode. A random agent draws its numbers from the same stream, but after the numbers
+// of all jobs. In the published simulator, it draws them between jobs.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {

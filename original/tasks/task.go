@@ -39,7 +39,7 @@ const (
 	mostTasks   = 50
 )
 
-// DrawTask draws a task: first its type, then its numbers.
+// DrawTask generates a random task: first its type, then its numbers.
 func DrawTask(id int, s Source) Task {
 	k := &kinds[s.IntN(len(kinds))]
 	of := func(r [2]int) int { return between(s, r[0], r[1]) }
@@ -48,7 +48,7 @@ func DrawTask(id int, s Source) Task {
 	return t
 }
 
-// DrawTasks draws the 40 to 50 tasks of an episode and appends them to a list.
+// DrawTasks generates the 40 to 50 tasks of an episode and appends them to a list.
 func DrawTasks(to []Task, s Source) []Task {
 	for id := range between(s, fewestTasks, mostTasks) {
 		to = append(to, DrawTask(id, s))

@@ -73,8 +73,8 @@ func sound(vector []float32, size int) error {
 	return nil
 }
 
-// Build creates a vocabulary of NoneLayer and all layers of some networks, in the order of registration. Each different
-// layer has its own token, with a vector of normally distributed numbers.
+// Build creates a vocabulary of NoneLayer and all layers of the given networks, in the order of registration. Each
+// distinct layer has its own token, with a vector of normally distributed numbers.
 func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary, error) {
 	if size < 1 {
 		return nil, fmt.Errorf("build a vocabulary: vectors have %d numbers, expected at least one", size)

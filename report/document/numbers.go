@@ -32,7 +32,7 @@ func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share)
 // AccuracyText formats a share as percent with one decimal.
 func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// Thousands formats a number with spaces between the thousands.
+// Thousands formats a number with spaces as thousands separators.
 func Thousands(n int) string {
 	text := fmt.Sprint(n)
 	for at := len(text) - 3; at > 0; at -= 3 {

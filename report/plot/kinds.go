@@ -133,7 +133,7 @@ func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.
 // Runs lists the kinds of runs that the figure accepts.
 func (k Kind) Runs() []*runs.Kind { return k.of }
 
-// Groups divides the runs that have results into groups, each of which forms a figure.
+// Groups divides the runs that have results into groups, one group per figure.
 func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	for _, kind := range k.of {
@@ -155,7 +155,8 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// NumbersOf returns numeric columns of the series with a name. It returns an error if a column is missing or empty.
+// NumbersOf returns numeric columns of the series with the given name. It returns an error if a column is missing or
+// empty.
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
@@ -174,7 +175,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 	return found, nil
 }
 
-// TextsOf returns a text column of the series with a name. It returns an error if the column is missing.
+// TextsOf returns a text column of the series with the given name. It returns an error if the column is missing.
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {

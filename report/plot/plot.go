@@ -232,7 +232,7 @@ func FileLetter(r rune) rune {
 	return '-'
 }
 
-// Policy is a policy whose decisions are drawn in figures.
+// Policy is a policy whose decisions are shown in figures.
 type Policy struct {
 	Name       string
 	Chooser    evaluation.Policy

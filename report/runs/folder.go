@@ -22,7 +22,7 @@ type Folder struct {
 	kept    kept                              // decoded content of its files
 }
 
-// Has reports whether the folder has an entry with a name.
+// Has reports whether the folder has an entry with the given name.
 func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 
 // At returns the path of an entry.

@@ -51,7 +51,7 @@ const (
 // largestJournal is the maximum size of a journal, in bytes.
 const largestJournal = 4 << 20
 
-// OpenJournal opens the journal of a folder. A missing or damaged journal counts as empty.
+// OpenJournal opens the journal of a folder. A missing or damaged journal is treated as empty.
 func OpenJournal(fsys files.FS, path string) (*Journal, error) {
 	l, err := ReadJournal(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errJournal) {

@@ -9,7 +9,7 @@ const (
 	seedEnd    = ".safetensors"
 )
 
-// LogsFolder is the name of the folder in a run folder with the output of the run's processes.
+// LogsFolder is the name of the folder, inside a run folder, that holds the output of the run's processes.
 const LogsFolder = "logs"
 
 // PolicyFile is the file name of a learned policy in the original system's format.

@@ -120,8 +120,8 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// OutcomeOf returns the outcome of a run, as the type for its kind, or nil before the end. Callers share the result and
-// must not change it.
+// OutcomeOf returns the outcome of a run, as the type for its kind, or nil before the run ends. Callers share the
+// result and must not change it.
 func OutcomeOf[T any](r *Run) (*T, error) {
 	if !r.Ended {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 	"graft/results"
 )
 
-// Env holds the parts of the machine that commands use. Tests replace them, for example by faulty files or a fixed
+// Env holds the parts of the machine that commands use. Tests replace them, for example with faulty files or a fixed
 // clock.
 type Env struct {
 	Files files.FS         // file system; required

@@ -8,8 +8,8 @@ import (
 	"graft/internal/failure"
 )
 
-// ReadFault sets the exit code of an error from reading a file. The code is the error's own code if it has one, no code
-// if the file is missing, Configuration if its values are invalid, and Damaged otherwise.
+// ReadFault sets the exit code of an error from reading a file. An error that has a code keeps it. An error about a
+// missing file gets no code, an error about invalid values gets Configuration, and any other error gets Damaged.
 func ReadFault(err error) error {
 	var system *fs.PathError
 	var faults config.Faults

@@ -64,8 +64,8 @@ func (r *RunLog) check(err error) {
 	}
 }
 
-// WithRunLog returns two loggers: one writes to the given logger and to the log of a run folder, the other only to the
-// log of the run folder.
+// WithRunLog returns two loggers. The first writes to the given logger and to the log of a run folder; the second
+// writes only to the log of the run folder.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
 		log.Error("cannot write the log in the run folder; continuing without it", zap.Error(err))

@@ -21,7 +21,8 @@ type FolderOptions struct {
 	Force  bool // moves an existing run folder aside; false makes an existing run folder an error
 }
 
-// OpenRun creates the folder of a run or, to resume, opens the folder of a run with the same configuration.
+// OpenRun creates the folder of a run. To resume a run, it opens the run's folder, which must have the same
+// configuration.
 func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOptions) (*results.Run, error) {
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)

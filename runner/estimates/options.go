@@ -15,7 +15,7 @@ import (
 	"graft/runner/traces"
 )
 
-// Options holds the options of training data and output.
+// Options holds the options for training data and output.
 type Options struct {
 	Trace  string        // path of the trace; required
 	Format string        // format of the trace; empty detects it from the first bytes of the file

@@ -42,7 +42,7 @@ type Result struct {
 }
 
 // Run trains the policies of a configuration file. When ctx ends, it saves checkpoints and returns an error with the
-// code failure.Requeue; with Resume the run then continues with bit-identical results.
+// code failure.Requeue. With Resume, the run then continues with bit-identical results.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	d := config.Open(env.Files, path)
 	kind := d.Kind()

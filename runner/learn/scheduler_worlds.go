@@ -86,7 +86,7 @@ type learnable interface {
 	LearnOptions() (*learn.RunOptions, *candidates.Options)
 	// CheckLearning refuses a file whose schedulers cannot learn.
 	CheckLearning() error
-	// Learner makes the learner of a seed.
+	// Learner creates the learner of a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
 	// Setting describes what the schedulers learn from.
 	Setting() clusterstudy.Setting

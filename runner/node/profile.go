@@ -73,8 +73,8 @@ type profiler struct {
 	track   *results.Tracker
 }
 
-// Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in pairs, and
-// writes them into the run folder. A resumed run makes only the missing measurements.
+// Profile measures a configuration's tasks on the first device: their run times alone, and their speeds in pairs. It
+// writes the results into the run folder. A resumed run makes only the missing measurements.
 func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	o ProfileOptions) (*runs.NodeProfileOutcome, error) {
 	o.EnsureDefaults()

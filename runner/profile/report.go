@@ -42,7 +42,7 @@ type Made struct {
 	Steady    bool   `json:"steady"`    // results did not depend on the number of threads
 }
 
-// Network holds the times of a network with a batch.
+// Network holds the times of a network with a batch size.
 type Network struct {
 	Network     string `json:"network"`     // name of the network with the actions that made it
 	Fingerprint string `json:"fingerprint"` // fingerprint of the network's architecture

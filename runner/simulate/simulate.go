@@ -37,7 +37,7 @@ type Options struct {
 	Wait bool
 }
 
-// Result is the report of a simulation or, if workers run elsewhere, its submission.
+// Result is the report of a simulation, or its submission if workers run elsewhere.
 type Result struct {
 	Report     *Report     // report; nil while workers run elsewhere
 	Submission *Submission // submission; nil if workers were supervised to the end

@@ -136,7 +136,8 @@ func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	return nil
 }
 
-// GivenWeights evaluates initial weights from a file before the clock starts. It returns nil if the weights were drawn.
+// GivenWeights evaluates initial weights from a file before the clock starts. It returns nil if the initial weights are
+// random.
 func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Pretrained, error) {
 	b := c.InitialWeights()
 	if b.Weights == "" {

@@ -20,7 +20,7 @@ type named struct {
 // Ties returns the number of equally good choices over which the policy averages.
 func (n named) Ties() int { return n.ties }
 
-// Name returns its name.
+// Name returns the policy's name.
 func (n named) Name() string { return n.name }
 
 // Distribution returns the probability of each record.
@@ -229,7 +229,7 @@ func along(t *simulation.Tree, sequence []string) int {
 
 // OneEpoch returns the policy that takes, at each decision, the action with the highest accuracy at the first
 // evaluation after it. It reads the accuracies from the table and is not charged the time of trying the actions, so it
-// is an upper bound of rules that look one epoch ahead. It breaks ties at random.
+// is an upper bound for rules that look one epoch ahead. It breaks ties at random.
 func OneEpoch() Policy {
 	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
@@ -316,7 +316,7 @@ func fallBounds(trees []*simulation.Tree) []float64 {
 	return bounds
 }
 
-// Linear returns the policy of a linear model of the features of choices, fitted to the given trees.
+// Linear fits a linear model of the features of choices to the given trees, and returns the model's policy.
 func Linear(trees []*simulation.Tree) (Policy, error) {
 	o := learning.NewTransferOptions()
 	o.Reward, o.Pool, o.Entropy, o.WeightDecay = learning.Points, 0, 0.01, 0.01

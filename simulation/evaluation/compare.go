@@ -26,8 +26,8 @@ const (
 	SeenOthers = "the other tables"
 )
 
-// Candidate is a row of a comparison: a policy, or several policies that differ only in their seed and are compared by
-// their mean.
+// Candidate is a row of a comparison: a policy, or several policies that differ only in their seed. Several policies
+// are compared by their mean.
 type Candidate struct {
 	Name     string
 	Role     Role
@@ -108,7 +108,7 @@ type Standing struct {
 	Difference *Difference `json:"difference"`
 }
 
-// Comparison is the result of candidates over tables.
+// Comparison holds the results of candidates over tables.
 type Comparison struct {
 	Against   string        `json:"against"`      // name of the reference candidate, for differences
 	Floor     float64       `json:"floor_points"` // expected regret of an oracle, averaged over the tables, in points

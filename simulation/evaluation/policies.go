@@ -45,7 +45,7 @@ type follower struct {
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
-// Name returns its name.
+// Name returns the policy's name.
 func (f follower) Name() string { return f.name }
 
 // Distribution assigns probability 1 to the record that the policy reaches.

@@ -78,8 +78,8 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits returns the number of sequences and, for a design that selects some of them, the number of choices at the first
-// decision. It returns an error if a limit is exceeded.
+// Fits returns the number of sequences. For a design that selects some of them, it also returns the number of choices
+// at the first decision. It returns an error if a limit is exceeded.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -131,7 +131,7 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of everything that determines a segment, which is the key of its outcome.
+// Key returns the digest of everything that determines a segment. It is the key of the segment's outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}

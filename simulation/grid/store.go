@@ -51,7 +51,7 @@ func (s *Store) place(kind, key, suffix string) string {
 }
 
 // Outcome reads the outcome with a key. If the outcome is missing, the error wraps fs.ErrNotExist. A damaged or
-// impossible outcome is moved aside and counts as missing.
+// impossible outcome is moved aside and treated as missing.
 func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)
 	text, err := files.ReadAll(s.fsys, path, largestResult)

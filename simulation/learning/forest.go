@@ -198,7 +198,7 @@ func (l *forestLearner) Restore(*weights.Set) error {
 	return errors.New("resume a forest: a forest is trained in one step and has no checkpoint; start over")
 }
 
-// Policy is the forest.
+// Policy returns the forest.
 func (l *forestLearner) Policy() (*decider.Structural, error) { return l.policy, nil }
 
 func (l *forestLearner) standing() Progress {

@@ -52,7 +52,7 @@ type heldOut struct {
 	cases   *decider.Batch
 }
 
-// NewLearner creates a learner with random weights. The trees in held are for early stopping; if it is nil, learning
+// NewLearner creates a learner with random weights. The trees in held are for early stopping; if held is nil, learning
 // stops when the objective stops growing. The scope owns the new tensors.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()
@@ -191,7 +191,8 @@ func (l *Learner) outside() (value float64, now *decider.Structural, err error) 
 	return value, now, nil
 }
 
-// Policy returns the learned policy: the best policy on held-out trees or, without held-out trees, the last policy.
+// Policy returns the learned policy: the best policy on held-out trees, or the last policy if there are no held-out
+// trees.
 func (l *Learner) Policy() (*decider.Structural, error) {
 	if l.best == nil {
 		return l.current()

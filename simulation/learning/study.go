@@ -81,8 +81,8 @@ type Result struct {
 	Rows   []Row  // rows in the order of steps
 }
 
-// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
-// the error of ctx. The first error stops all seeds.
+// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped. Without a recorder, it
+// returns the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	had, err := torch.Describe()
 	if err != nil {

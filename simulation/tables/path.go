@@ -15,8 +15,8 @@ func Sequence(actions []string) string { return strings.Join(actions, " ") }
 // Seconds converts a table's number of seconds to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Choices returns the actions that follow a prefix: the scenario's actions or, if choices depend on the network, the
-// actions in the records.
+// Choices returns the actions that follow a prefix: the scenario's actions, or the actions in the records if choices
+// depend on the network.
 func (t *Table) Choices(prefix []string) []string {
 	if len(t.Actions) > 0 {
 		return t.Actions

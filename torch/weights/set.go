@@ -29,7 +29,7 @@ type Set struct {
 	Format Format
 }
 
-// Find returns the first tensor with a name, and whether it exists.
+// Find returns the first tensor with the given name, and whether it exists.
 func (s *Set) Find(name string) (Tensor, bool) {
 	for _, t := range s.Tensors {
 		if t.Name == name {

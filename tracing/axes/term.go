@@ -2,8 +2,8 @@ package axes
 
 import "slices"
 
-// Term describes a dimension: an axis, a product of terms, such as heads times the size of a head, or a sum of terms,
-// such as stacked queries, keys and values. Unification merges terms that must be equal; Find returns the root.
+// Term describes a dimension: an axis, a product of terms (such as heads times the size of a head), or a sum of terms
+// (such as stacked queries, keys and values). Unification merges terms that must be equal; Find returns the root.
 type Term struct {
 	Size  int
 	Kind  Kind

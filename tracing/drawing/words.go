@@ -41,7 +41,7 @@ func (w words) fitted() words {
 	return w
 }
 
-// width is an upper bound of the width in pixels.
+// width is an upper bound on the width in pixels.
 func (w words) width() int {
 	head, text := measure(w.head, w.size)*9/8, measure(w.text, w.size)
 	if head > 0 && text > 0 {
@@ -53,7 +53,7 @@ func (w words) width() int {
 // headGap is the gap between the bold part and the rest.
 const headGap = 7
 
-// measure is an upper bound of a text's width in pixels: letters have the widths of DejaVu Sans, the widest of the
+// measure is an upper bound on a text's width in pixels: letters have the widths of DejaVu Sans, the widest of the
 // common fonts.
 func measure(text string, size int) int {
 	thousandths := 0

@@ -45,7 +45,7 @@ func (w *Wall) usuallyLost() time.Duration {
 	return slices.Sorted(slices.Values(w.lost))[len(w.lost)/2]
 }
 
-// Spend updates the estimate by the time since Begin.
+// Spend updates the estimate with the time since Begin.
 func (w *Wall) Spend(work Work) {
 	t := w.now()
 	took := t.Sub(w.last).Seconds() / float64(max(1, work.Count))
@@ -53,7 +53,7 @@ func (w *Wall) Spend(work Work) {
 	w.rates[work.Kind] = w.rates[work.Kind].learn(took, work)
 }
 
-// evaluationShare is an upper bound of the time of evaluation relative to training on the same number of examples:
+// evaluationShare is an upper bound on the time of evaluation relative to training on the same number of examples:
 // evaluation runs forward only, training also runs backward, which costs two forward passes.
 const evaluationShare = 0.5
 

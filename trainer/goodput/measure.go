@@ -26,7 +26,7 @@ func (m Moments) Scale() float64 {
 }
 
 // Moments returns the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of any
-// sizes). It returns false if no estimate is possible: with a single part, or if the squares are not finite.
+// size). It returns false if no estimate is possible: with a single part, or if the squares are not finite.
 func (s Squares) Moments() (m Moments, ok bool) {
 	if !(s.PartRows > 0 && s.PartRows < s.Rows) {
 		return Moments{}, false

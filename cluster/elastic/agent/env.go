@@ -15,7 +15,7 @@ const defaultSlots = 2000
 
 // Env is a learning environment that simulates workloads slot by slot: an action adds tasks to a job, and the last
 // action ends the slot. The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of
-// the workload and by the lower bound of the mean time to completion. The sum of the rewards is minus the mean time to
+// the workload and by the lower bound on the mean time to completion. The sum of the rewards is minus the mean time to
 // completion, rounded up to slots, in units of that bound.
 type Env struct {
 	studies  []elastic.Study
@@ -25,8 +25,8 @@ type Env struct {
 	state    *state
 }
 
-// NewEnv creates an environment. Each episode draws one of the workloads and is truncated after mostSlots slots; zero
-// means 2000.
+// NewEnv creates an environment. Each episode simulates one of the workloads, chosen at random, and is truncated after
+// mostSlots slots; zero means 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("create an environment of elastic jobs: there are no workloads; expected at least one")
@@ -72,7 +72,7 @@ func (e *Env) Reset(random *rand.Rand) error {
 // Observe describes the cluster and the possible actions.
 func (e *Env) Observe() learn.Observation { return e.state.look() }
 
-// Act adds tasks to a job or, with the last action, ends the slot.
+// Act adds tasks to a job. The last action ends the slot.
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.state.world, len(e.state.candidates)
 	if action < 0 || action > n {

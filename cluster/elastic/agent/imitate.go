@@ -28,7 +28,7 @@ const patience = 10
 // counts holds the numbers of a job's tasks.
 type counts struct{ workers, servers int }
 
-// Give simulates a workload to its end. It returns each state with its correct actions and with the sum of the later
+// Give simulates a whole workload. It returns each state with its correct actions and with the sum of the later
 // rewards, as [Env] defines them.
 func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)

@@ -22,9 +22,9 @@ const mostSlots = 200_000
 // rounding is the relative tolerance of times, which are rounded sums of parts of slots.
 const rounding = 1e-9
 
-// Run is the conformance suite of a scheduler. On random studies, the scheduler must respect capacities and maximum
-// counts, repeat its decisions in a second run and in a run with different later arrivals, complete all jobs, and not
-// beat a lower bound.
+// Run is the conformance suite of a scheduler. It runs the scheduler on random studies. The scheduler must respect
+// capacities and maximum counts, complete all jobs, and not beat a lower bound. It must repeat its decisions in a
+// second run, and in a run with different later arrivals.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -34,7 +34,7 @@ func Run(t *testing.T, kind elastic.Kind) {
 	}
 }
 
-// Hold simulates a study under a scheduler with the checks of [Run].
+// Hold simulates a study under a scheduler and applies the checks of [Run].
 func Hold(ctx context.Context, kind elastic.Kind, s elastic.Study) error {
 	watched := &watch{study: &s}
 	result, err := s.Run(ctx, watched.kind(kind))

@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// Inputs holds the contents of the files that the section elastic names.
+// Inputs holds the contents of the files that the elastic section names.
 type Inputs struct {
 	types []elastic.JobType
 	trace *elastic.Trace // nil if no trace is named

@@ -92,7 +92,7 @@ func (f *File) slotRemarks() []string {
 		usualGPUs*(worker[elastic.CPU]+server[elastic.CPU]))}
 }
 
-// bounds returns lower bounds of the mean time to completion.
+// bounds returns lower bounds on the mean time to completion.
 func (s *simulations) bounds(context.Context) ([]study.Reference, error) {
 	var values []float64
 	for k := range s.studies {

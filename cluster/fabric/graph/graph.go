@@ -55,9 +55,9 @@ type MirrorOptions struct {
 	OneLoss bool
 }
 
-// Mirror creates the graph of a training step: all forward operations in the order of the profile, their twins in the
-// same order, and a transfer from each forward operation without a successor to its twin. A backward transfer carries
-// the gradient of a forward transfer, in the opposite direction.
+// Mirror creates the graph of a training step. It has all forward operations in the order of the profile, and their
+// twins in the same order. Each forward operation without a successor has a transfer to its twin. A backward transfer
+// carries the gradient of a forward transfer, in the opposite direction.
 func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	n := len(p.Nodes)
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}

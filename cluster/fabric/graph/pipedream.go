@@ -18,8 +18,8 @@ const maxLine = 1 << 20
 //	node3 -- ReLU() -- forward_compute_time=3.1, backward_compute_time=9.2, activation_size=64.0, parameter_size=0.0
 //		node3 -- node4
 //
-// A size may be a list, such as [6291456.0; 0.0]; the size is then the sum of the list. A duplicate edge counts once.
-// Errors name the file and the line.
+// A size may be a list, such as [6291456.0; 0.0]; the size is then the sum of the list. Duplicate edges are counted
+// once. Errors name the file and the line.
 func ReadPipeDream(r io.Reader, model, file string) (*Profile, error) {
 	read := pipeDream{profile: Profile{Model: model}, places: map[string]int{}, edges: map[[2]int]bool{}}
 	lines := bufio.NewScanner(r)

@@ -32,8 +32,8 @@ const (
 	maxValue = 1e18
 )
 
-// Validate returns the faults of a profile: identifiers that do not number its nodes, edges to missing nodes, invalid
-// times or sizes, and cycles.
+// Validate returns the faults of a profile: node numbers that are not 1 to n, edges to missing nodes, invalid times or
+// sizes, and cycles.
 func (p *Profile) Validate() error {
 	if len(p.Nodes) == 0 {
 		return errors.New("the graph has no nodes; expected at least one operation")

@@ -55,7 +55,7 @@ const (
 	energyDelayKey = "energy_delay_kj_s"
 )
 
-// Prepare draws the workloads, and searches for the best schedules of small workloads.
+// Prepare generates the workloads, and searches for the best schedules of small workloads.
 func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) error {
 	if quick && len(s.Task) == 0 && s.trace() == "" {
 		return nil // tasks are generated
@@ -128,7 +128,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// references returns the lower bounds of the mean time to completion, and the best schedules.
+// references returns the lower bounds on the mean time to completion, and the best schedules.
 func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 	var bounds []float64
 	for k := range s.studies {

@@ -24,7 +24,7 @@ import (
 	"graft/original/dl2"
 )
 
-// KindName names the kind of configuration file that has a section workloads.
+// KindName names the kind of configuration file that has a workloads section.
 const KindName = "elastic-learning"
 
 func init() {
