@@ -37,5 +37,5 @@ func TestDecidersThatArePrograms(t *testing.T) {
 	require.ErrorContains(t, err, "random")
 	require.NoError(t, os.WriteFile(path, []byte("[adapt]\ndecider = \"./mine.py\"\npolicy = \"p\"\n"), 0o666))
 	_, err = ReadJob(files.OS{}, path, nil)
-	require.ErrorContains(t, err, "used only by the decider policy")
+	require.ErrorContains(t, err, `used only by the decider "policy"`)
 }
