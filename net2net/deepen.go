@@ -64,7 +64,7 @@ func deepen(e *edit, a Action) error {
 func check(b *tracing.Block, a Action) error {
 	main := b.Main()
 	if main == nil {
-		return fmt.Errorf("block %s has no convolution or linear layer to copy the form from", b.Name)
+		return fmt.Errorf("block %s has no convolution or linear layer to use as a template for the new block", b.Name)
 	}
 	kernel, err := kernelOf(b, a.Size)
 	if err != nil {

@@ -75,7 +75,7 @@ func (n *NVML) list() error {
 		return err
 	}
 	if count < 0 || count > mostGPUs {
-		return fmt.Errorf("count the GPUs: the library reports %d, more than %d", count, mostGPUs)
+		return fmt.Errorf("count the GPUs: the library reports %d; expected 0 to %d", count, mostGPUs)
 	}
 	for k := range count {
 		handle, code := n.lib.DeviceGetHandleByIndex(k)

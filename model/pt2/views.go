@@ -100,7 +100,8 @@ func (v *views) read(name string) (graph.Value, error) {
 func (v *views) change(self, result, operator string, value graph.Value) error {
 	a := v.aliases[self]
 	if a == nil || a.of.weight != "" {
-		return fmt.Errorf("the operator changes a tensor of the network or a size; keep such state outside forward")
+		return fmt.Errorf("the operator modifies a size or a tensor of the network; forward must not modify " +
+			"the network's state")
 	}
 	a.of.version++
 	a.of.pending = append(a.of.pending, write{a.path, value, operator})

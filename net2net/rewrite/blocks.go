@@ -83,7 +83,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 		}
 	}
 	if len(b.Nodes) == 0 {
-		return nil, fmt.Errorf("the block runs no operator")
+		return nil, fmt.Errorf("the block contains no operators")
 	}
 	if err := b.findEnds(a, made); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func concat(c *call) error {
 		var list []any
 		for _, o := range c.operands {
 			if o.sizes == nil {
-				return fmt.Errorf("joining sizes with a tensor is not supported")
+				return fmt.Errorf("concatenating sizes and tensors is not supported")
 			}
 			list = append(list, o.sizes...)
 		}
@@ -227,7 +227,7 @@ func gather(c *call) error {
 		return c.done("embedding.default", c.arg("weight", x), c.arg("indices", index))
 	}
 	if rank, err := c.rank(index); err != nil || rank != 1 {
-		return fmt.Errorf("multi-dimensional indices into a tensor that is not a table")
+		return fmt.Errorf("multi-dimensional indices are supported only for rows of a matrix")
 	}
 	return c.done("index_select.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis}, c.arg("index", index))
 }
