@@ -30,7 +30,7 @@ func OpenNVML(path string) (*NVML, error) {
 	path = cmp.Or(path, nvmlLibrary)
 	n := &NVML{lib: nvml.New(nvml.WithLibraryPath(path)), symbols: dl.New(path, dl.RTLD_LAZY|dl.RTLD_GLOBAL)}
 	if err := n.symbols.Open(); err != nil {
-		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or name its library", path,
+		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or give the path of its library", path,
 			ErrNoNVML, err)
 	}
 	if err := n.begin(); err != nil {

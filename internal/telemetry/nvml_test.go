@@ -140,7 +140,7 @@ func TestNVMLFaults(t *testing.T) {
 			require.Contains(t, seen.Error, "the library reports 4000000000")
 		}},
 		"no library": {filepath.Join(t.TempDir(), "none.so"), nil, func(seen found) {
-			require.Contains(t, seen.Error, "install NVIDIA's driver, or name its library")
+			require.Contains(t, seen.Error, "install NVIDIA's driver, or give the path of its library")
 			require.NotContains(t, seen.Error, "\n")
 		}},
 		"a library that is none of NVIDIA's": {"libc.so.6", nil, func(seen found) {

@@ -121,7 +121,7 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		}
 	}
 	if b.Out == "" {
-		return fmt.Errorf("the output of the block is not read")
+		return fmt.Errorf("no operator reads the output of the block")
 	}
 	for _, k := range b.Nodes {
 		a.Graph.Nodes[k].Reads(func(read any) {

@@ -101,7 +101,7 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
-		return nil, fmt.Errorf("ungroup: got %d groups; expected a larger multiple of the current %d groups", to,
+		return nil, fmt.Errorf("ungroup: got %d groups; expected a larger multiple of the current number, %d", to,
 			groups.Size)
 	}
 	times := to / groups.Size
