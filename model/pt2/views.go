@@ -116,7 +116,7 @@ func (m *memory) settle(v *views) error {
 		value, err := v.put(m.value, w.path, w.value)
 		if err != nil {
 			return fmt.Errorf("the in-place operator %s changes a view: %w; "+
-				"use its out-of-place form in the network's code", w.by, err)
+				"avoid in-place operators on views in the network's code", w.by, err)
 		}
 		m.value = value
 	}
