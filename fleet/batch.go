@@ -110,7 +110,8 @@ func (r Resources) validate() error {
 		faults.When(n < 0, "%s is %d; must be at least 0", name, n)
 	}
 	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time,
-		"time_limit is %v and lead is %v; both must be at least 0, and lead shorter than time_limit", r.Time, r.Lead)
+		"time_limit is %v and lead is %v; both must be at least 0, and lead must be shorter than time_limit",
+		r.Time, r.Lead)
 	for name, word := range r.words() {
 		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q; expected a name without spaces",
 			name, word)

@@ -145,5 +145,5 @@ func failureOf(code nvml.Return, doing string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", doing,
-		cmp.Or(codes[code], fmt.Sprintf("NVML's code %d; see nvmlReturn_t in its reference", int(code))))
+		cmp.Or(codes[code], fmt.Sprintf("NVML error code %d; see nvmlReturn_t in the NVML reference", int(code))))
 }
