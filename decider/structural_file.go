@@ -246,7 +246,7 @@ func (i structuralInputs) validate(what string, names []string, fewer bool) erro
 	for k := range names {
 		if math.IsNaN(i.Mean[k]) || math.IsInf(i.Mean[k], 0) || !(i.Deviation[k] >= 0) ||
 			math.IsInf(i.Deviation[k], 0) {
-			return fmt.Errorf("the policy's %s have an invalid scale of input %s: mean %v and deviation %v; expected "+
+			return fmt.Errorf("the policy's %s have an invalid scale for input %s: mean %v, deviation %v; expected "+
 				"finite numbers and a deviation of at least 0", what, names[k], i.Mean[k], i.Deviation[k])
 		}
 	}

@@ -162,7 +162,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 				}
 			}
 		},
-		"invalid scale of input": func(t *testing.T, set *weights.Set) {
+		"invalid scale for input": func(t *testing.T, set *weights.Set) {
 			change(t, set, "rows.deviation", append(make([]float64, 23), -1))
 		},
 	} {

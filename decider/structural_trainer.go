@@ -100,7 +100,7 @@ func (p *MemberTrainer) Save(set *weights.Set) error {
 	for _, name := range sortedNames(state) {
 		w, err := state[name].Weights(name)
 		if err != nil {
-			return fmt.Errorf("save a policy in training: %w", err)
+			return fmt.Errorf("save the training state of a policy: %w", err)
 		}
 		set.Tensors = append(set.Tensors, w)
 	}
@@ -115,11 +115,11 @@ func (p *MemberTrainer) Restore(set *weights.Set) error {
 		for _, name := range sortedNames(state) {
 			w, ok := set.Find(name)
 			if !ok {
-				return fmt.Errorf("restore a policy in training: %s is missing", name)
+				return fmt.Errorf("restore the training state of a policy: %s is missing", name)
 			}
 			s.Copy(state[name], torch.FromWeights(s, torch.CPU, w))
 			if s.Err() != nil {
-				return fmt.Errorf("restore a policy in training: %s: %w", name, s.Err())
+				return fmt.Errorf("restore the training state of a policy: %s: %w", name, s.Err())
 			}
 		}
 		return nil

@@ -79,15 +79,15 @@ func (b Batch) Validate() error {
 	var faults validate.Faults
 	faults.When(!keyPattern.MatchString(b.Key),
 		"key is %q; expected 1 to 100 letters, digits, '.', '_' and '-', starting with a letter or digit", b.Key)
-	faults.When(!filepath.IsAbs(b.Folder), "folder is %q; expected an absolute path that is valid on all machines of "+
-		"workers", b.Folder)
+	faults.When(!filepath.IsAbs(b.Folder), "folder is %q; expected an absolute path that is valid on all "+
+		"worker machines", b.Folder)
 	faults.When(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q; expected an absolute path", b.Dir)
 	faults.When(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; must be from 1 to %d",
 		b.Workers, maxWorkers)
 	faults.When(len(b.Argv) == 0 || b.Argv[0] == "", "argv is empty; expected a program")
 	for _, text := range slices.Concat(b.Argv, b.Env, []string{b.Folder, b.Dir}) {
 		faults.When(strings.ContainsRune(text, 0) || !utf8.ValidString(text),
-			"text %q is not valid UTF-8 or contains a zero byte; expected UTF-8 text in argv, env, folder and dir",
+			"argv, env, folder and dir must be valid UTF-8 without NUL bytes, got %q",
 			text)
 	}
 	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder is %q and dir is %q; expected paths without "+
@@ -110,7 +110,8 @@ func (r Resources) validate() error {
 		faults.When(n < 0, "%s is %d; must be at least 0", name, n)
 	}
 	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time,
-		"time_limit is %v and lead is %v; both must be at least 0, and lead shorter than time_limit", r.Time, r.Lead)
+		"time_limit is %v and lead is %v; both must be at least 0, and lead must be shorter than time_limit",
+		r.Time, r.Lead)
 	for name, word := range r.words() {
 		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q; expected a name without spaces",
 			name, word)

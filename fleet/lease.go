@@ -68,11 +68,11 @@ func (o *LeaseOptions) EnsureDefaults() {
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == nil, "the clock is missing; set it")
-	faults.When(o.Random == nil, "the source of random names is missing; set it")
+	faults.When(o.Random == nil, "the random source for names is missing; set it")
 	faults.When(o.Beat < 0, "beat is %v; must be more than 0", o.Beat)
 	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat is %v; lost must be at least three times beat", o.Lost, o.Beat)
 	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner has %d bytes and host has %d; expected "+
-		"at most %d",
+		"at most %d for each",
 		len(o.Owner), len(o.Host), maxText/4)
 	return errors.Join(faults...)
 }

@@ -36,7 +36,7 @@ func (l *Leases) live() error {
 	}
 	lock, err := l.fsys.Lock(l.lockPath(l.id), l.o.Host)
 	if err != nil {
-		return fmt.Errorf("lock the name of this process: %w", err)
+		return fmt.Errorf("take the lock that marks this process as alive: %w", err)
 	}
 	l.lock = lock
 	return nil
@@ -83,7 +83,7 @@ func (l *Leases) sweepLocks() {
 // gone returns ErrTaken for a file that another process has just removed.
 func (l *Leases) gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w by another process at this moment", ErrTaken)
+		return fmt.Errorf("%w: another process is updating the lease", ErrTaken)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func (l *Leases) take(task string) (*Lease, error) {
 	}
 	lease, err := l.claim(task, found)
 	if errors.Is(err, ErrLost) {
-		return nil, fmt.Errorf("%w by another process at this moment", ErrTaken)
+		return nil, fmt.Errorf("%w: another process is updating the lease", ErrTaken)
 	}
 	return lease, err
 }

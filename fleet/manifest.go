@@ -50,8 +50,8 @@ func (o ManifestOptions) Validate(b Batch) error {
 	faults := validate.Faults{b.Validate(), b.Resources.foreign("Kubernetes")}
 	const longest = 63 // limit for a pod's host name: the job's name with the worker's number
 	faults.When(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
-		"key is %q; Kubernetes allows lower-case letters, digits and '-', and at most %d characters together with a "+
-			"worker's number", b.Key, longest)
+		"key is %q; Kubernetes allows lower-case letters, digits and '-', and at most %d characters, including the "+
+			"suffix with the worker's number", b.Key, longest)
 	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest),
 		"namespace is %q; expected at most %d lower-case letters, digits and '-'", o.Namespace, longest)
 	faults.When(o.Image == "", "image is missing; name a container image that contains graft")

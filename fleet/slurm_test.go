@@ -65,7 +65,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 		Only: []int{3}, Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p",
 			Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "expected NAME=VALUE",
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "NUL bytes", "expected NAME=VALUE",
 		"unknown worker 3", "cpus is -1", "time_limit is 1s and lead is 1m0s", "partition is",
 		"gres and gpus are mutually exclusive"} {
 		require.ErrorContains(t, err, part)

@@ -39,7 +39,7 @@ func (Held) Channels() Channels { return Channels{} }
 // Emit returns its input, because the graph is compiled as a whole.
 func (Held) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }
 
-var errGraph = fmt.Errorf("the network is a graph, whose layers cannot run separately")
+var errGraph = fmt.Errorf("the network is a graph; its layers cannot run separately")
 
 // own is the name of a leaf with the tensors of a module that also has parts. It does not appear in paths.
 const own = ""

@@ -63,7 +63,7 @@ func (n BatchNorm) Infer(in Shape) (Shape, error) {
 		return nil, errors.New("a BatchNorm must have at least one channel")
 	}
 	if n.Flat != (len(in) == 1) {
-		return nil, fmt.Errorf("%s got %v; use BatchNorm2d for images, BatchNorm1d for features", n, in)
+		return nil, fmt.Errorf("%s got input shape %v; use BatchNorm2d for images and BatchNorm1d for features", n, in)
 	}
 	if in[0] != n.Features {
 		return nil, fmt.Errorf("%s expects %d channels, got %d", n, n.Features, in[0])
@@ -122,7 +122,7 @@ func (n LayerNorm) Slots() []Slot { return affine(n.Affine, n.Sizes...) }
 // Infer returns the input shape.
 func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	if !slices.Equal(n.Sizes, in) {
-		return nil, fmt.Errorf("%s got %v; the layer must normalise over the whole example", n, in)
+		return nil, fmt.Errorf("%s got input shape %v; the layer must normalise over the whole example", n, in)
 	}
 	return in, nil
 }

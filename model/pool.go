@@ -127,7 +127,7 @@ func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 		return nil, err
 	}
 	if p.Size.H < 1 || p.Size.W < 1 {
-		return nil, errors.New("the output of AdaptiveAvgPool2d must have at least one position")
+		return nil, errors.New("the output of AdaptiveAvgPool2d must be at least 1x1")
 	}
 	return Shape{in[0], p.Size.H, p.Size.W}, nil
 }

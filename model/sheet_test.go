@@ -126,7 +126,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"branches of other sizes": {image, model.Flow{Join: model.Cat}, strided, conv(4, 4),
 			"the shapes may differ only in channels"},
 		"a certain dropout": {flat, model.Flow{}, model.Dropout{P: 1}, model.Identity{}, "at least 0 and below 1"},
-		"a pool to nothing": {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "least one position"},
+		"a pool to nothing": {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "must be at least 1x1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &model.Network{Input: tc.in, Root: &model.Container{Flow: tc.flow,

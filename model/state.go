@@ -267,7 +267,7 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 	}
 	return fmt.Errorf("load weights: the weights do not fit this %s: the network has %d tensors, the file has %d:\n "+
 		" %s\n"+
-		"use the weights of this network, or the network of these weights",
+		"use weights written for this network, or the network that matches these weights",
 		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
 }
 

@@ -139,7 +139,7 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 		"another name": {
 			func(set *weights.Set) { set.Tensors[0].Name = "conv.weight" },
 			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight [32 3 3 3] is only in the file",
-				"use the weights of this network"}},
+				"use weights written for this network"}},
 		"everything is of another network": {
 			func(set *weights.Set) {
 				for k := range set.Tensors {

@@ -96,7 +96,8 @@ func (c *Change) grew() bool { return c.Before != c.After }
 // expect returns an error if a network does not match the record.
 func expect(n *model.Network, want, record string) error {
 	if got := Fingerprint(n); got != want {
-		return fmt.Errorf("the network %s does not match the record of %s: its fingerprint is %s, expected %s",
+		return fmt.Errorf("the network %s does not match the record of %s: the network's fingerprint is %s, "+
+			"expected %s",
 			n.Name(),
 			record, got, want)
 	}

@@ -64,14 +64,14 @@ func deepen(e *edit, a Action) error {
 func check(b *tracing.Block, a Action) error {
 	main := b.Main()
 	if main == nil {
-		return fmt.Errorf("block %s has no convolution or linear layer to copy the form from", b.Name)
+		return fmt.Errorf("block %s has no convolution or linear layer to use as a template for the new block", b.Name)
 	}
 	kernel, err := kernelOf(b, a.Size)
 	if err != nil {
 		return err
 	}
 	if len(b.Out.Shape) == 3 && (kernel.H%2 == 0 || kernel.W%2 == 0) {
-		return fmt.Errorf("block %s has an even kernel, %v, which has no centre to pass a value through; "+
+		return fmt.Errorf("block %s has an even kernel, %v, but the new convolution needs a kernel with a centre; "+
 			"use an odd kernel, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
 	}
 	return nil

@@ -65,7 +65,7 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 		return rewrite.Context(read, a.Size)
 	case "untied":
 		if a.Size != 0 {
-			return nil, fmt.Errorf("untied has no size; use widen:untied")
+			return nil, fmt.Errorf("untied takes no size; use widen:untied")
 		}
 		return rewrite.Untie(read)
 	}

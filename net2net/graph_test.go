@@ -281,9 +281,9 @@ func TestGroupsAndTiesOfGraphs(t *testing.T) {
 				require.InDeltaSlice(t, want, output(x), 1e-12, text)
 			}
 		}
-		for text, says := range map[string]string{"widen:untied:4": "has no size",
+		for text, says := range map[string]string{"widen:untied:4": "takes no size",
 			"widen:blocks.0.k/groups:1": "larger multiple",
-			"widen:tok/groups:2":        "is not a weight of keys or values"} {
+			"widen:tok/groups:2":        "is not a key or value weight"} {
 			a, err := ParseAction(text)
 			require.NoError(t, err)
 			_, err = Apply(n, a, Options{})

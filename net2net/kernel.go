@@ -56,8 +56,8 @@ func enlarge(e *edit, a Action) error {
 	case h < 0 || w < 0 || h == 0 && w == 0:
 		return fmt.Errorf("the kernel is already %v; the new size must be larger, got %d", conv.Kernel, a.Size)
 	case h%2 != 0 || w%2 != 0:
-		return fmt.Errorf("a kernel of %v grows equally on both sides, for example to %d or %d, not to %d", conv.Kernel,
-			conv.Kernel.H+2, conv.Kernel.H+4, a.Size)
+		return fmt.Errorf("the kernel %v must grow by an even number; use, for example, %d or %d instead of %d",
+			conv.Kernel, conv.Kernel.H+2, conv.Kernel.H+4, a.Size)
 	}
 	e.change.Pad = [2]int{h / 2, w / 2}
 	return e.reframe(leaf, conv, e.change.Pad, Padded)

@@ -46,7 +46,7 @@ func parseRecord(text []byte) ([]*Change, error) {
 	decoder.DisallowUnknownFields()
 	var file recordFile
 	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("not a record of surgery: %w", err)
+		return nil, fmt.Errorf("not a surgery record: %w", err)
 	}
 	var faults validate.Faults
 	for k, c := range file.Changes {

@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		"narrower":      {"ConvNet2", "widen:conv1:16", net2net.Options{}, []string{"already has 32 channels"}},
 		"unknown layer": {"ConvNet2", "widen:conv9:64", net2net.Options{}, []string{`no layer or block "conv9"`}},
 		"kernel to an even size": {"ConvNet2", "kernel:conv1:6", net2net.Options{},
-			[]string{"(3, 3) grows", "5 or 7", "not to 6"}},
+			[]string{"(3, 3) must grow", "5 or 7", "instead of 6"}},
 		"smaller kernel":   {"ConvNet2", "kernel:conv1:1", net2net.Options{}, []string{"must be larger"}},
 		"no kernel at all": {"ConvNet2", "kernel:fc:3", net2net.Options{}, []string{"no convolution"}},
 		"no batch":         {"ConvNet2", "deepen:conv1", net2net.Options{}, []string{"calibrated on a batch"}},

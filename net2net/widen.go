@@ -84,7 +84,7 @@ func (c *Change) copies(old, now int) error {
 		return err
 	}
 	if len(c.Units) != now || slices.Max(c.Units) != old-1 {
-		return fmt.Errorf("the record does not assign a source to each unit for a change from %d to %d units", old, now)
+		return fmt.Errorf("the record's unit mapping does not match a change from %d to %d units", old, now)
 	}
 	return nil
 }

@@ -51,8 +51,8 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 	}
 	if !page.IsPage(head) {
 		return failure.With(failure.Usage, fmt.Errorf(
-			"report option html: %s already exists and is not a page of graft; "+
-				"name another file, or overwrite it with option force", path))
+			"report option html: %s already exists and was not written by graft; "+
+				"choose another file, or overwrite it with option force", path))
 	}
 	return nil
 }

@@ -245,11 +245,11 @@ func (a *appender) truncate(rows int, sum string) error {
 	case err != nil:
 		return fmt.Errorf("truncate %s: %w", a.path, err)
 	case rows < 0 || at.rows < rows:
-		return fmt.Errorf("truncate %s to %d rows: the file has only %d; earlier rows are lost; "+
-			"use a copy of the run, or start another run", a.path, rows, at.rows)
+		return fmt.Errorf("truncate %s to %d rows: the file has only %d, so rows were lost; "+
+			"restore a copy of the run, or start another run", a.path, rows, at.rows)
 	case sum != "" && at.digest() != sum:
 		return fmt.Errorf("truncate %s to %d rows: the rows have changed since they were written; "+
-			"use a copy of the run, or start another run", a.path, rows)
+			"restore a copy of the run, or start another run", a.path, rows)
 	case !more:
 		return nil
 	}

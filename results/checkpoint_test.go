@@ -231,7 +231,7 @@ func TestRewindFindsLostRows(t *testing.T) {
 		says string
 	}{
 		"a row less": {func(t *testing.T, path string) { write(t, head, path) },
-			"the file has only 0; earlier rows are lost"},
+			"the file has only 0, so rows were lost"},
 		"another row": {func(t *testing.T, path string) { write(t, head+"2,1.0,\"\",true\n", path) },
 			"the rows have changed since they were written"},
 		"the table is gone": {func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) },

@@ -198,7 +198,7 @@ func (r *Run) Rewind(c *Checkpoint) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(marks)) {
 		if all[file] == nil && marks[file].Rows > 0 && !isEvents(file) { // users may delete event files
-			return fmt.Errorf("rewind %s: %s with %d rows is missing; use a copy of the run, or start another run",
+			return fmt.Errorf("rewind %s: %s with %d rows is missing; restore a copy of the run, or start another run",
 				r.path, file, marks[file].Rows)
 		}
 	}

@@ -152,9 +152,9 @@ func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	write(t, path, strings.Replace(contents(t, path), `"kind": "job"`, `"kind": "of-tomorrow"`, 1))
 	for _, command := range []string{"report", "plot"} {
 		o := fails(t, failure.Damaged,
-			`unknown kind of run "of-tomorrow" in the manifest, maybe from a later version of graft`,
+			`unknown kind of run "of-tomorrow" in the manifest; a later version of graft may have written it`,
 			command, dir)
-		containsAll(t, o.stderr, dir, `use the version that wrote the manifest, "v0.1.0"`)
+		containsAll(t, o.stderr, dir, `use version "v0.1.0"`)
 	}
 	err := runs.MayResume(files.OS{}, dir, runs.JobKind)
 	require.ErrorContains(t, err, `"of-tomorrow"`)

@@ -325,13 +325,13 @@ func TestListenRefusesAddresses(t *testing.T) {
 		word string
 	}{
 		"a port in use": {[]string{"--listen", taken.Addr().String()}, failure.Failed,
-			"name another port, or port 0"},
+			"choose another port, or use port 0"},
 		"any address":          {[]string{"--listen", "0.0.0.0:0"}, failure.Usage, "--listen-anywhere"},
 		"no host":              {[]string{"--listen", ":0"}, failure.Usage, "--listen-anywhere"},
 		"another address":      {[]string{"--listen", "192.0.2.1:80"}, failure.Usage, "--listen-anywhere"},
 		"another, by the file": {[]string{"--set", `run.listen="0.0.0.0:0"`}, failure.Usage, "--listen-anywhere"},
 		"not an own address": {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, failure.Failed,
-			"listen at 192.0.2.1:0"},
+			"listen on 192.0.2.1:0"},
 		"no port": {[]string{"--listen", "127.0.0.1"}, failure.Usage, "such as 127.0.0.1:8080"},
 		"no port, by the file": {[]string{"--set", "run.listen=127.0.0.1"}, failure.Configuration,
 			"such as 127.0.0.1:8080"},

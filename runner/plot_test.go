@@ -296,7 +296,7 @@ func TestGraphsOfJobsAreDrawn(t *testing.T) {
 	require.Contains(t, drawn["file-networks.svg"], ">blocks.2</text>", "a network of a file, as imports write")
 	require.NoError(t, os.Remove("net.toml"))
 	_, o := plotInto(t, t.TempDir(), "file", "--kind", "networks")
-	require.Contains(t, o.stderr, "run plot in the folder in which the job ran")
+	require.Contains(t, o.stderr, "run plot in the folder where the job ran")
 }
 
 // goldenFigures holds figures that were drawn against files.
@@ -467,6 +467,6 @@ func TestPlotPolicyInTables(t *testing.T) {
 	drawn, o = plotInto(t, t.TempDir(), s.path("early"), "--kind", "tree", "--policy", l.path("learned"), "--vocab",
 		l.path("vocab"))
 	require.Equal(t, failure.Partial, o.code, "the policy chooses among other actions")
-	require.Contains(t, o.stderr, "follow learned: ")
+	require.Contains(t, o.stderr, "apply policy learned: ")
 	require.Contains(t, drawn["early-tree.svg"], ">optimum, ", "the rest is drawn")
 }

@@ -453,7 +453,7 @@ func TestServeCommand(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	fails(t, failure.Failed, "name another port", "serve", dir, "--listen", taken.Addr().String())
+	fails(t, failure.Failed, "choose another port", "serve", dir, "--listen", taken.Addr().String())
 
 	stopped, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))

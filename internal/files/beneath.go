@@ -12,7 +12,7 @@ import (
 )
 
 // ErrOutside means that a path is outside the root folder of [Beneath].
-var ErrOutside = errors.New("outside of the folder that may be read")
+var ErrOutside = errors.New("outside the allowed folder")
 
 // Beneath returns a read-only [FS] of the folder root and its subfolders. Paths are paths of the operating system and
 // start with root; they are absolute if root is absolute. A symbolic link that is absolute or leads outside root is an

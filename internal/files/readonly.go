@@ -7,7 +7,7 @@ import (
 )
 
 // ErrReadOnly is wrapped by the error of every modifying operation of a [ReadOnly] file system.
-var ErrReadOnly = errors.New("the file system is read-only here")
+var ErrReadOnly = errors.New("the file system is opened read-only")
 
 // ReadOnly rejects every operation that would write, lock, move or delete. MkdirAll of an existing folder is not an
 // error. The zero value cannot be used.

@@ -15,7 +15,7 @@ import (
 // describes the consequence in the error.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
-		return failure.Usagef("listen at %s: other machines can reach this address, and %s; "+
+		return failure.Usagef("listen on %s: other machines can reach this address, and %s; "+
 			"use 127.0.0.1 and ssh -L, or add option listen-anywhere", address, danger)
 	}
 	return nil
@@ -25,10 +25,10 @@ func CheckAddress(address string, anywhere bool, danger string) error {
 func Listen(address string, anywhere bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s: %w; name another port, or port 0 to take a free one", address, err)
+		return nil, fmt.Errorf("listen on %s: %w; choose another port, or use port 0 for a free one", address, err)
 	}
 	if host, _, _ := net.SplitHostPort(l.Addr().String()); !anywhere && !IsLoopback(host) {
-		return nil, errors.Join(failure.Usagef("listen at %s: the name resolves to %s, which other machines can "+
+		return nil, errors.Join(failure.Usagef("listen on %s: the name resolves to %s, which other machines can "+
 			"reach; "+
 			"use 127.0.0.1", address, host), l.Close())
 	}

@@ -30,7 +30,7 @@ func OpenNVML(path string) (*NVML, error) {
 	path = cmp.Or(path, nvmlLibrary)
 	n := &NVML{lib: nvml.New(nvml.WithLibraryPath(path)), symbols: dl.New(path, dl.RTLD_LAZY|dl.RTLD_GLOBAL)}
 	if err := n.symbols.Open(); err != nil {
-		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or name its library", path,
+		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or give the path of its library", path,
 			ErrNoNVML, err)
 	}
 	if err := n.begin(); err != nil {
@@ -75,7 +75,7 @@ func (n *NVML) list() error {
 		return err
 	}
 	if count < 0 || count > mostGPUs {
-		return fmt.Errorf("count the GPUs: the library reports %d, more than %d", count, mostGPUs)
+		return fmt.Errorf("count the GPUs: the library reports %d; expected 0 to %d", count, mostGPUs)
 	}
 	for k := range count {
 		handle, code := n.lib.DeviceGetHandleByIndex(k)
@@ -145,5 +145,5 @@ func failureOf(code nvml.Return, doing string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", doing,
-		cmp.Or(codes[code], fmt.Sprintf("NVML's code %d; see nvmlReturn_t in its reference", int(code))))
+		cmp.Or(codes[code], fmt.Sprintf("NVML error code %d; see nvmlReturn_t in the NVML reference", int(code))))
 }

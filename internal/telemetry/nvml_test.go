@@ -134,13 +134,13 @@ func TestNVMLFaults(t *testing.T) {
 				"GPUs cannot be measured: start: the driver is not loaded; load it and check with nvidia-smi")
 		}},
 		"a code without words": {library, with("FAKE_COUNT=!12345"), func(seen found) {
-			require.Contains(t, seen.Error, "count the GPUs: NVML's code 12345")
+			require.Contains(t, seen.Error, "count the GPUs: NVML error code 12345")
 		}},
 		"too many GPUs": {library, with("FAKE_COUNT=4000000000"), func(seen found) {
 			require.Contains(t, seen.Error, "the library reports 4000000000")
 		}},
 		"no library": {filepath.Join(t.TempDir(), "none.so"), nil, func(seen found) {
-			require.Contains(t, seen.Error, "install NVIDIA's driver, or name its library")
+			require.Contains(t, seen.Error, "install NVIDIA's driver, or give the path of its library")
 			require.NotContains(t, seen.Error, "\n")
 		}},
 		"a library that is none of NVIDIA's": {"libc.so.6", nil, func(seen found) {

@@ -101,7 +101,7 @@ func (s *smiReader) line(text string) error {
 
 func (s *smiReader) end() (*SMILog, error) {
 	if s.places == nil {
-		return nil, errors.New("read nvidia-smi: the header line is missing; run nvidia-smi with the header")
+		return nil, errors.New("read nvidia-smi: the header line is missing; run nvidia-smi without noheader")
 	}
 	s.log.Cut = s.fault != nil
 	for _, d := range s.devices {
@@ -124,7 +124,7 @@ func (s *smiReader) head(line string) error {
 	}
 	for _, needed := range []string{"timestamp", "index"} {
 		if !seen[needed] {
-			return fmt.Errorf("line 1: column %q is missing in %.200q; add it to the query of nvidia-smi",
+			return fmt.Errorf("line 1: column %q is missing in %.200q; add it to the nvidia-smi query",
 				needed, line)
 		}
 	}
@@ -197,7 +197,7 @@ func smiNumber(unit string, field func(row *smiRow) *Optional[float64]) func(row
 		number := strings.TrimSpace(strings.TrimSuffix(text, unit))
 		value, err := strconv.ParseFloat(number, 64)
 		if err != nil {
-			return fmt.Errorf("expected a number in %q, got %.100q", unit, text)
+			return fmt.Errorf("expected a number, with or without unit %q, got %.100q", unit, text)
 		}
 		*field(row) = Number(value)
 		return nil
@@ -210,7 +210,7 @@ func smiThrottle(row *smiRow, text string) error {
 	}
 	bits, err := strconv.ParseUint(text, 0, 64)
 	if err != nil {
-		return fmt.Errorf("expected bits such as 0x4, got %.100q", text)
+		return fmt.Errorf("expected a bit mask such as 0x4, got %.100q", text)
 	}
 	row.Throttle = Known(Throttle(bits))
 	return nil

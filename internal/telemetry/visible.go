@@ -26,7 +26,7 @@ func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 		index, err := strconv.Atoi(entry)
 		switch {
 		case strings.HasPrefix(entry, "MIG-"):
-			return nil, errors.New("energy of a single MIG instance is not measurable")
+			return nil, errors.New("the energy of a single MIG instance cannot be measured")
 		case err != nil:
 			if index, err = byUUID(gpus, entry); err != nil {
 				return nil, err
@@ -41,8 +41,8 @@ func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 	return list, nil
 }
 
-var errOrder = errors.New("there are several GPU models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, " +
-	"or CUDA_VISIBLE_DEVICES to their UUIDs")
+var errOrder = errors.New("the machine has several GPU models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, " +
+	"or set CUDA_VISIBLE_DEVICES to GPU UUIDs")
 
 func sameModel(gpus []Device) bool {
 	for _, g := range gpus {

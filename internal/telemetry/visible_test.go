@@ -26,8 +26,8 @@ func TestCUDAOrder(t *testing.T) {
 		"an ambiguous UUID":                  {alike, "GPU-a", "", nil, "several UUIDs"},
 		"another machine's UUID":             {alike, "GPU-c", "", nil, `NVML does not list GPU "GPU-c"`},
 		"an empty entry":                     {alike, "0,,1", "", nil, "NVML does not list GPU \"\""},
-		"MIG": {alike, "MIG-aa", "", nil, "energy of a single MIG instance is not " +
-			"measurable"},
+		"MIG": {alike, "MIG-aa", "", nil, "energy of a single MIG instance cannot " +
+			"be measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := CUDAOrder(test.gpus, test.visible, test.order)

@@ -105,7 +105,7 @@ func (o *Options) Validate() error {
 	faults.When(o.Baseline != ByWorkload && o.Baseline != ByCritic, "baseline is %q; must be workload or critic",
 		o.Baseline)
 	faults.When(o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2,
-		"envs is 1; must be at least 2 if baseline is workload, because it compares episodes of a workload")
+		"envs is 1; must be at least 2, because baseline = \"workload\" compares episodes of the same workload")
 	faults.When(o.Teacher == NoTeacher && o.Method == OnlyImitate,
 		"teacher and method are both \"none\", so nothing would be learned; set teacher or method")
 	for _, v := range []struct {

@@ -114,7 +114,7 @@ type Draw struct {
 // fraction beta of the bias that priorities cause.
 func (m *Memory[T]) Draw(n int, beta float64, random Source) (Draw, error) {
 	if m.count == 0 || m.Total() <= 0 {
-		return Draw{}, errors.New("draw experience: the memory is empty, or all priorities are zero")
+		return Draw{}, errors.New("sample experience: the memory is empty, or all priorities are zero")
 	}
 	least := math.Inf(1)
 	for _, p := range m.sums[len(m.items)-1:][:m.count] {

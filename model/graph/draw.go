@@ -31,7 +31,7 @@ func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 		init := cmp.Or(t.Init, usual[t.Name], "zeros")
 		values, err := t.draw(init, rand.New(rand.NewPCG(first, uint64(k))))
 		if err != nil {
-			return nil, fmt.Errorf("draw %s: %w", t.Name, err)
+			return nil, fmt.Errorf("initialize %s: %w", t.Name, err)
 		}
 		if drawn[t.Name], err = t.encode(values); err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (g *Graph) DrawnConstants() (list []weights.Tensor, err error) {
 		}
 		values, err := t.draw(t.Init, nil)
 		if err != nil {
-			return nil, fmt.Errorf("draw %s: %w", t.Name, err)
+			return nil, fmt.Errorf("initialize %s: %w", t.Name, err)
 		}
 		w, err := t.encode(values)
 		if err != nil {
@@ -185,7 +185,7 @@ func (t Tensor) encode(values []float64) (weights.Tensor, error) {
 			w.Data = binary.LittleEndian.AppendUint64(w.Data, math.Float64bits(v))
 		default: // integer buffers, and half precision, whose values come from a file
 			if v != 0 {
-				return w, fmt.Errorf("draw %s: values of type %v cannot be drawn", t.Name, t.DType)
+				return w, fmt.Errorf("initialize %s: type %v supports only zeros", t.Name, t.DType)
 			}
 			w.Data = append(w.Data, make([]byte, t.DType.Size())...)
 		}

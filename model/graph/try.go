@@ -161,7 +161,7 @@ func (g *Graph) tryShape(set *weights.Set) error {
 			shape = program.Forward(s, s.Zeros(dtype, torch.CPU, g.Input.Dims()...), false, nil).Shape()
 		})
 		if want := shapes[g.Output]; s.Err() == nil && !slices.Equal(shape, want) {
-			return fmt.Errorf("the result %s has shape %v, but the network states %v", g.Output, shape, want)
+			return fmt.Errorf("the result %s has shape %v, but the network declares %v", g.Output, shape, want)
 		}
 		return s.Err()
 	})

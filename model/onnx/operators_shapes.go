@@ -23,7 +23,7 @@ func interleaveRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	repeats, isNumber := e.n.Arg("repeats").(int64)
 	if err != nil || !isNumber || e.n.Arg("dim") == nil {
-		return nil, errors.Join(err, errors.New("the repeats are a tensor, or the dimension is missing"))
+		return nil, errors.Join(err, errors.New("the number of repeats is a tensor, or the dimension is missing"))
 	}
 	return []string{e.repeated(x, e.shapeOf(e.n.Args[0].Value), e.dim("dim", 0), int(repeats))}, nil
 }

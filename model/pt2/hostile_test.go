@@ -40,7 +40,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 				`"linear"}}}], "outputs": [{"as_tensor": {"name": "w"}}]}, {"target": "torch.ops.aten.relu_.default"`),
 			"in place"},
 		"a buffer that changes": {swap(`"self", "arg": {"as_tensor": {"name": "linear"}}`,
-			`"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "changes the tensor"},
+			`"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "modifies the network's tensor"},
 		"a tensor of eight bits": {swap(`"dtype": 7, "sizes": [{"as_expr"`, `"dtype": 29, "sizes": [{"as_expr"`),
 			"number 29"},
 		"a token":   {swap(`{"user_input"`, `{"token"`), "kind \"token\""},

@@ -89,7 +89,7 @@ func (b *builder) inline(n *node, on bool) error {
 func (b *builder) leave(n *node, outputs []union, inner scope, on bool) error {
 	results := resultNames(n)
 	if len(results) != len(outputs) {
-		return fmt.Errorf("a block has %d outputs, but %d results", len(outputs), len(results))
+		return fmt.Errorf("a block returns %d outputs, but its caller expects %d", len(outputs), len(results))
 	}
 	for k, name := range results {
 		from := nameIn(outputs[k])

@@ -42,7 +42,7 @@ func (a *archive) findProgram() (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("the folder models has %d programs, expected one", len(found))
+		return "", fmt.Errorf("the folder models/ contains %d programs, expected one", len(found))
 	}
 	return found[0], nil
 }

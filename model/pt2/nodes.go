@@ -158,8 +158,8 @@ func (b *builder) addNode(n *node) error {
 		}
 	}
 	if target == "copy_.default" && !b.sameType(n) {
-		return fmt.Errorf("copying in place to another type is not supported; write the network with a new tensor " +
-			"instead")
+		return fmt.Errorf("an in-place copy to another type is not supported; create a new tensor in the " +
+			"network's code")
 	}
 	if _, counts := b.names[self].(graph.Weight); counts && changes {
 		return b.changeTensor(n, self)
@@ -188,7 +188,7 @@ func inPlace(target string) bool {
 func (b *builder) changeTensor(n *node, self string) error {
 	weight := b.names[self].(graph.Weight)
 	if !strings.HasSuffix(string(weight), "num_batches_tracked") {
-		return fmt.Errorf("the operator changes the tensor %q of the network; keep such state outside forward",
+		return fmt.Errorf("the operator modifies the network's tensor %q; forward must not modify the network's state",
 			string(weight))
 	}
 	for _, name := range resultNames(n) {

@@ -185,7 +185,7 @@ func (p *payloads) copy(v view, storage []byte) ([]byte, error) {
 		return nil, err
 	}
 	if p.left -= count * int64(v.item); p.left < 0 {
-		return nil, fmt.Errorf("the tensors need far more memory than the file's size")
+		return nil, fmt.Errorf("the tensors would be far larger in memory than the file")
 	}
 	if v.contiguous() {
 		at := v.offset * int64(v.item)

@@ -125,7 +125,7 @@ func (m *meta) shape() ([]int, error) {
 	shape := make([]int, len(m.Sizes))
 	for k, size := range m.Sizes {
 		if size.number < 0 || size.number > math.MaxInt32 || size.name != "" {
-			return nil, fmt.Errorf("invalid size %d; expected a number without a name, from 0 to %d", size.number,
+			return nil, fmt.Errorf("invalid size %d; expected a constant from 0 to %d", size.number,
 				math.MaxInt32)
 		}
 		shape[k] = int(size.number)

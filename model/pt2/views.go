@@ -100,7 +100,8 @@ func (v *views) read(name string) (graph.Value, error) {
 func (v *views) change(self, result, operator string, value graph.Value) error {
 	a := v.aliases[self]
 	if a == nil || a.of.weight != "" {
-		return fmt.Errorf("the operator changes a tensor of the network or a size; keep such state outside forward")
+		return fmt.Errorf("the operator modifies a size or a tensor of the network; forward must not modify " +
+			"the network's state")
 	}
 	a.of.version++
 	a.of.pending = append(a.of.pending, write{a.path, value, operator})
@@ -114,8 +115,8 @@ func (m *memory) settle(v *views) error {
 	for _, w := range m.pending {
 		value, err := v.put(m.value, w.path, w.value)
 		if err != nil {
-			return fmt.Errorf("a view of a tensor that %s changed in place: %w; "+
-				"write the network without the operator's in-place form", w.by, err)
+			return fmt.Errorf("the in-place operator %s changes a view: %w; "+
+				"avoid in-place operators on views in the network's code", w.by, err)
 		}
 		m.value = value
 	}
@@ -176,7 +177,7 @@ func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value
 				to += int64(len(dims))
 			}
 			if !ok || to < 0 || int(to) >= len(dims) {
-				return "", fmt.Errorf("invalid dimensions of permute %v; expected integers from %d to %d", dims,
+				return "", fmt.Errorf("permute has invalid dimensions %v; expected integers from %d to %d", dims,
 					-len(dims), len(dims)-1)
 			}
 			back[to] = int64(k)

@@ -128,7 +128,7 @@ func TestWritesThatMayMissTheMemoryAreRefused(t *testing.T) {
 		records["models/model.json"] = strings.ReplaceAll(programOf("out", clone, c, zero, read), `"strides"`,
 			`"unknown"`)
 		_, err := readBytes(pack(t, records))
-		assert.ErrorContains(t, err, "in place", view)
+		assert.ErrorContains(t, err, "changes a view", view)
 		assert.ErrorContains(t, err, view)
 	}
 }

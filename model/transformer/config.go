@@ -123,8 +123,8 @@ func (c Config) Validate() error {
 	}
 	switch {
 	case (c.Task == NextToken) != (c.Classes == 0) || c.Classes < 0:
-		return fmt.Errorf("transformer: classes is %d; must be positive for labels and zero for next tokens",
-			c.Classes)
+		return fmt.Errorf("transformer: classes is %d; must be positive for classification and 0 for next-token "+
+			"prediction", c.Classes)
 	case c.Padded && !c.Full:
 		return errors.New("transformer: padding requires full attention; set full = true")
 	case c.Heads%c.Groups != 0:

@@ -83,7 +83,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 		}
 	}
 	if len(b.Nodes) == 0 {
-		return nil, fmt.Errorf("the block runs no operator")
+		return nil, fmt.Errorf("the block contains no operators")
 	}
 	if err := b.findEnds(a, made); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		}
 	}
 	if b.Out == "" {
-		return fmt.Errorf("the output of the block is not read")
+		return fmt.Errorf("no operator reads the output of the block")
 	}
 	for _, k := range b.Nodes {
 		a.Graph.Nodes[k].Reads(func(read any) {

@@ -78,7 +78,7 @@ func (d *deepening) copyable() error {
 		for _, name := range branch.Writers {
 			t := d.Graph.Tensor(name)
 			if t == nil || !strings.HasPrefix(name, d.b.Path+".") || t.Tied != "" || d.isTied(name) {
-				return fmt.Errorf("a branch ends in the tensor %s, but other parts of the network share this tensor",
+				return fmt.Errorf("a branch ends in the tensor %s, which is shared with other parts of the network",
 					name)
 			}
 		}
@@ -334,7 +334,7 @@ func (d *deepening) chain() error {
 		return fmt.Errorf("the last normalisation has no weight, but a chain of normalisations requires one")
 	}
 	if last.Output != d.b.Out {
-		return fmt.Errorf("an operator follows the last normalisation")
+		return fmt.Errorf("the block does not end with its last normalisation")
 	}
 	e, root := chained(last.Epsilon, len(d.b.Norms)+1)
 	d.epsilon(last.Output, last.Eps, e)

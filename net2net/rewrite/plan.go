@@ -177,7 +177,7 @@ func (p *Plan) Reverse() (*Plan, error) {
 	}
 	for _, t := range p.Before.Tensors {
 		if t.Tied == "" && !taken[t.Name] {
-			return nil, fmt.Errorf("reverse: no values remain of %s", t.Name)
+			return nil, fmt.Errorf("reverse: the plan does not keep the values of %s", t.Name)
 		}
 	}
 	return back.finish()

@@ -289,7 +289,7 @@ func (r *resizer) fits() error {
 		for _, v := range n.Results {
 			for d, t := range r.Values[v] {
 				if shapes[v][d] != r.size(t) {
-					return fmt.Errorf("cannot set %s of %s to the size %d", n.Operator, v, r.size(t))
+					return fmt.Errorf("cannot resize %s: its result %s must have size %d", n.Operator, v, r.size(t))
 				}
 			}
 		}

@@ -19,7 +19,8 @@ func (w *widening) stream() error {
 	s.eta2 = float64(w.to/w.axis.Size*w.axis.Size) / float64(w.to)
 	for _, n := range w.Norms {
 		if n.Term.Has(w.axis) && (n.Term.Find() != w.axis || n.Centre != s.centre) {
-			return fmt.Errorf("widen: the axis has normalisations of two kinds, or over more than the stream")
+			return fmt.Errorf("widen: normalisations over the axis must all be of the same kind, " +
+				"and must not include other axes")
 		}
 	}
 	s.states()
@@ -166,8 +167,8 @@ func (s *stream) fits() error {
 		for _, n := range s.Norms {
 			st, inside := s.state[n.Input]
 			if inside && (st == isOther || st == isZero && s.centre) {
-				return fmt.Errorf("widen: from %d to %d the stream needs padding, but padding is not exact because "+
-					"%s is normalised again; use a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
+				return fmt.Errorf("widen: growing the stream from %d to %d requires padding, but padding would "+
+					"change the normalisation of %s; use a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
 			}
 		}
 	}
@@ -218,15 +219,15 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 			before, ok = n.Args[0].Value.(graph.Value)
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
-			return fmt.Errorf("widen: the tied tensor %s writes and reads the stream, "+
-				"and no normalisation before the reader can absorb the scaling; "+
+			return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream; "+
+				"a normalisation before the reader must absorb the scaling, but none was found; "+
 				"untie the tensor first (widen:untied)", name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
-		return fmt.Errorf("widen: the tied tensor %s writes and reads the stream, "+
-			"and the normalisation before the reader has no weight or has other readers; "+
+		return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream; "+
+			"the normalisation before the reader must absorb the scaling, but has no weight or has other readers; "+
 			"untie the tensor first (widen:untied)", name)
 	}
 	s.shared[v] = true

@@ -44,8 +44,8 @@ func Context(a *axes.Axes, to int) (*Plan, error) {
 		}
 	}
 	if len(grown) == 0 {
-		return nil, fmt.Errorf("context: no table of learned positions is cut to the length of the input; " +
-			"rotary positions need no growth")
+		return nil, fmt.Errorf("context: found no table of learned positions that is sliced to the input length; " +
+			"rotary positions do not need to grow")
 	}
 	return longer(a, "context", grown, to)
 }
@@ -62,7 +62,7 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	}
 	for _, u := range a.Uses {
 		if u.Kind != axes.Looks && slices.ContainsFunc(grown, u.Term.Has) {
-			return nil, fmt.Errorf("%s: the axis cannot grow, because %s runs over it", what,
+			return nil, fmt.Errorf("%s: the axis cannot grow because %s operates on it", what,
 				a.Graph.Nodes[u.Node].Operator)
 		}
 	}
@@ -91,8 +91,8 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
-		return nil, fmt.Errorf("ungroup: %s is not a weight of keys or values: "+
-			"the number of rows is not heads times head size", key)
+		return nil, fmt.Errorf("ungroup: %s is not a key or value weight: "+
+			"its number of rows is not heads times head size", key)
 	}
 	return terms[0].Find().Parts[0].Find(), nil
 }
@@ -101,7 +101,7 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
-		return nil, fmt.Errorf("ungroup: got %d groups; expected a larger multiple of the current %d groups", to,
+		return nil, fmt.Errorf("ungroup: got %d groups; expected a larger multiple of the current number, %d", to,
 			groups.Size)
 	}
 	times := to / groups.Size
@@ -127,7 +127,7 @@ func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	if u.each != nil {
 		sizes[u.each] = u.each.Size / times
 	} else if groups.Size > 1 { // a single group is not an axis of the queries
-		return nil, fmt.Errorf("ungroup: no queries share these groups")
+		return nil, fmt.Errorf("ungroup: found no queries that share these key and value heads")
 	}
 	return resize(a, p, sizes)
 }

@@ -85,7 +85,7 @@ func (w *widening) possible() error {
 		}
 	}
 	if w.scores && len(w.splits) > 0 {
-		return fmt.Errorf("widen: both attention scores and a layer sum over the axis")
+		return fmt.Errorf("widen: attention scores and a layer both sum over the axis; only one of them may")
 	}
 	if !w.scores && len(w.splits) == 0 {
 		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change the network's " +
@@ -154,8 +154,8 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 		return 1, nil
 	}
 	if len(found) != 1 {
-		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell which one the network sums",
-			len(found), name)
+		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell which of them the network "+
+			"sums over", len(found), name)
 	}
 	return found[0], nil
 }
@@ -167,7 +167,7 @@ func (w *widening) onlySplit() error {
 	}
 	for p := range w.splits {
 		if other := w.otherReader(p); other != "" {
-			return fmt.Errorf("widen: the copies in %s must be scaled, but %s reads the tensor without a sum over "+
+			return fmt.Errorf("widen: the copies in %s must be scaled, but %s reads this tensor without summing over "+
 				"the copies", p.tensor, other)
 		}
 	}

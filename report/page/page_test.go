@@ -217,7 +217,7 @@ func TestPolicy(t *testing.T) {
 	broken := served("1", "a")
 	list := broken.Sections[len(broken.Sections)-1].Parts[0].Table
 	list.Pick.Values = nil
-	require.ErrorContains(t, broken.Render(io.Discard), "0 values of choices for 1 rows")
+	require.ErrorContains(t, broken.Render(io.Discard), "0 selection values for 1 rows")
 }
 
 // fullDisk fails every write.

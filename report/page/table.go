@@ -25,7 +25,7 @@ func (t *Table) view() (*tableView, error) {
 	}
 	inside := t.Nest.counts()
 	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
-		return nil, fmt.Errorf("table %q: got %d values of choices for %d rows", t.Caption, len(t.Pick.Values),
+		return nil, fmt.Errorf("table %q: got %d selection values for %d rows", t.Caption, len(t.Pick.Values),
 			len(t.Rows))
 	}
 	for k, row := range t.Rows {

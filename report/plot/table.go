@@ -71,11 +71,11 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 	}
 	tree, err := treeOf(r)
 	if err != nil {
-		return nil, fmt.Errorf("follow %s: %w", g.Policy.Name, err)
+		return nil, fmt.Errorf("apply policy %s: %w", g.Policy.Name, err)
 	}
 	verdicts, err := evaluation.Evaluate([]*simulation.Tree{tree}, g.Policy.Chooser)
 	if err != nil {
-		return nil, fmt.Errorf("follow %s: %w", g.Policy.Name, err)
+		return nil, fmt.Errorf("apply policy %s: %w", g.Policy.Name, err)
 	}
 	return verdicts[0].Sequence, nil
 }

@@ -78,8 +78,7 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 			shared++
 		}
 		if shared == 0 {
-			return all, fmt.Errorf("%s: the steps of the rows differ from run %s, although only the seeds of the "+
-				"runs differ",
+			return all, fmt.Errorf("%s: the steps do not match run %s, although the runs differ only in their seeds",
 				r.Path, group[0].Path)
 		}
 		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)

@@ -29,8 +29,8 @@ func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
 // ErrForeign reports a folder that is not a run folder.
-var ErrForeign = errors.New("not a run folder: no files of graft or of the original found; " +
-	"name a run folder, or a folder of run folders")
+var ErrForeign = errors.New("not a run folder: it contains no files written by graft or by the original system; " +
+	"name a run folder, or a folder that contains run folders")
 
 // ReadFolder lists a folder without writing to it.
 func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
@@ -51,8 +51,8 @@ func (f *Folder) Kind() (*Kind, error) {
 	}
 	k := kindNamed(m.Kind)
 	if k == nil {
-		return nil, fmt.Errorf("unknown kind of run %q in the manifest, maybe from a later version of graft; "+
-			"use the version that wrote the manifest, %q", m.Kind, m.Graft)
+		return nil, fmt.Errorf("unknown kind of run %q in the manifest; a later version of graft may have written it; "+
+			"use version %q", m.Kind, m.Graft)
 	}
 	return k, nil
 }
@@ -175,7 +175,7 @@ func MayResume(fsys files.FS, folder string, want *Kind) error {
 	}
 	if k != nil && k != want {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder contains a %s, expected a %s; "+
-			"name another folder with option folder", folder, k.Title, want.Title))
+			"set option folder to another folder", folder, k.Title, want.Title))
 	}
 	return nil
 }

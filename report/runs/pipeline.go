@@ -28,7 +28,8 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 	}
 	if o.Comparison == nil {
 		return nil, failure.With(failure.Damaged,
-			fmt.Errorf("%s: no comparison in the file; delete the file, and rerun the same command to recreate it",
+			fmt.Errorf("%s: the file contains no comparison; "+
+				"delete the file, and rerun the same command to recreate it",
 				path))
 	}
 	return o, nil
@@ -165,7 +166,8 @@ func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, fau
 				p.Run, faults = run, errors.Join(faults, wrapPart(e, run.Faults))
 				if e.State == StageDone && !run.Ended {
 					faults = errors.Join(faults, fmt.Errorf("%s: %s is incomplete, "+
-						"although the stage was complete; rerun the same pipeline to recreate it", e.Name, p.Path))
+						"although the journal marks the stage as complete; "+
+						"rerun the same pipeline to recreate it", e.Name, p.Path))
 				}
 			case e.State == StageDone:
 				faults = errors.Join(faults, fmt.Errorf("%s: %w; rerun the same pipeline to recreate it", e.Name, err))

@@ -36,7 +36,7 @@ func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error)
 	}
 	p, err := decider.StructuralOf(set)
 	if err != nil {
-		return nil, fmt.Errorf("read policy %s: %w; expected a file as written by 'graft learn'", path, err)
+		return nil, fmt.Errorf("read policy %s: %w; expected a file written by 'graft learn'", path, err)
 	}
 	return p, nil
 }

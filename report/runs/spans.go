@@ -42,7 +42,7 @@ func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 			s.Group = row.text("group")
 		}
 		if s.To < s.From {
-			row.fault("to_seconds", "is before from_seconds")
+			row.fault("to_seconds", "is before column from_seconds")
 		}
 		all = append(all, s)
 	})
@@ -78,7 +78,7 @@ func (r *tableRow) number(column string) float64 {
 func (r *tableRow) place(column string) int {
 	v, err := strconv.Atoi(r.text(column))
 	if err != nil || v < 0 || v > maxPlaces {
-		r.fault(column, fmt.Sprintf("is not an integer up to %d", maxPlaces))
+		r.fault(column, fmt.Sprintf("must be an integer from 0 to %d", maxPlaces))
 	}
 	return v
 }

@@ -104,7 +104,7 @@ func (r *Random) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary restores a state that MarshalBinary returned.
 func (r *Random) UnmarshalBinary(text []byte) error {
 	if len(text) != 4*(size+1) || binary.LittleEndian.Uint32(text) > size {
-		return fmt.Errorf("restore a random generator: expected %d bytes that MarshalBinary wrote, got %d", 4*(size+1),
+		return fmt.Errorf("restore a random generator: expected %d bytes written by MarshalBinary, got %d", 4*(size+1),
 			len(text))
 	}
 	r.next = int(binary.LittleEndian.Uint32(text))

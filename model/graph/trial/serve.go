@@ -39,7 +39,7 @@ func serve(fsys files.FS, in io.Reader, trace io.Writer) (*graph.Output, error) 
 	d := gob.NewDecoder(in)
 	var r request
 	if err := d.Decode(&r); err != nil {
-		return nil, fmt.Errorf("read a graph to try: %w", err)
+		return nil, fmt.Errorf("read the graph of a trial: %w", err)
 	}
 	g, a, err := received(d, &r)
 	if err != nil {

@@ -71,12 +71,12 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 		parts [][]byte
 		want  string
 	}{
-		"a result twice": {[][]byte{relu("x", "y"), relu("y", "y")}, `the result "y" has`},
+		"a result twice": {[][]byte{relu("x", "y"), relu("y", "y")}, `result "y": the name is empty`},
 		"a result twice in an operator": {[][]byte{called("Split", []string{"x"}, []string{"y", "y"}, nil)},
-			`the result "y" has`},
-		"a result without a name": {[][]byte{relu("x", ""), relu("x", "y")}, `the result "" has`},
-		"a shadowed input":        {[][]byte{relu("x", "x"), relu("x", "y")}, `the result "x" has`},
-		"a shadowed tensor":       {[][]byte{list("w", 1), relu("x", "w"), relu("w", "y")}, `the result "w" has`},
+			`result "y": the name is empty`},
+		"a result without a name": {[][]byte{relu("x", ""), relu("x", "y")}, `result "": the name is empty`},
+		"a shadowed input":        {[][]byte{relu("x", "x"), relu("x", "y")}, `result "x": the name is empty`},
+		"a shadowed tensor":       {[][]byte{list("w", 1), relu("x", "w"), relu("w", "y")}, `result "w": the name`},
 		"a tensor twice":          {[][]byte{list("w", 1), list("w", 2), relu("x", "y")}, `tensor name "w"`},
 		"a step of zero": {[][]byte{list("a", 0), list("b", 2), list("d", 1), list("s", 0),
 			called("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is 0"},

@@ -255,8 +255,8 @@ func resize(c *call) error {
 	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
 		"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
 	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
-		return fmt.Errorf("unsupported resize by %v with mode %q; graft resizes images by constant factors, "+
-			"with the modes linear half_pixel and nearest asymmetric", factors, how)
+		return fmt.Errorf("unsupported resize by %v with mode %q; expected constant factors and "+
+			"mode \"linear half_pixel\" or \"nearest asymmetric\"", factors, how)
 	}
 	args := []graph.Arg{c.arg("input", x), {Name: "output_size"},
 		{Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
@@ -287,8 +287,8 @@ func lstm(c *call) error {
 		hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
 		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] ||
 		w.dims[0] != bias.dims[0] {
-		return fmt.Errorf("unsupported LSTM: weights that are not tensors of the model, variable lengths, or " +
-			"batch first")
+		return fmt.Errorf("unsupported LSTM; expected weights that are tensors of the model, sequences of equal " +
+			"length, and the batch as the second dimension")
 	}
 	var params []any
 	directions := w.dims[0]

@@ -84,8 +84,7 @@ func (b *builder) checkResults(n *node) error {
 			continue // an omitted optional result
 		}
 		if name == "" || b.values[name].given || slices.Contains(n.out[:k], name) {
-			return fmt.Errorf("the result %.100q has no name, or the name of an input, a tensor or an earlier result; "+
-				"export the model again", name)
+			return fmt.Errorf("result %.100q: the name is empty or already in use; export the model again", name)
 		}
 	}
 	return nil
@@ -234,7 +233,7 @@ func sizes(c *call, name string, a, b operand) error {
 	operator, known := map[string]string{"add": "operator.add", "sub": "operator.sub", "mul": "operator.mul",
 		"div": "operator.floordiv"}[name]
 	if !known || len(a.sizes) != len(b.sizes) && len(a.sizes) != 1 && len(b.sizes) != 1 {
-		return fmt.Errorf("%d and %d sizes cannot be combined", len(a.sizes), len(b.sizes))
+		return fmt.Errorf("cannot combine a list of %d sizes with a list of %d sizes", len(a.sizes), len(b.sizes))
 	}
 	var list []any
 	for k := range max(len(a.sizes), len(b.sizes)) {

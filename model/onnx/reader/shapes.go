@@ -45,7 +45,7 @@ func concat(c *call) error {
 		var list []any
 		for _, o := range c.operands {
 			if o.sizes == nil {
-				return fmt.Errorf("joining sizes with a tensor is not supported")
+				return fmt.Errorf("concatenating sizes and tensors is not supported")
 			}
 			list = append(list, o.sizes...)
 		}
@@ -128,7 +128,7 @@ func squeeze(c *call) error {
 	}
 	axes, ok := c.axes(1)
 	if !ok || x.ref == nil {
-		return fmt.Errorf("the dimensions to remove are unknown")
+		return fmt.Errorf("the dimensions to remove must be constants")
 	}
 	slices.Sort(axes)
 	slices.Reverse(axes) // from the back, so the others keep their indices
@@ -142,7 +142,7 @@ func unsqueeze(c *call) error {
 	}
 	axes, ok := c.axes(1)
 	if !ok || x.ref == nil || len(axes) > 1 && slices.Min(axes) < 0 {
-		return fmt.Errorf("the dimensions to add are unknown")
+		return fmt.Errorf("the dimensions to add must be constants; if there are several, none may be negative")
 	}
 	slices.Sort(axes)
 	return c.chain(x, "unsqueeze.default", axes)
@@ -173,7 +173,7 @@ func slice(c *call) error {
 	steps, stepped := c.operand(4).known()
 	if !ok || x.ref == nil || len(starts.sizes) != len(axes) || len(ends.sizes) != len(axes) ||
 		c.operand(4).given && (!stepped || len(steps) != len(axes)) {
-		return fmt.Errorf("the ranges are unknown")
+		return fmt.Errorf("the axes and steps of a slice must be constants, with one start and one end for each axis")
 	}
 	value := c.read(x)
 	for k, axis := range axes {
@@ -192,7 +192,7 @@ func sliceSizes(c *call, x, starts, ends operand) error {
 	from, ok := starts.known()
 	to, also := ends.known()
 	if !ok || !also || len(from) != 1 || len(to) != 1 || c.operand(4).given {
-		return fmt.Errorf("the range of sizes is unknown")
+		return fmt.Errorf("a slice of sizes must have a constant start, a constant end and no steps")
 	}
 	n := int64(len(x.sizes))
 	place := func(at int64) int64 {
@@ -212,7 +212,7 @@ func gather(c *call) error {
 	at, constant := index.known()
 	if x.computed() {
 		if !constant || len(at) != 1 || at[0] >= int64(len(x.sizes)) || at[0] < -int64(len(x.sizes)) {
-			return fmt.Errorf("the index of the size is unknown")
+			return fmt.Errorf("the index into the sizes must be a single constant within range")
 		}
 		return c.sizesDone([]any{x.sizes[(at[0]+int64(len(x.sizes)))%int64(len(x.sizes))]}, index.one)
 	}
@@ -227,7 +227,7 @@ func gather(c *call) error {
 		return c.done("embedding.default", c.arg("weight", x), c.arg("indices", index))
 	}
 	if rank, err := c.rank(index); err != nil || rank != 1 {
-		return fmt.Errorf("multi-dimensional indices into a tensor that is not a table")
+		return fmt.Errorf("multi-dimensional indices are supported only for rows of a matrix")
 	}
 	return c.done("index_select.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis}, c.arg("index", index))
 }
@@ -346,7 +346,7 @@ func trilu(c *call) error {
 	if o := c.operand(1); o.given {
 		at, ok := o.known()
 		if !ok || len(at) != 1 {
-			return fmt.Errorf("the diagonal is unknown")
+			return fmt.Errorf("the diagonal must be a single constant")
 		}
 		diagonal = at[0]
 	}
