@@ -80,7 +80,7 @@ func (b *Builder) BatchNorm(x Value, n BatchNorm) Value {
 		[]*Tensor{n.Weight, n.Bias, n.Mean, n.Var, n.Seen}, x)
 }
 
-// LayerNorm adds a normalisation over the last dimensions, whose sizes are given.
+// LayerNorm adds a normalisation over the last dimensions, which have the given sizes.
 func (b *Builder) LayerNorm(x Value, weight, bias *Tensor, eps float64, sizes ...int) Value {
 	ints := []int64{int64(len(sizes))}
 	for _, n := range sizes {

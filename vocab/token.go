@@ -71,8 +71,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of Values in order: the kinds that trees have, then the measures. With graphs, the kinds that
-// only graphs have follow.
+// Names returns the names of Values in order: the kinds that trees have, then the measures. If graphs is true, the
+// kinds that only graphs have come last.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {
