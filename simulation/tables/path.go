@@ -42,7 +42,7 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Repeated returns the record with one action at every decision, or nil if there is none.
+// Repeated returns the record whose sequence has the same given action at every decision, or nil if there is none.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }
