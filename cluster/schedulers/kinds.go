@@ -40,7 +40,7 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 	}
 }
 
-// Named returns a scheduler with its default options by its name.
+// Named finds a scheduler by its name, and returns it with its default options.
 func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
 
 // Named returns a scheduler by its name.
