@@ -11,8 +11,8 @@ import (
 	"graft/torch/weights"
 )
 
-// MemberTrainer trains the first member of a policy on fixed situations. A training step is a call of Logits followed
-// by a call of Step.
+// MemberTrainer trains the first member of a policy on fixed situations. A training step is a call to Logits followed
+// by a call to Step.
 type MemberTrainer struct {
 	Policy *Structural // policy whose first member learns
 

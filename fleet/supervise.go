@@ -84,7 +84,7 @@ func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o Super
 	return nil
 }
 
-// supervision is the state of a call of Supervise.
+// supervision is the state of a call to Supervise.
 type supervision struct {
 	*Fleet
 	o       SuperviseOptions

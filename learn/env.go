@@ -6,7 +6,7 @@ import "math/rand/v2"
 type Env interface {
 	// Reset begins an episode. All its random numbers come from the generator random.
 	Reset(random *rand.Rand) error
-	// Observe describes the current state. Its slices are valid until the next call of Act or Reset.
+	// Observe describes the current state. Its slices are valid until the next call to Act or Reset.
 	Observe() Observation
 	// Act takes an action, which the mask of the last Observe must allow.
 	Act(action int) (Outcome, error)

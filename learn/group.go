@@ -20,8 +20,8 @@ func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) 
 	return all
 }
 
-// PlayEpisodes plays the next episode of each rollout to its end. The number of workers limits the rollouts that run at
-// a time.
+// PlayEpisodes plays the next episode of each rollout to its end. The number of workers is the maximum number of
+// rollouts that run at a time.
 func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, error) {
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {

@@ -30,7 +30,7 @@ type Step struct {
 	Last      bool // the step is the last of the rollout
 }
 
-// Rollout plays episodes in one environment. Each call of Play continues the current episode.
+// Rollout plays episodes in one environment. Each call to Play continues the current episode.
 type Rollout struct {
 	Ended []Episode // completed episodes
 
@@ -55,7 +55,7 @@ func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 	return &Rollout{env: env, agent: agent, chance: rand.NewPCG(seed, 2*stream), draws: rand.NewPCG(seed, 2*stream+1)}
 }
 
-// RolloutState is the state of a rollout between two calls of Play, without the completed episodes.
+// RolloutState is the state of a rollout between two calls to Play, without the completed episodes.
 type RolloutState struct {
 	// state of the environment's random number generator before the running episode or, if none runs, now
 	Chance  []byte  `json:"chance"`

@@ -48,7 +48,7 @@ type Batches struct {
 	Squares bool
 	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
 	// batches, and generators in the same state. Each process trains on its part of the rows of every batch and
-	// evaluates its part of the batches. All processes get the results for all rows and batches. If a call of Train
+	// evaluates its part of the batches. All processes get the results for all rows and batches. If a call to Train
 	// fails, it changes nothing except gradients.
 	Peers *Peers
 }
@@ -262,7 +262,7 @@ func Piece(left, size, least int) int {
 	return size
 }
 
-// Pieces returns the number of pieces into which repeated calls of Piece divide the rows.
+// Pieces returns the number of pieces into which repeated calls to Piece divide the rows.
 func Pieces(rows, size, least int) int {
 	whole, rest := rows/size, rows%size
 	if rest > 0 && (rest >= least || whole == 0) {

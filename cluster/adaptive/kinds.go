@@ -33,7 +33,7 @@ func (o SchedulerOptions) Kinds(seed uint64) registry.List[Kind] {
 	}
 }
 
-// Named returns a scheduler with its default options by its name.
+// Named finds a scheduler by its name, and returns it with its default options.
 func Named(name string) (Kind, error) { return SchedulerOptions{}.Named(name, 0) }
 
 // Named returns a scheduler by its name.

@@ -70,7 +70,7 @@ func (o *Tree) Take(j *cluster.Job) {
 	}
 }
 
-// KeyOf returns the key of a job, which must be in a tree of the arena.
+// KeyOf returns the key of a job. The job must be in a tree of the arena.
 func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
 
 func (o *Tree) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }

@@ -29,8 +29,8 @@ type Field struct {
 	Name string
 }
 
-// ID returns the field's name after its package and type, such as graft/trainer.Options.Batch. It is empty for the zero
-// Field.
+// ID returns the field's name, preceded by its package and type, such as graft/trainer.Options.Batch. It is empty for
+// the zero Field.
 func (f Field) ID() string {
 	if f.Of == nil {
 		return ""

@@ -128,7 +128,7 @@ func AddScaled(y []float64, v float64, x []float64) {
 	}
 }
 
-// Dot returns the dot product of a and b. It computes four interleaved sums, which a processor computes in parallel.
+// Dot returns the dot product of a and b. It computes four interleaved sums, which a processor can compute in parallel.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

@@ -33,8 +33,8 @@ func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	return guessed
 }
 
-// Reprint updates the printed text of PyTorch's modules whose sizes or numbers have changed since an earlier graph. It
-// calls the function was to find the path of a module in the earlier graph.
+// Reprint updates the printed text of PyTorch's modules whose sizes or numbers have changed since an earlier graph. The
+// callback returns the path of a module in the earlier graph.
 func (g *Graph) Reprint(before *Graph, was func(path string) string) {
 	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
 	for k := range g.Modules {

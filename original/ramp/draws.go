@@ -33,8 +33,8 @@ type drawn struct {
 const mostPool = 10_000_000
 
 // Draws returns the random numbers for an episode. The published simulator creates the environment once before the
-// episode, and every creation draws a pool of jobs. The numbers of the first pool are therefore skipped. It returns nil
-// if the jobs are recorded and nothing else is drawn.
+// episode, and draws a pool of jobs each time. The numbers of the first pool are therefore skipped. It returns nil if
+// the jobs are recorded and nothing else is drawn.
 func (e *Episode) Draws() (*Draws, error) {
 	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
 		return nil, nil

@@ -46,7 +46,7 @@ func Between(low, high *float64, unit string) Cell {
 	return Cell{Low: low, High: high, Unit: unit}
 }
 
-// As returns a copy of the cell with a format.
+// As returns a copy of the cell with the given format.
 func (c Cell) As(format string) Cell {
 	c.Format = format
 	return c

@@ -14,7 +14,7 @@ func (e *Env) Track(folder, unit string) *results.Tracker {
 	return results.NewTracker(e.Files, folder, e.Now, unit)
 }
 
-// pollInterval is the time between two calls of Poll.
+// pollInterval is the time between two calls to Poll.
 const pollInterval = 2 * time.Second
 
 // Poll calls a function at intervals, from another goroutine, until stop is called. Stop waits for the last call.

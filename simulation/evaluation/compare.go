@@ -116,7 +116,7 @@ type Comparison struct {
 	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
 }
 
-// Compare scores candidates on trees. Differences are relative to the candidate that the argument against names.
+// Compare scores candidates on trees. The argument against names the candidate to which differences are relative.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {

@@ -369,7 +369,7 @@ func (b *Browser) Hover(selector string) error {
 	return b.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y}, nil)
 }
 
-// Click moves the pointer to an element and presses its button.
+// Click moves the pointer to an element and presses the mouse button.
 func (b *Browser) Click(selector string) error {
 	x, y, err := b.place(selector)
 	if err != nil {
