@@ -99,7 +99,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
 	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
 		filepath.Join(dir, "lucid")}, data...)...)
-	require.Contains(t, rigid.stderr, "read trace workload-2.csv: file does not exist; name another with",
+	require.Contains(t, rigid.stderr, "read trace workload-2.csv: file does not exist; name another file with",
 		"jobs that keep their devices have no names of workloads")
 }
 
@@ -175,7 +175,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat",
 		"pollux", "--trace", "workload-1.csv", "--out", out)
 	fails(t, failure.Configuration, "unknown quirk \"slow\"", append(run, "--set", `adaptive.quirks=["slow"]`)...)
-	fails(t, failure.Configuration, "none has 0 folders with placements.csv", append(run, "--data", "none")...)
+	fails(t, failure.Configuration, "none has 0 folders that contain placements.csv", append(run, "--data", "none")...)
 	require.NoDirExists(t, out)
 }
 

@@ -241,7 +241,7 @@ func TestClusterFlagFaults(t *testing.T) {
 		"--vc-file none.csv": "file none.csv not found; name another with --vc-file, or give a number of nodes with " +
 			"--nodes",
 		"--vc-file a.csv --nodes 2":  "nodes is 2, but vc_file lists the nodes too; remove one of them",
-		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another with --trace",
+		"--nodes 2 --trace none.csv": "read trace none.csv: file does not exist; name another file with --trace",
 		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +
 			"batch",
 		"--nodes 2 --scheduler drf":   "the scheduler drf is for simulations of elastic jobs: jobs whose workers",
