@@ -100,8 +100,10 @@ uninstall:
 
 # The program for machines without Go, and what its library is built from there. It is the same in any
 # folder, from any module cache and on any day, with the Go of go.mod's toolchain line and one C compiler.
+# Tests leave PATHS empty, so that nothing is compiled again.
+PATHS = -trimpath
 release: source
-	@GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' go.mod) go build -trimpath -buildvcs=false \
+	@GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' go.mod) go build $(PATHS) -buildvcs=false \
 	  -ldflags "-buildid= -extld=scripts/link.sh -X main.version=$(VERSION) $(STAMP)" -o $(RELEASE)/graft ./runner
 	@GRAFT=$(RELEASE)/graft scripts/release.sh "$(VERSION)" $(RELEASE)
 

@@ -140,7 +140,7 @@ func remedy(err error, path string) error {
 func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", p.o.Path, err)
+		return fmt.Errorf("send a request to %s: %w", p.o.Path, err)
 	}
 	limited, cancel := context.WithTimeout(ctx, p.o.Limit)
 	defer cancel()
@@ -213,7 +213,7 @@ func (p *Process) failure(err error) error {
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%s ended without an answer: %w%s", p.o.Path, p.err, said)
 	}
-	return fmt.Errorf("ask %s: %w%s", p.o.Path, err, said)
+	return fmt.Errorf("send a request to %s: %w%s", p.o.Path, err, said)
 }
 
 // Close ends the program. A program that does not exit in time is killed, with its children.

@@ -128,18 +128,20 @@ func (x experiment) train(t *testing.T, dtype weights.DType, steps int) (losses 
 // The bars are twice the differences that rounding makes between two runs of PyTorch itself.
 func TestLossesOfAGPTAreThoseOfPyTorch(t *testing.T) {
 	x := readExperiment(t)
-	steps := 50
+	steps, exact := 20, 12 // an eighth of a second each
+	if os.Getenv("GRAFT_LONG") != "" {
+		steps, exact = 50, 50
+	}
 	got := x.train(t, weights.Float32, steps)
 	for k, bar := range map[int]float64{10: 2e-6, 20: 5e-5, 50: 1e-3} {
+		if k > steps {
+			continue
+		}
 		worst := 0.0
 		for step := range k {
 			worst = max(worst, math.Abs(got[step]-x.float32s[step]))
 		}
 		assert.Less(t, worst, bar, "the first %d steps", k)
-	}
-	exact := 12 // an eighth of a second each
-	if os.Getenv("GRAFT_LONG") != "" {
-		exact = 50
 	}
 	for step, loss := range x.train(t, weights.Float64, exact) {
 		assert.InDelta(t, x.float64s[step], loss, 1e-9, "step %d in float64", step)
