@@ -82,9 +82,9 @@ var EventThrottled = NewJobEvent("throttled", EventTraits{About: "the device slo
 `, "", "", "", "version", "graft"},
 }
 
-// Each kind of thing is added as one new file and at most one line. The program is then built
-// with all of them, and knows each. Nothing is written into the tree: the compiler is handed
-// the new files as an overlay.
+// Each kind of thing is added as one new file and at most one line, and a world as one package and one line. The program
+// is then built with all of them, and knows each. Nothing is written into the tree: the compiler gets the new files as an
+// overlay.
 func TestAThingIsOneFileAndOneLine(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -94,6 +94,9 @@ func TestAThingIsOneFileAndOneLine(t *testing.T) {
 		file := filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		overlay[filepath.Join(root, path)] = file
+	}
+	for path, text := range toyFiles(t, root) {
+		put(path, text)
 	}
 	for name, a := range additions {
 		put(a.file, a.text)
@@ -116,6 +119,7 @@ func TestAThingIsOneFileAndOneLine(t *testing.T) {
 	build.Dir = root
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	t.Run("world", func(t *testing.T) { newToy(t, root, graft).isAWorld() })
 	for name, a := range additions {
 		out, err := exec.Command(graft, strings.Fields(strings.ReplaceAll(a.args, "RUN", run))...).CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,31 +18,22 @@ type toy struct {
 	dir         string
 }
 
-// newToy builds the program. Nothing is written into the tree: the compiler gets the new files as an overlay.
-func newToy(t *testing.T) *toy {
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	dir := t.TempDir()
+// toyFiles returns the files of the world and of the list of worlds with a line for it.
+func toyFiles(t *testing.T, root string) map[string]string {
+	t.Helper()
 	world, err := os.ReadFile("testdata/toy.go.txt")
 	require.NoError(t, err)
 	list, err := os.ReadFile(filepath.Join(root, "cluster/worlds/worlds.go"))
 	require.NoError(t, err)
 	text := strings.Replace(string(list), "import (\n", "import (\n\t\"graft/cluster/toy\"\n", 1)
 	text = strings.Replace(text, "return []*study.World{\n", "return []*study.World{\n\t\ttoy.World(),\n", 1)
-	overlay := map[string]string{}
-	for path, text := range map[string]string{"cluster/toy/toy.go": string(world), "cluster/worlds/worlds.go": text} {
-		file := filepath.Join(dir, filepath.Base(path))
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		overlay[filepath.Join(root, path)] = file
-	}
-	replace, err := json.Marshal(map[string]any{"Replace": overlay})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), replace, 0o600))
-	w := &toy{t: t, graft: filepath.Join(dir, "graft"), root: root, dir: dir}
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", w.graft, "./runner")
-	build.Dir = root
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	return map[string]string{"cluster/toy/toy.go": string(world), "cluster/worlds/worlds.go": text}
+}
+
+// newToy prepares a folder for a program that has the world.
+func newToy(t *testing.T, root, graft string) *toy {
+	t.Helper()
+	w := &toy{t: t, graft: graft, root: root, dir: t.TempDir()}
 	file := "[line]\njobs = [5.0, 1.0, 3.0]\n"
 	require.NoError(t, os.WriteFile(w.at("toy.toml"), []byte(file), 0o600))
 	return w
@@ -61,10 +51,10 @@ func (w *toy) run(args ...string) string {
 	return string(out)
 }
 
-// Adding a package and a line adds a world: configuration, command, resume, reports, figures and the Python
+// isAWorld checks that a package and a line add a world: configuration, command, resume, reports, figures and the Python
 // reader follow.
-func TestAWorldIsOnePackageAndOneLine(t *testing.T) {
-	w := newToy(t)
+func (w *toy) isAWorld() {
+	t := w.t
 	require.Contains(t, w.run("config", "check", "toy.toml"), "3 jobs in a line; digest ")
 	require.Contains(t, w.run("config", "show", "toy.toml"), "schedule.schedulers")
 	require.Contains(t, w.run("config", "schema", "--toy"), `"jobs"`)
