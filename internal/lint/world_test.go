@@ -52,8 +52,8 @@ func (w *toy) run(args ...string) string {
 	return string(out)
 }
 
-// isAWorld checks that a package and a line add a world: configuration, command, resume, reports, figures and the Python
-// reader follow.
+// isAWorld checks that a package and a line add a world: configuration, command, resume, reports, figures and the
+// Python reader follow.
 func (w *toy) isAWorld() {
 	t := w.t
 	require.Contains(t, w.run("config", "check", "toy.toml"), "3 jobs in a line; digest ")
