@@ -119,3 +119,11 @@ func TestWrongAnswersOfDeciders(t *testing.T) {
 	_, err := Program{Options: coprocess.Options{Path: path}}.Decide(ctx, stateOf(t))
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// The first request has the protocol and the role.
+func TestDecidersAreToldTheirRole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decider")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nread line\n[ \"$line\" = "+
+		"'{\"protocol\":1,\"role\":\"decider\"}' ] || exit 1\necho '{\"protocol\": 1}'\n"), 0o777))
+	require.NoError(t, coprocess.Try(t.Context(), coprocess.Options{Path: path}, "decider", nil))
+}

@@ -55,7 +55,8 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.String("vc-file", "",
 		"file of the virtual clusters and their nodes (default without --nodes: vc_config.csv in --data)")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
-		`schedulers, separated by commas; "all" selects every scheduler whose data is available`)
+		`schedulers, or paths of programs that schedule, separated by commas; "all" selects every scheduler whose `+
+			"data is available")
 	f.given.String("compat", "", "published simulator to reproduce, including its faults: lucid (rigid jobs), "+
 		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" corrects the faults`)
 	f.given.String("placement", "", "placement: consolidate, consolidate-first or random")

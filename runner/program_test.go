@@ -78,6 +78,10 @@ func TestStudiesAskPrograms(t *testing.T) {
 	require.Equal(t, first.Cells[0].Values, outcomeOf(t).Cells[0].Values)
 	require.Equal(t, first.Cells[0].Values["jct_mean_s"], outcomeOf(t).Cells[1].Values["jct_mean_s"],
 		"without patience it is fifo")
+	require.NoError(t, os.Mkdir("other", 0o777))
+	write(t, "other/patient.py", program)
+	fails(t, failure.Configuration, "have the same name patient.py", append(line[:len(line)-1:len(line)-1],
+		"./patient.py,other/patient.py")...)
 	write(t, "patient.py", "print('hello')\n")
 	fails(t, failure.Usage, `answered "hello": expected one line of JSON`, append(line, "--force")...)
 }

@@ -180,7 +180,7 @@ func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 		if _, err := coprocess.Digest(fsys, name); err != nil {
 			return failure.With(failure.Usage, fmt.Errorf("schedulers: %w", err))
 		}
-		if err := coprocess.Try(ctx, coprocess.Options{Path: name}, "scheduler"); err != nil {
+		if err := schedulers.TryProgram(ctx, name, s.Cluster.PerNode); err != nil {
 			return failure.With(failure.Usage, fmt.Errorf("schedulers: %w", err))
 		}
 	}

@@ -137,5 +137,19 @@ func (o *Schedule) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o Schedule) Validate() error {
 	known := func(name string) error { _, err := schedulers.Named(name); return err }
-	return errors.Join(o.Arrivals.Validate(), o.Schedule.Validate(known))
+	return errors.Join(o.Arrivals.Validate(), o.Schedule.Validate(known), o.names())
+}
+
+// names returns an error if two schedulers have one name in tables and in the run folder.
+func (o Schedule) names() error {
+	paths := map[string]string{}
+	for _, name := range o.Schedulers {
+		p, err := schedulers.Named(name)
+		if other := paths[p.Name]; err == nil && other != "" && other != name {
+			return fmt.Errorf("schedulers: %s and %s have the same name %s in the run folder; rename a program", other,
+				name, p.Name)
+		}
+		paths[p.Name] = name
+	}
+	return nil
 }

@@ -62,7 +62,7 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	if len(oracles) > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) use the true durations of jobs, which a "+
+		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) have the true durations of jobs, which a "+
 			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p

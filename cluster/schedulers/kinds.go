@@ -2,6 +2,8 @@ package schedulers
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
 
 	"graft/cluster"
 	"graft/cluster/lucid"
@@ -47,6 +49,9 @@ func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
 func (o Options) Named(name string) (cluster.Policy, error) {
 	if IsProgram(name) {
 		return programPolicy(name), nil
+	}
+	if filepath.Ext(name) != "" {
+		return cluster.Policy{}, fmt.Errorf("unknown scheduler %q; for a program, write its path, such as ./%s", name, name)
 	}
 	return o.Kinds().Named("scheduler", name)
 }

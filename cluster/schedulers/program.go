@@ -21,7 +21,7 @@ func programPolicy(path string) cluster.Policy {
 	return cluster.Policy{Name: filepath.Base(path), About: "asks your program, in any language", Estimable: true,
 		New: func(s cluster.Setup) (cluster.Scheduler, error) {
 			p, err := coprocess.Start(context.Background(), coprocess.Options{Path: path}, "scheduler",
-				programSetup{Pool: s.Pool.Name, GPUs: s.Pool.Nodes * s.Study.PerNode, PerNode: s.Study.PerNode})
+				setupOf(s.Pool.Name, s.Pool.Nodes, s.Study.PerNode))
 			if err != nil {
 				return nil, err
 			}
@@ -34,6 +34,15 @@ type programSetup struct {
 	Pool    string `json:"pool"` // name of the virtual cluster
 	GPUs    int    `json:"gpus"`
 	PerNode int    `json:"gpus_per_node"`
+}
+
+func setupOf(pool string, nodes, perNode int) programSetup {
+	return programSetup{Pool: pool, GPUs: nodes * perNode, PerNode: perNode}
+}
+
+// TryProgram starts a program with the setup of a single node and ends it, to check that it can be used.
+func TryProgram(ctx context.Context, path string, perNode int) error {
+	return coprocess.Try(ctx, coprocess.Options{Path: path}, "scheduler", setupOf("check", 1, perNode))
 }
 
 // program is the scheduler that asks a user's program in each second with an event.
@@ -123,21 +132,31 @@ func (s *program) Schedule(p *cluster.Pool) int64 {
 
 func (s *program) follow(p *cluster.Pool, a programAnswer) error {
 	for _, k := range a.Preempt {
-		j, err := s.job(k, "preempt")
+		j, err := s.job(k, "preempt", true)
 		if err != nil {
 			return err
 		}
 		p.Preempt(j)
 	}
 	for _, size := range a.Resize {
-		j, err := s.job(size.Job, "resize")
+		j, err := s.job(size.Job, "resize", true)
 		if err != nil {
 			return err
 		}
 		p.Resize(j, size.GPUs)
 	}
+	if err := s.start(p, a); err != nil {
+		return err
+	}
+	if a.Wake != nil && *a.Wake <= p.Now() {
+		return fmt.Errorf("%s answered wake_s %d at second %d; expected a later second", s.path, *a.Wake, p.Now())
+	}
+	return nil
+}
+
+func (s *program) start(p *cluster.Pool, a programAnswer) error {
 	for place, k := range a.Start {
-		j, err := s.job(k, "start")
+		j, err := s.job(k, "start", false)
 		if err != nil {
 			return err
 		}
@@ -153,12 +172,24 @@ func (s *program) follow(p *cluster.Pool, a programAnswer) error {
 	return nil
 }
 
-func (s *program) job(k int, list string) (*cluster.Job, error) {
+// job returns a job of a list, which must run or must wait.
+func (s *program) job(k int, list string, runs bool) (*cluster.Job, error) {
 	if k < 0 || k >= len(s.jobs) {
 		return nil, fmt.Errorf("%s answered job %d in %q; expected the number of a job that has arrived", s.path, k,
 			list)
 	}
-	return s.jobs[k], nil
+	j, state := s.jobs[k], ""
+	switch {
+	case j.End != cluster.Never:
+		state = "has ended"
+	case runs && !j.Running():
+		state = "does not run"
+	case !runs && j.Running():
+		state = "runs"
+	default:
+		return j, nil
+	}
+	return nil, fmt.Errorf("%s answered job %d in %q, which %s (job %s of the trace)", s.path, k, list, state, j.Trace.ID)
 }
 
 // Close ends the program.

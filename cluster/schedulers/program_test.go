@@ -72,13 +72,13 @@ func TestWrongAnswersOfSchedulers(t *testing.T) {
 		`{"start": [2]}`:                      `job 2 in "start"; expected the number of a job that has arrived`,
 		`{"preempt": [-1]}`:                   `answered job -1 in "preempt"`,
 		`{"resize": [{"job": 7, "gpus": 1}]}`: `answered job 7 in "resize"`,
-		`{"preempt": [0]}`:                    "cannot preempt job first; expected a running job",
-		`{"resize": [{"job": 0, "gpus": 1}]}`: "cannot resize job first",
-		`{"start": [0, 0]}`:                   "cannot start job first",
+		`{"preempt": [0]}`:                    `answered job 0 in "preempt", which does not run`,
+		`{"resize": [{"job": 0, "gpus": 1}]}`: `answered job 0 in "resize", which does not run`,
+		`{"start": [0, 0]}`:                   `answered job 0 in "start", which runs`,
 		`{"starts": [0]}`:                     `unknown field "starts"`,
-		`{"start": [0], "wake_s": 0}`:         "expected a later second, or Never",
+		`{"start": [0], "wake_s": 0}`:         `answered wake_s 0 at second 0; expected a later second`,
 		`{}`:                                  "the scheduler must start a job, or return the time of its next call",
-		`{"start": "all"}`:                    "cannot unmarshal string",
+		`{"start": "all"}`:                    `the key "start" is a string; expected a list`,
 		`sorry`:                               `answered "sorry": expected one line of JSON`,
 	} {
 		t.Run(answer, func(t *testing.T) {
@@ -136,4 +136,15 @@ func TestProgramsThatEnd(t *testing.T) {
 	absent, _ := schedulers.Named("./absent/scheduler")
 	_, err = small().Run(t.Context(), absent, cluster.Options{})
 	require.ErrorContains(t, err, "no such file or directory")
+}
+
+// The check of a program sends a complete first request.
+func TestProgramsAreTried(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scheduler")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nread line\ncase \"$line\" in\n"+
+		"'{\"gpus\":4,\"gpus_per_node\":4,\"pool\":\"check\",\"protocol\":1,\"role\":\"scheduler\"}') ;; *) exit 1;; esac\n"+
+		"echo '{\"protocol\": 1}'\n"), 0o777))
+	require.NoError(t, schedulers.TryProgram(t.Context(), path, 4))
+	_, err := schedulers.Named("mine.py")
+	require.ErrorContains(t, err, "for a program, write its path, such as ./mine.py")
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"time"
@@ -72,9 +73,9 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 	return p, nil
 }
 
-// Try starts a program, agrees with it on the protocol and ends it.
-func Try(ctx context.Context, o Options, role string) error {
-	p, err := Start(ctx, o, role, nil)
+// Try starts a program, agrees with it on the protocol and ends it, to check that it can be used.
+func Try(ctx context.Context, o Options, role string, setup any) error {
+	p, err := Start(ctx, o, role, setup)
 	if err == nil {
 		p.Close()
 	}
@@ -83,6 +84,9 @@ func Try(ctx context.Context, o Options, role string) error {
 
 // merged adds the keys of setup to a request.
 func merged(request map[string]any, setup any) (map[string]any, error) {
+	if setup == nil {
+		return request, nil
+	}
 	text, err := json.Marshal(setup)
 	if err != nil {
 		return nil, err
@@ -188,8 +192,16 @@ func (p *Process) line() ([]byte, error) {
 func decode(line []byte, answer any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(answer); err != nil {
-		return fmt.Errorf("expected one line of JSON: %w", err)
+	var typed *json.UnmarshalTypeError
+	err := d.Decode(answer)
+	switch {
+	case errors.As(err, &typed) && typed.Field != "":
+		return fmt.Errorf("the key %q is a %s; expected %s", typed.Field, typed.Value, nameOf(typed.Type))
+	case errors.As(err, &typed):
+		return fmt.Errorf("the answer is a %s; expected an object", typed.Value)
+	case err != nil: // not wrapped, because it is no damaged file
+		return fmt.Errorf("expected one line of JSON, and messages only on standard error: %s",
+			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if d.More() {
 		return errors.New("expected one JSON object in a line")
@@ -197,8 +209,26 @@ func decode(line []byte, answer any) error {
 	return nil
 }
 
+// nameOf names a type in words.
+func nameOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	case reflect.String:
+		return "a string"
+	case reflect.Pointer:
+		return nameOf(t.Elem())
+	}
+	return "a whole number"
+}
+
 // failure describes the end of a program that was asked.
 func (p *Process) failure(err error) error {
+	if errors.Is(err, io.EOF) { // it is about to exit, and its exit status tells why
+		p.await()
+	}
 	p.kill()
 	<-p.ended
 	said := ""
@@ -207,7 +237,8 @@ func (p *Process) failure(err error) error {
 	}
 	switch {
 	case errors.Is(err, errLate):
-		return fmt.Errorf("%s did not answer within %v%s", p.o.Path, p.o.Limit, said)
+		return fmt.Errorf("%s did not answer within %v; if it did, flush its standard output after each answer%s",
+			p.o.Path, p.o.Limit, said)
 	case errors.Is(err, io.EOF) && p.err == nil:
 		return fmt.Errorf("%s exited without an answer%s", p.o.Path, said)
 	case errors.Is(err, io.EOF):
@@ -219,16 +250,20 @@ func (p *Process) failure(err error) error {
 // Close ends the program. A program that does not exit in time is killed, with its children.
 func (p *Process) Close() {
 	_ = p.requests.Close() // the program may have ended
+	p.await()
+	p.kill() // its children
+	<-p.ended
+	_ = p.output.Close()
+}
+
+// await gives the program time to exit.
+func (p *Process) await() {
 	limited, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	select {
 	case <-p.ended:
 	case <-limited.Done():
-		p.kill()
-		<-p.ended
 	}
-	p.kill() // its children
-	_ = p.output.Close()
 }
 
 func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) }

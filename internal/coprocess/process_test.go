@@ -59,11 +59,11 @@ func TestFaults(t *testing.T) {
 			"ended without an answer: exit status 3; its last messages:\n  no module named x"},
 		"is killed": {[]string{polite, "kill -9 $$"}, "signal: killed"},
 		"prints text": {[]string{polite, "read line", "echo hello"},
-			`answered "hello": expected one line of JSON`},
+			`answered "hello": expected one line of JSON, and messages only on standard error`},
 		"prints nothing": {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
 		"other keys":     {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
 		"two objects":    {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object in a line"},
-		"another type":   {[]string{polite, "read line", `echo '{"start": "x"}'`}, "cannot unmarshal string"},
+		"another type":   {[]string{polite, "read line", `echo '{"start": "x"}'`}, `the key "start" is a string; expected a list`},
 		"another protocol": {[]string{"read line", `echo '{"protocol": 2}'`},
 			`answers protocol 2; expected {"protocol": 1}`},
 		"no protocol":         {[]string{"read line", "echo '{}'"}, `answers protocol 0; expected {"protocol": 1}`},
@@ -81,7 +81,9 @@ func TestFaults(t *testing.T) {
 			}
 			p, err := Start(t.Context(), Options{Path: written(t, c.lines...), Limit: limit}, "test", nil)
 			if err == nil {
-				err = p.Ask(t.Context(), map[string]int{"now": 1}, &struct{ Start []int }{})
+				err = p.Ask(t.Context(), map[string]int{"now": 1}, &struct {
+					Start []int `json:"start"`
+				}{})
 				defer p.Close()
 				defer func() { <-p.ended }()
 			}

@@ -93,7 +93,7 @@ func TryProgram(ctx context.Context, c *config.Job) error {
 	if !c.Adapt.IsProgram() {
 		return nil
 	}
-	if err := coprocess.Try(ctx, coprocess.Options{Path: c.Adapt.Decider}, "decider"); err != nil {
+	if err := coprocess.Try(ctx, coprocess.Options{Path: c.Adapt.Decider}, "decider", nil); err != nil {
 		return failure.With(failure.Configuration, fmt.Errorf("adapt.decider: %w", err))
 	}
 	return nil
