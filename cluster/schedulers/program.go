@@ -189,7 +189,8 @@ func (s *program) job(k int, list string, runs bool) (*cluster.Job, error) {
 	default:
 		return j, nil
 	}
-	return nil, fmt.Errorf("%s answered job %d in %q, which %s (job %s of the trace)", s.path, k, list, state, j.Trace.ID)
+	return nil, fmt.Errorf("%s answered job %d in %q, which %s (job %s of the trace)", s.path, k, list, state,
+		j.Trace.ID)
 }
 
 // Close ends the program.

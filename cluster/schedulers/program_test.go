@@ -142,7 +142,8 @@ func TestProgramsThatEnd(t *testing.T) {
 func TestProgramsAreTried(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scheduler")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nread line\ncase \"$line\" in\n"+
-		"'{\"gpus\":4,\"gpus_per_node\":4,\"pool\":\"check\",\"protocol\":1,\"role\":\"scheduler\"}') ;; *) exit 1;; esac\n"+
+		"'{\"gpus\":4,\"gpus_per_node\":4,\"pool\":\"check\",\"protocol\":1,\"role\":\"scheduler\"}') ;;\n"+
+		"*) exit 1;; esac\n"+
 		"echo '{\"protocol\": 1}'\n"), 0o777))
 	require.NoError(t, schedulers.TryProgram(t.Context(), path, 4))
 	_, err := schedulers.Named("mine.py")

@@ -63,7 +63,7 @@ func TestFaults(t *testing.T) {
 		"prints nothing": {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
 		"other keys":     {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
 		"two objects":    {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object in a line"},
-		"another type":   {[]string{polite, "read line", `echo '{"start": "x"}'`}, `the key "start" is a string; expected a list`},
+		"another type":   {[]string{polite, "read line", `echo '{"start": "x"}'`}, `"start" is a string; expected a list`},
 		"another protocol": {[]string{"read line", `echo '{"protocol": 2}'`},
 			`answers protocol 2; expected {"protocol": 1}`},
 		"no protocol":         {[]string{"read line", "echo '{}'"}, `answers protocol 0; expected {"protocol": 1}`},
