@@ -35,7 +35,7 @@ type SimulateOptions struct {
 	// Path of the structural policy for design = "likely". Must be empty for other designs.
 	Policy string
 	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
-	// Path of the cache folder of outcomes, which all scenarios share. Empty means the folder "cache" next to the run
+	// Path of the folder that caches outcomes; scenarios can share it. Empty means the folder "cache" next to the run
 	// folder.
 	Cache string `result:"none"`
 }

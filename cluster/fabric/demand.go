@@ -108,7 +108,7 @@ func weighs(weights []float64) bool {
 
 func (l *Limits) validate() error {
 	if _, ok := draws[l.Kind]; !ok {
-		return fmt.Errorf("limits is %q; expected fixed, uniform, skewed or values", l.Kind)
+		return fmt.Errorf("limits is %q; expected \"fixed\", \"uniform\", \"skewed\" or \"values\"", l.Kind)
 	}
 	if !(l.Least > 0 && l.Least <= l.Most && l.Most <= 1) {
 		return fmt.Errorf("min_limit is %g and max_limit is %g; expected 0 < min_limit <= max_limit <= 1, as shares "+

@@ -155,7 +155,7 @@ func (s *program) follow(p *cluster.Pool, a programAnswer) error {
 
 func (s *program) job(k int, list string) (*cluster.Job, error) {
 	if k < 0 || k >= len(s.jobs) {
-		return nil, fmt.Errorf("%s answered job %d in %q; expected the number of a job that has arrived", s.path, k,
+		return nil, fmt.Errorf("%s returned job %d in %q; expected the number of a job that has arrived", s.path, k,
 			list)
 	}
 	return s.jobs[k], nil

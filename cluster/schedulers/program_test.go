@@ -70,8 +70,8 @@ func small() *cluster.Study {
 func TestWrongAnswersOfSchedulers(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"start": [2]}`:                      `job 2 in "start"; expected the number of a job that has arrived`,
-		`{"preempt": [-1]}`:                   `answered job -1 in "preempt"`,
-		`{"resize": [{"job": 7, "gpus": 1}]}`: `answered job 7 in "resize"`,
+		`{"preempt": [-1]}`:                   `returned job -1 in "preempt"`,
+		`{"resize": [{"job": 7, "gpus": 1}]}`: `returned job 7 in "resize"`,
 		`{"preempt": [0]}`:                    "cannot preempt job first; expected a running job",
 		`{"resize": [{"job": 0, "gpus": 1}]}`: "cannot resize job first",
 		`{"start": [0, 0]}`:                   "cannot start job first",

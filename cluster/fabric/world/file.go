@@ -85,7 +85,8 @@ func (f *File) Validate() error {
 	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
 		"vary.loads and demand.arrival_interval are mutually exclusive, because an interval sets the load; remove one")
 	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
-		"vary.skewness is set, but demand.limits is %s; set limits to skewed, or remove skewness", f.Demand.Limits)
+		"vary.skewness is set, but demand.limits is \"%s\"; set demand.limits to \"skewed\", or remove "+
+			"vary.skewness", f.Demand.Limits)
 	if s := f.Schedule.Schedulers; f.Schedule.Ablate && len(s) > 0 && s[0] == Exact {
 		faults = append(faults, fmt.Errorf("schedule.ablate applies to the first scheduler, "+
 			"but %s has no quirks; put another scheduler first", Exact))
