@@ -86,8 +86,8 @@ var descriptions = map[string]string{
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
 		"the time from demand.load.",
-	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of the times between arrivals: \"exponential\", or " +
-		"\"regular\" (all equal). Default \"exponential\".",
+	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of interarrival times: \"exponential\", or \"regular\" " +
+		"(all equal). Default \"exponential\".",
 	"graft/cluster/fabric/world.Demand.Jobs": "Number of jobs per episode. Zero means 200.",
 	"graft/cluster/fabric/world.Demand.Least": "Smallest time limit of a job, for limits = \"uniform\" or " +
 		"\"skewed\", as a fraction of its time on one server. Zero means 0.1.",
@@ -118,7 +118,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.File.Fabric":   "Servers and their network.",
 	"graft/cluster/fabric/world.File.Graphs":   "Neural networks that jobs train.",
 	"graft/cluster/fabric/world.File.Learn":    "Options for the learner that 'graft learn' runs.",
-	"graft/cluster/fabric/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
+	"graft/cluster/fabric/world.File.Run":      "Seeds for 'graft learn', and the run folder for every command.",
 	"graft/cluster/fabric/world.File.Schedule": "Schedulers, which choose the number of servers of each job.",
 	"graft/cluster/fabric/world.File.Vary":     "Lists of values to sweep; every combination is simulated.",
 	"graft/cluster/fabric/world.Graphs.Batch":  "Number of examples per training step. Zero means 64.",
@@ -196,7 +196,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Executor": "Options for 'graft node run'.",
 	"graft/cluster/node/world.File.Learn":    "Options for the learner that 'graft learn' runs.",
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
-	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
+	"graft/cluster/node/world.File.Run":      "Seeds for 'graft learn', and the run folder for every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
 		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill. If schedulers " +
 		"are named, 'graft node run' uses the first one.",
@@ -479,8 +479,8 @@ var descriptions = map[string]string{
 		"simulate.kinds.",
 	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; scenarios can share it. Empty " +
 		"means the folder \"cache\" next to the run folder.",
-	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after them, the network stays " +
-		"unchanged. Zero means every decision of the timeline.",
+	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last one, the network " +
+		"stays unchanged. Zero means every decision of the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
 		"every sequence; \"sample\" takes max_sequences sequences, spread evenly over all choices; \"halve\" drops " +
 		"the branches with the lowest accuracy at each decision; \"likely\" runs the most probable sequences under a " +
@@ -853,9 +853,9 @@ var descriptions = map[string]string{
 		"random point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
 	"graft/torch.Augment.Magnitude": "Strength of the operations of rand_augment, from 1 to 30. Zero means 9.",
-	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, " +
-		"with another image of the batch; the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero " +
-		"means no mixing.",
+	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image and its loss with " +
+		"those of another image of the batch; the mixing ratio of a step is drawn from the distribution Beta(α, α). " +
+		"Zero means no mixing.",
 	"graft/torch.Augment.Pad": "Maximum random shift in each direction, in pixels. Zero means no shift.",
 	"graft/torch.Augment.RandAugment": "Number of random operations per image, applied one after the other as in " +
 		"torchvision's RandAugment: shear, translation, rotation, a change of brightness, colour, contrast, " +
@@ -1010,7 +1010,7 @@ var descriptions = map[string]string{
 		"virtual clock, the cost of work is then divided by the number of devices, which has no other effect.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
 	"graft/trainer/team.Parallel.Threads": "Number of LibTorch threads per process on the CPU. Zero divides " +
-		"run.threads evenly.",
+		"run.threads evenly among the processes.",
 	"graft/trainer/team.Parallel.Timeout": "Wall-clock time without a message after which a process is considered " +
 		"lost. Zero means one minute.",
 	"graft/trainer/team.Parallel.Token": "Path of the file with the token that followers must present. Required with " +

@@ -263,8 +263,8 @@ func (o AdaptOptions) Validate() error {
 		"kinds is used only by the deciders %s, but the decider is %s; remove it, or change the decider",
 		decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
-		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
-			"with fixed choices; remove actions and kinds")
+		"actions and kinds are only for structural policies, but vocabulary selects a policy of the original "+
+			"system, whose actions are fixed; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is \"policy\", but the key \"policy\" is missing; "+
 			"set it to the path of a policy"))

@@ -18,8 +18,8 @@ type SimulateOptions struct {
 	// Operations to try at every decision: all their actions that fit the current network, then "none". Empty means
 	// deepen and widen if simulate.actions is empty too.
 	Kinds []net2net.Kind
-	// Number of decisions per sequence; after them, the network stays unchanged. Zero means every decision of the
-	// timeline.
+	// Number of decisions per sequence; after the last one, the network stays unchanged. Zero means every decision of
+	// the timeline.
 	Decisions int
 	// Number of runs of each sequence, with run.seed and the following seeds. Zero means 1.
 	Seeds int

@@ -20,7 +20,7 @@ type Parallel struct {
 	On bool
 	// Maximum number of processes, including the leader. Zero means one per device.
 	MaxProcesses int `config:",was=most"`
-	// Number of LibTorch threads per process on the CPU. Zero divides run.threads evenly.
+	// Number of LibTorch threads per process on the CPU. Zero divides run.threads evenly among the processes.
 	Threads int
 	// Wall-clock time without a message after which a process is considered lost. Zero means one minute.
 	Timeout time.Duration

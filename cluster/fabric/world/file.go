@@ -48,7 +48,7 @@ type File struct {
 	Schedule study.Schedule     // Schedulers, which choose the number of servers of each job.
 	Vary     Vary               // Lists of values to sweep; every combination is simulated.
 	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.
-	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
+	Run      learn.RunOptions   // Seeds for 'graft learn', and the run folder for every command.
 
 	study.Sources `config:"-"`
 	reader        networks.Reader

@@ -138,7 +138,7 @@ type Demand struct {
 	Load float64
 	// Mean time between two arrivals; replaces demand.load. Zero derives the time from demand.load.
 	Every time.Duration `config:"arrival_interval,was=every"`
-	// Distribution of the times between arrivals: "exponential", or "regular" (all equal). Default "exponential".
+	// Distribution of interarrival times: "exponential", or "regular" (all equal). Default "exponential".
 	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
 	// Amplitude of a periodic load variation, relative to the load, from 0 to below 1. Zero keeps the load constant.
 	Swing  float64
