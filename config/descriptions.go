@@ -853,9 +853,9 @@ var descriptions = map[string]string{
 		"random point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
 	"graft/torch.Augment.Magnitude": "Strength of the operations of rand_augment, from 1 to 30. Zero means 9.",
-	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image and its loss with " +
-		"those of another image of the batch; the mixing ratio of a step is drawn from the distribution Beta(α, α). " +
-		"Zero means no mixing.",
+	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image with another " +
+		"image of the batch, and mixes their losses; the mixing ratio of a step is drawn from the distribution " +
+		"Beta(α, α). Zero means no mixing.",
 	"graft/torch.Augment.Pad": "Maximum random shift in each direction, in pixels. Zero means no shift.",
 	"graft/torch.Augment.RandAugment": "Number of random operations per image, applied one after the other as in " +
 		"torchvision's RandAugment: shear, translation, rotation, a change of brightness, colour, contrast, " +
