@@ -99,7 +99,7 @@ func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, err
 		list[k] = x
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, such as job %s; add estimates, "+
+		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, for example job %s; add estimates, "+
 			"or name another file", path, missing, len(jobs), example)
 	}
 	return list, nil

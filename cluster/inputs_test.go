@@ -45,7 +45,7 @@ func TestWrongInputs(t *testing.T) {
 		"job_id\n1\n":                     `column "priority" is missing`,
 		"job_id,priority\n1,x\n":          `:2: column "priority" is "x"; expected a number`,
 		"job_id,priority\n1,NaN\n":        `:2: column "priority" is "NaN"`,
-		"job_id,priority\n1,5\n":          "1 of 2 jobs have no estimate, such as job 2",
+		"job_id,priority\n1,5\n":          "1 of 2 jobs have no estimate, for example job 2",
 		"job_id,priority\n1,5,6\n":        "wrong number of fields",
 		"job_id,priority\n\"1,5\n":        "extraneous or missing",
 		"job_id,priority\n1,5\n2,1e999\n": ":3: column",

@@ -80,8 +80,8 @@ func (r *Run) check() (err error) {
 		return errors.New("estimated durations of jobs are missing; name a file with option estimates")
 	}
 	if r.policy.Profiles && r.Profiles == nil {
-		return errors.New("profiles of single models and of pairs are missing; " +
-			"name their folder with option data")
+		return errors.New("profiles of models and model pairs are missing; " +
+			"set option data to the folder that contains them")
 	}
 	r.place, err = PlacerNamed(r.Placement)
 	return err
@@ -125,8 +125,8 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 			continue
 		}
 		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
-			return nil, fmt.Errorf("job %s has no estimate, but scheduler %s needs one for every job; add it, or use "+
-				"another scheduler", j.Trace.ID, r.policy.Name)
+			return nil, fmt.Errorf("job %s has no estimate, but scheduler %s needs one for every job; add the "+
+				"estimate, or use another scheduler", j.Trace.ID, r.policy.Name)
 		}
 		j.Number = len(jobs)
 		jobs = append(jobs, j)

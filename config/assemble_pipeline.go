@@ -54,7 +54,7 @@ func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	}
 	d := Open(fsys, path)
 	if d.Kind() != SimulationKind {
-		return nil, fmt.Errorf("%s has no section simulate; expected a scenario file", path)
+		return nil, fmt.Errorf("%s has no section \"simulate\"; expected a scenario file", path)
 	}
 	return readAs[*Simulation](SimulationKind, d, p.Assignments())
 }

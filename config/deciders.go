@@ -112,7 +112,7 @@ func (o AdaptOptions) rehearsed() bool {
 // Decider creates the decider that the adapt section describes.
 func (j *Job) Decider() (decider.Decider, error) {
 	if err := j.Adapt.Validate(); err != nil {
-		return nil, fmt.Errorf("make the decider: %w", err)
+		return nil, fmt.Errorf("create the decider: %w", err)
 	}
 	return j.Adapt.kind().make(j)
 }

@@ -14,17 +14,17 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive.PolluxOptions.Population": "Number of allocations per generation of the genetic search. " +
 		"Zero means 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux": "Search options of the scheduler pollux.",
-	"graft/cluster/adaptive/world.File.Adaptive":     "Applications of the jobs, and the simulated cluster.",
+	"graft/cluster/adaptive/world.File.Adaptive":     "Applications that the jobs run, and the simulated cluster.",
 	"graft/cluster/adaptive/world.File.Run":          "Output folder of the run.",
-	"graft/cluster/adaptive/world.File.Schedule": "Schedulers to compare. Rigid schedulers keep the devices and the " +
-		"batch that users request.",
+	"graft/cluster/adaptive/world.File.Schedule": "Schedulers to compare. Rigid schedulers run each job on the " +
+		"requested number of GPUs with the requested batch size.",
 	"graft/cluster/adaptive/world.File.Workload": "Job traces. Required. A trace is a table with the columns name, " +
 		"time, application, num_replicas and batch_size, or a cluster trace in any format that 'graft trace' reads; " +
 		"each job of a cluster trace gets an application of similar size. If a file does not exist, its name is " +
-		"looked up in the folder adaptive.data, in the subfolder \"workloads\" of this folder, and in the subfolders " +
-		"of \"workloads\".",
-	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: \"pollux\" reproduces Pollux's simulator " +
-		"with its faults, \"none\" corrects the faults. Default \"none\".",
+		"looked up in the folder adaptive.data and in the subfolders \"workloads\" and \"workloads/*\" of that " +
+		"folder.",
+	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: \"pollux\" reproduces Pollux's simulator, " +
+		"including its bugs; \"none\" fixes the bugs. Default \"none\".",
 	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder here or " +
 		"in the subfolder \"traces\". The application's subfolder holds placements.csv and validation-BATCH.csv; " +
 		"applications.csv lists the epochs of all applications. Required.",
@@ -38,29 +38,29 @@ var descriptions = map[string]string{
 		"Zero means no limit.",
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
-	"graft/cluster/adaptive/world.Options.Quirks": "Names of the faults to keep if compat = \"none\". Empty keeps no " +
-		"fault.",
+	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator to reproduce if compat = " +
+		"\"none\". Empty reproduces none.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
-		"step. If an imitated scheduler takes this action, it is split into two training samples. No effect on jobs " +
-		"without parameter servers. False keeps the action.",
+		"step. If an imitated scheduler takes this action, it is split into two training samples. Has no effect on " +
+		"jobs without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
 		"uses one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
-	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. The original simulator also " +
-		"uses -1. Default 0.",
+	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. DL2's program uses 0 or -1. " +
+		"Default 0.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types are divided by the number " +
-		"of types, slots by 100, counts by their maximum. False keeps raw values.",
+		"of types, slots by 100, counts by their maximum. False keeps the raw values.",
 	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, one column per job. Zero means 20.",
 	"graft/cluster/elastic/world.File.Elastic":  "Cluster, job types and job speeds.",
 	"graft/cluster/elastic/world.File.Run":      "Output folder of the run.",
 	"graft/cluster/elastic/world.File.Schedule": "Schedulers to compare.",
-	"graft/cluster/elastic/world.File.Workload": "Job traces: JSON files of elastic jobs, or cluster traces, whose " +
-		"GPU jobs become elastic jobs with the same work.",
+	"graft/cluster/elastic/world.File.Workload": "Job traces: JSON files of elastic jobs, or cluster traces. Each " +
+		"GPU job of a cluster trace becomes an elastic job with the same amount of work.",
 	"graft/cluster/elastic/world.Options.CPUs": "Number of CPU slots per node. Zero means the trace's value, or 8 if " +
 		"the trace has none.",
-	"graft/cluster/elastic/world.Options.Compat": "Reference simulator: \"dl2\" reproduces DL2's simulator with its " +
-		"faults, \"none\" corrects the faults. Default \"none\".",
+	"graft/cluster/elastic/world.Options.Compat": "Reference simulator: \"dl2\" reproduces DL2's simulator, " +
+		"including its bugs; \"none\" fixes the bugs. Default \"none\".",
 	"graft/cluster/elastic/world.Options.GPUs": "Number of GPU slots per node. Zero means the trace's value, or 8 if " +
 		"the trace has none.",
 	"graft/cluster/elastic/world.Options.Limit": "Maximum number of slots; a longer simulation fails. Zero means no " +
@@ -75,8 +75,8 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero means the trace's value, or 1200 " +
 		"if the trace has none.",
 	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
-		"error of each job in each slot is drawn uniformly between minus and plus this value. Zero means the trace's " +
-		"value, or no error if the trace has none.",
+		"error of each job in each slot is drawn uniformly from ± this value. Zero means the trace's value, or no " +
+		"error if the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
 		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. The value " +
@@ -86,13 +86,13 @@ var descriptions = map[string]string{
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
 		"the time from demand.load.",
-	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of the times between arrivals: \"exponential\", or " +
-		"\"regular\" (all equal). Default \"exponential\".",
+	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of interarrival times: \"exponential\", or \"regular\" " +
+		"(all equal). Default \"exponential\".",
 	"graft/cluster/fabric/world.Demand.Jobs": "Number of jobs per episode. Zero means 200.",
-	"graft/cluster/fabric/world.Demand.Least": "Lower bound of time limits, for limits = \"uniform\" or \"skewed\", " +
-		"as a fraction of a job's time on one server. Zero means 0.1.",
-	"graft/cluster/fabric/world.Demand.Limits": "Distribution of a job's time limit, which is a fraction of its time " +
-		"on one server: \"uniform\", \"fixed\", \"skewed\" or \"values\". Default \"uniform\".",
+	"graft/cluster/fabric/world.Demand.Least": "Smallest time limit of a job, for limits = \"uniform\" or " +
+		"\"skewed\", as a fraction of its time on one server. Zero means 0.1.",
+	"graft/cluster/fabric/world.Demand.Limits": "Distribution of time limits, which are fractions of a job's time on " +
+		"one server: \"uniform\", \"fixed\", \"skewed\" or \"values\". Default \"uniform\".",
 	"graft/cluster/fabric/world.Demand.Load": "Offered load: average fraction of busy servers if every job ran on " +
 		"one server. Zero means 1.",
 	"graft/cluster/fabric/world.Demand.Most": "Largest time limit of a job, as a fraction of its time on one server. " +
@@ -118,7 +118,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.File.Fabric":   "Servers and their network.",
 	"graft/cluster/fabric/world.File.Graphs":   "Neural networks that jobs train.",
 	"graft/cluster/fabric/world.File.Learn":    "Options for the learner that 'graft learn' runs.",
-	"graft/cluster/fabric/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
+	"graft/cluster/fabric/world.File.Run":      "Seeds for 'graft learn', and the run folder for every command.",
 	"graft/cluster/fabric/world.File.Schedule": "Schedulers, which choose the number of servers of each job.",
 	"graft/cluster/fabric/world.File.Vary":     "Lists of values to sweep; every combination is simulated.",
 	"graft/cluster/fabric/world.Graphs.Batch":  "Number of examples per training step. Zero means 64.",
@@ -145,8 +145,8 @@ var descriptions = map[string]string{
 		"channels between all servers, \"tree\" has one switch per rack and a core switch. Default \"ramp\".",
 	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\": an " +
 		"operation is split into one part per quantum, up to max_degree parts. Default 0.01.",
-	"graft/cluster/fabric/world.Options.Quirks": "Names of the faults of PAC-ML's simulator to keep. Empty keeps no " +
-		"fault.",
+	"graft/cluster/fabric/world.Options.Quirks": "Names of the bugs of PAC-ML's simulator to reproduce. Empty " +
+		"reproduces none.",
 	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
 		"rack for network = \"ramp\"; racks and servers per rack for network = \"tree\". Empty means 4, 4, 2 for " +
 		"\"ramp\" and 4, 8 for \"tree\".",
@@ -167,28 +167,28 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
-		"demand. Empty means vcYVn, as published for the cluster Venus, if the trace has it; otherwise the largest " +
+		"demand. Empty means vcYVn in traces of the cluster Venus, as published, and in other traces the largest " +
 		"virtual cluster that does not already give the profiler a node.",
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
-		"means vc8Gr and vcefl, as published for the cluster Venus, if the trace has them; otherwise the two largest " +
-		"virtual clusters.",
+		"means vc8Gr and vcefl in traces of the cluster Venus, as published, and the two largest virtual clusters in " +
+		"other traces.",
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
 	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
 		"the delay. Default 1s.",
-	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user can write to; \"none\" " +
+	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 directory that the user can write to; \"none\" " +
 		"disables cgroups. Empty means graft's own cgroup if it is writable.",
 	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: \"gpu\" uses the machine's GPUs, \"cpu\" " +
 		"divides the machine's processors into machine.gpus slots, \"auto\" means \"gpu\" if NVIDIA's library finds " +
 		"GPUs and \"cpu\" otherwise. Default \"auto\".",
 	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.",
-	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, which is subtracted in one of " +
-		"the energy columns. Zero measures the power for one second before the first task. A negative value leaves " +
-		"this column empty.",
-	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. A longer log loses its " +
-		"middle part. Default 16.",
+	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, subtracted to compute " +
+		"net_joules. Zero measures this power for one second before the first task. A negative value leaves " +
+		"net_joules empty.",
+	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. The middle of a longer " +
+		"log is discarded. Default 16.",
 	"graft/cluster/node/world.Executor.Sampling": "Time between two readings of the devices, from 10ms to 1s. " +
 		"Default 100ms.",
 	"graft/cluster/node/world.Executor.UUIDs": "UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty " +
@@ -196,7 +196,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Executor": "Options for 'graft node run'.",
 	"graft/cluster/node/world.File.Learn":    "Options for the learner that 'graft learn' runs.",
 	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
-	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
+	"graft/cluster/node/world.File.Run":      "Seeds for 'graft learn', and the run folder for every command.",
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
 		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill. If schedulers " +
 		"are named, 'graft node run' uses the first one.",
@@ -207,30 +207,31 @@ var descriptions = map[string]string{
 		"Its jobs with at most one GPU become tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with tasks but no busy cores, in watts. Default 60.",
 	"graft/cluster/node/world.Machine.Compat": "Reference simulator: \"tasks\" reproduces the packing environment of " +
-		"a published study of GPU schedulers, with its generator, rewards and faults; \"none\" is graft's own " +
+		"a published study of GPU schedulers, including its generator, rewards and bugs; \"none\" is graft's own " +
 		"simulator. Default \"none\".",
 	"graft/cluster/node/world.Machine.Contention": "Slowdown coefficient of tasks on the same GPU, from 0 to 10: the " +
 		"speed of a task is divided by 1 + contention × (cores that other tasks use / cores of the GPU). Default 0.",
-	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than all cores of a GPU: " +
+	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than 100% of a GPU's cores: " +
 		"\"shared\" runs them together, more slowly; \"whole\" makes a task wait until enough cores are free. " +
 		"Default \"shared\".",
 	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
 	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
 	"graft/cluster/node/world.Machine.GPUs": "Number of identical GPUs. Default 4. Cannot be combined with " +
 		"memories_mb.",
-	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for a machine with different GPUs. " +
-		"Cannot be combined with gpus and memory_mb. Empty uses those two keys.",
+	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for a machine whose GPUs differ. Cannot " +
+		"be combined with gpus or memory_mb. Empty means identical GPUs, set by gpus and memory_mb.",
 	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Cannot be combined with " +
 		"memories_mb.",
-	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': slowdowns " +
-		"measured for pairs of tasks, by kind, that share a GPU. Empty means no measured slowdowns.",
+	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': measured " +
+		"slowdowns of two tasks that share a GPU, for each pair of task kinds. Empty means no measured slowdowns.",
 	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU in memories_mb; task durations are " +
 		"divided by it. Empty means 1 for each GPU.",
-	"graft/cluster/node/world.Machine.Stop": "Method to stop a task: \"signal\" pauses its processes, which keep " +
-		"their memory and their GPU; \"checkpoint\" ends them and restarts them later on any GPU. Default \"signal\".",
-	"graft/cluster/node/world.Machine.Switch": "Time that a stopped task loses when it resumes. Default 0.",
-	"graft/cluster/node/world.Machine.Together": "Maximum number of tasks that share a GPU at a time. Zero means no " +
-		"limit.",
+	"graft/cluster/node/world.Machine.Stop": "Method of preempting a task: \"signal\" pauses its processes, which " +
+		"keep their memory and their GPU; \"checkpoint\" ends them and restarts them later on any GPU. Default " +
+		"\"signal\".",
+	"graft/cluster/node/world.Machine.Switch": "Time that a preempted task loses when it resumes. Default 0.",
+	"graft/cluster/node/world.Machine.Together": "Maximum number of tasks that run on a GPU at the same time. Zero " +
+		"means no limit.",
 	"graft/cluster/node/world.Schedule.Aging": "Waiting time after which the priority of a task rises by one step. " +
 		"Default 1m.",
 	"graft/cluster/node/world.Schedule.Objective": "Cost that ranks schedulers and that learning minimises: " +
@@ -255,9 +256,10 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.Estimate": "Estimated duration that schedulers use. Zero means the true duration.",
 	"graft/cluster/node/world.Task.Flow": "Name of the user or queue whose tasks share one weight in fair queueing. " +
 		"Empty gives the task its own flow.",
-	"graft/cluster/node/world.Task.Folder": "Working folder of a real task. Empty means the working folder of graft.",
-	"graft/cluster/node/world.Task.Kind": "Name of the task's row in tables of measured pairs. Empty means the " +
-		"task's name.",
+	"graft/cluster/node/world.Task.Folder": "Working directory of a real task. Empty means the working directory of " +
+		"graft.",
+	"graft/cluster/node/world.Task.Kind": "Kind of the task, which selects its measured slowdowns in " +
+		"machine.profiles. Empty means the task's name.",
 	"graft/cluster/node/world.Task.MainMemory": "Main memory limit of a real task in MiB, enforced only if its " +
 		"processes have a cgroup. Zero means no limit.",
 	"graft/cluster/node/world.Task.Memory": "GPU memory of the task in MiB. Default 0.",
@@ -288,8 +290,8 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
-	"graft/cluster/rigid.Options.Compat": "Reference simulator: \"lucid\" reproduces Lucid's simulator with its " +
-		"faults, \"none\" corrects the faults. Default \"none\".",
+	"graft/cluster/rigid.Options.Compat": "Reference simulator: \"lucid\" reproduces Lucid's simulator, including " +
+		"its bugs; \"none\" fixes the bugs. Default \"none\".",
 	"graft/cluster/rigid.Options.Data": "Folder of cluster data: vc_config.csv (virtual clusters and their nodes), " +
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
 		"*throughput_pred.csv (forecast of submissions). May be empty if the key \"nodes\" or \"vc_file\" is set and " +
@@ -321,32 +323,33 @@ var descriptions = map[string]string{
 		"empty, the default depends on the scheduler: \"ebm\" for lucid; \"limits\" for backfill, or \"exact\" if " +
 		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
-	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of the trace: times since the " +
-		"first submission are divided by the factor. The study simulates each factor. Empty means 1.",
+	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors by which jobs arrive faster than in the trace: the time " +
+		"of a submission after the first one is divided by the factor. Each factor is simulated. Empty means 1.",
 	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
-	"graft/cluster/study.Schedule.Ablate": "Simulates each quirk of the original simulator separately, and reports " +
-		"its effect. Default false.",
+	"graft/cluster/study.Schedule.Ablate": "Simulates each known bug of the original simulator separately, and " +
+		"reports its effect. Default false.",
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
-		"compared. Empty means the default baseline of the simulated world or, if it has none, the first scheduler.",
+		"compared. Empty means the default baseline for the kind of cluster or, if there is none, the first " +
+		"scheduler.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of the schedulers to compare, from 'graft list schedulers'. A " +
-		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. For jobs that keep " +
-		"their devices, a path such as \"./mine.py\" names a program that schedules. Empty means the default " +
-		"schedulers of the simulated world.",
-	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 1.",
-	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each scheduler that draws random numbers, with " +
-		"consecutive seeds. Zero means 1.",
+		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. For rigid jobs, a " +
+		"path such as \"./mine.py\" names a program that schedules. Empty means the default schedulers for the kind " +
+		"of cluster.",
+	"graft/cluster/study.Schedule.Seed": "First seed of randomized schedulers. Default 1.",
+	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each randomized scheduler, with consecutive " +
+		"seeds. Zero means 1.",
 	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
-	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The simulated world " +
-		"determines the formats.",
+	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The accepted formats depend " +
+		"on the kind of cluster.",
 	"graft/config.AdaptOptions.Actions": "List of actions, such as \"deepen:0\", \"widen:conv2:48\" and \"none\". " +
 		"The decider \"fixed\" repeats the only action of the list; \"script\" takes the actions in order; " +
 		"\"random\", \"trials\" and structural policies choose an action that fits. Must be empty for the decider " +
-		"\"none\". If empty, deciders that choose use adapt.kinds.",
+		"\"none\". If the list is empty, \"random\", \"trials\" and structural policies choose from adapt.kinds.",
 	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: \"fixed\" repeats one action; \"script\" " +
 		"takes its actions in order; \"random\" draws an action that fits; \"trials\" trains one copy of the network " +
 		"per fitting action for some steps and takes the action with the lowest validation loss; \"policy\" follows " +
-		"a learned policy; \"none\" takes no action. The path of a program, such as \"./mine.py\", asks that " +
-		"program. Empty means \"none\".",
+		"a learned policy; \"none\" takes no action. A path, such as \"./mine.py\", names a program that chooses the " +
+		"actions. Empty means \"none\".",
 	"graft/config.AdaptOptions.Kinds": "Operations that \"random\", \"trials\" or a structural policy can choose if " +
 		"adapt.actions is empty. For \"random\" and \"trials\", empty means deepen and widen. For a policy, empty " +
 		"means the operations and kinds of layers on which the policy was trained.",
@@ -357,8 +360,8 @@ var descriptions = map[string]string{
 		"likely action.",
 	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
 		"means 32.",
-	"graft/config.AdaptOptions.Vocab": "Path of a vocabulary (a folder or a file): the one used to train a policy in " +
-		"the original system's format. Must be empty for a structural policy and for other deciders.",
+	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary (a folder or a file) with which a policy in the " +
+		"original system's format was trained. Must be empty for a structural policy and for other deciders.",
 	"graft/config.CompareOptions.Actions": "Actions that the arms \"random\" and \"best fixed\" can choose at every " +
 		"decision, such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. Empty uses " +
 		"compare.kinds.",
@@ -391,9 +394,9 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
 		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
-		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. The number with the " +
-		"highest throughput that needs at most 90% of the memory is used. Cannot be combined with fleet.workers. " +
-		"False uses fleet.workers.",
+		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. graft then uses the " +
+		"number with the highest throughput, among those that need at most 90% of the memory. Cannot be combined " +
+		"with fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -411,13 +414,13 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Partition": "Slurm partition, as listed by 'sinfo -s'. Empty means Slurm's default.",
 	"graft/config.FleetOptions.QOS":       "Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.",
 	"graft/config.FleetOptions.Threads": "Number of LibTorch threads per worker. Zero means one per processor of the " +
-		"worker (see cpus).",
+		"worker (see fleet.cpus).",
 	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for \"slurm\" and \"kubernetes\". Workers are " +
 		"restarted while sequences remain. Slurm rounds this time limit up to minutes. Zero means the cluster's " +
 		"default.",
 	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one per device or, " +
 		"without devices, one per processor of this machine; for \"slurm\" and \"kubernetes\", zero means 4.",
-	"graft/config.Job.Adapt":   "Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.",
+	"graft/config.Job.Adapt":   "Adaptation: the decider, when it is asked, and surgery. Empty means no adaptation.",
 	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
 	"graft/config.Job.Run":     "Seed, device and output.",
@@ -433,24 +436,25 @@ var descriptions = map[string]string{
 		"of an imported network). False takes all tensors from the weight file.",
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
-	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if " +
-		"network.runtimes is set, as the original system does. False continues both.",
+	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate, as the original " +
+		"system does, even if network.runtimes is set. False continues both.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
-		"of the training that produced network.weights. The job continues with the next epoch and its learning rate " +
-		"and, unless time.start is set, at the time when the last epoch in the file ended. Empty uses the file in " +
-		"the folder network.weights, if there is one.",
+		"of the training that produced network.weights. The job continues with the next epoch and its learning rate. " +
+		"If time.start is not set, the job starts at the end time of the last epoch in the file. Empty uses the file " +
+		"in the folder network.weights, if there is one.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
-		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
-		"each seed of a comparison can start from a separate file. Empty draws random weights.",
+		"folder of the original system. {seed} in the file name stands for run.seed, so each seed of a comparison " +
+		"can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options for the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
-	"graft/config.Pipeline.Policy":   "Network size of a structural policy, which reads any network.",
-	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the learned policies.",
+	"graft/config.Pipeline.Policy": "Size of the structural policy's own network, not of the networks that the " +
+		"policy changes.",
+	"graft/config.Pipeline.Run": "Seeds and checkpoints of the learned policies.",
 	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: \"scenario\" leaves out one " +
 		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
 		"dataset or budget; \"none\" evaluates the policies only on their training tables. Empty means \"none\".",
-	"graft/config.PipelineOptions.Cache": "Path of the cache folder of outcomes. Empty uses the setting of each " +
+	"graft/config.PipelineOptions.Cache": "Path of the folder that caches outcomes. Empty uses the setting of each " +
 		"scenario or, if it has none, the folder \"cache\" next to the scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
 		"for the policies. Empty lets the command choose one.",
@@ -465,18 +469,18 @@ var descriptions = map[string]string{
 		"every processor with AVX2. Empty means \"native\".",
 	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
-	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
-		"zero is a valid seed.",
+	"graft/config.RunOptions.Seed": "Seed of all random numbers except those drawn from data.seed. Default 1; zero " +
+		"is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means the fastest number, which graft " +
 		"measures, up to one per processor. If results would depend on the number, zero means LibTorch's default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
-	"graft/config.SimulateOptions.Cache": "Path of the cache folder of outcomes, which all scenarios share. Empty " +
+	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; scenarios can share it. Empty " +
 		"means the folder \"cache\" next to the run folder.",
-	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after them, the network stays " +
-		"unchanged. Zero means every decision of the timeline.",
+	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last one, the network " +
+		"stays unchanged. Zero means every decision of the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
 		"every sequence; \"sample\" takes max_sequences sequences, spread evenly over all choices; \"halve\" drops " +
 		"the branches with the lowest accuracy at each decision; \"likely\" runs the most probable sequences under a " +
@@ -505,9 +509,10 @@ var descriptions = map[string]string{
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
 		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
-		"Requires that clock. Empty means \"steady\".",
-	"graft/config.TreeLearning.Learn":  "Options for the learner.",
-	"graft/config.TreeLearning.Policy": "Network size of a structural policy, which reads any network.",
+		"Requires clock = \"virtual\". Empty means \"steady\".",
+	"graft/config.TreeLearning.Learn": "Options for the learner.",
+	"graft/config.TreeLearning.Policy": "Size of the structural policy's own network, not of the networks that the " +
+		"policy changes.",
 	"graft/config.TreeLearning.Run":    "Seeds and output of the run.",
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
 	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +
@@ -517,15 +522,15 @@ var descriptions = map[string]string{
 		"system's. Required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
 		"when the training objective stops improving.",
-	"graft/dataset.Options.Context": "Number of tokens per example. Long text is cut into consecutive windows of " +
-		"this length; each text of a table is padded or truncated to it. Zero means 64.",
+	"graft/dataset.Options.Context": "Number of tokens per example. A text file is cut into consecutive windows of " +
+		"this length; in a table, the text of each row is padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations of the channels, above zero: one value per channel, or " +
 		"one for all. Pixels are divided by them after data.mean is subtracted. Empty means the standard deviation " +
 		"of the training images.",
 	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
 	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
 	"graft/dataset.Options.LabelEach": "Unit of text that has a label in a table: \"text\" or \"word\". Words, and " +
-		"their labels, are separated by spaces; a word with the label -100 does not count. Empty means \"text\".",
+		"their labels, are separated by spaces; words with the label -100 are ignored. Empty means \"text\".",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
 	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
 		"channel, or one for all. Empty means the mean of the training images.",
@@ -541,7 +546,7 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
 		"training, as the original system does. The final test accuracy is then optimistic. False keeps training, " +
 		"validation and test images separate.",
-	"graft/dataset.Options.TextColumn": "Name of the table column that holds the texts. Empty means \"text\".",
+	"graft/dataset.Options.TextColumn": "Name of the table column that holds the text. Empty means \"text\".",
 	"graft/dataset.Options.Tokens": "Tokenization of text: \"bytes\" (256 tokens), \"bpe\" (byte-pair encoding with " +
 		"a vocabulary), or \"characters\" (one token per distinct character, ordered by code point). Empty means " +
 		"\"bytes\".",
@@ -550,18 +555,19 @@ var descriptions = map[string]string{
 		"decoder. Pixels differ from Go's by a few levels, so results differ too. CMYK files are always decoded in " +
 		"Go. False decodes all files in Go.",
 	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
-		"between 0 and 1. It is the same in each class; the seed determines the images. For the kind \"digits\", and " +
-		"for a folder without a test folder, the same number of images is also held out for testing. Zero means 0.1.",
-	"graft/dataset.Options.Vocabulary": "Path of the vocabulary for tokens = \"bpe\": a tokenizer.json of Hugging " +
-		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means no vocabulary.",
+		"between 0 and 1. The fraction is the same in each class; data.seed determines which images are held out. " +
+		"For the kind \"digits\", and for a folder without a test folder, the same number of images is also held out " +
+		"for testing. Zero means 0.1.",
+	"graft/dataset.Options.Vocabulary": "Path of the vocabulary for tokens = \"bpe\": a Hugging Face tokenizer.json, " +
+		"or GPT-2's vocab.json with merges.txt in the same folder. Empty means no vocabulary.",
 	"graft/dataset.SyntheticOptions.Channels": "Number of channels per image: 1 for grey, 3 for colour. Zero means 3.",
 	"graft/dataset.SyntheticOptions.Classes":  "Number of classes, from 2 to 100. Zero means 10.",
 	"graft/dataset.SyntheticOptions.Noise": "Maximum random change of a pixel, in units of 1/255. Larger values make " +
 		"classes harder to distinguish. Zero means 40.",
 	"graft/dataset.SyntheticOptions.Size": "Height and width of images in pixels, at least 16. Zero means 32.",
 	"graft/dataset.SyntheticOptions.Test": "Number of test images. Zero means 2,000.",
-	"graft/dataset.SyntheticOptions.Textures": "Makes classes differ in texture first and in shape second; small " +
-		"networks learn textures sooner. False makes them differ in shape first.",
+	"graft/dataset.SyntheticOptions.Textures": "Makes neighbouring classes differ in texture, which small networks " +
+		"learn sooner than shape. False makes them differ in shape.",
 	"graft/dataset.SyntheticOptions.Train": "Number of training images, including validation images. Zero means " +
 		"10,000.",
 	"graft/decider.StructuralShape.Hidden": "Width of the encodings and of the hidden layers. Zero means 32.",
@@ -572,7 +578,7 @@ var descriptions = map[string]string{
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
 		"following seeds. Default 1.",
 	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies trained on tables decide " +
-		"together, by a vote. Of several trained schedulers, only the best one is kept. Zero means 5.",
+		"together, by a vote. If the policies are schedulers, only the best one is kept. Zero means 5.",
 	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
@@ -599,8 +605,8 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
 		"Zero means 0.001.",
 	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the teacher is imitated. Zero means 20.",
-	"graft/learn/candidates.Options.Method": "Reinforcement learning method after imitation; \"none\" imitates only. " +
-		"Empty means \"ppo\".",
+	"graft/learn/candidates.Options.Method": "Reinforcement learning method, used after imitation; \"none\" means " +
+		"imitation only. Empty means \"ppo\".",
 	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
 		"learning ends. Zero means 2.",
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
@@ -611,18 +617,18 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
-	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its faults: " +
+	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its bugs: " +
 		"\"original\" inserts a batch normalisation, \"original-without-norm\" does not. Empty means graft's own " +
 		"deepening.",
-	"graft/net2net.Options.Equal": "Splits the weights of a widened axis of a graph equally among the copies, as in " +
-		"Net2Net; such copies stay equal during training. False splits them slightly unequally. Both keep the " +
-		"function.",
+	"graft/net2net.Options.Equal": "For graphs: when an axis is widened, splits weights equally among the copies of " +
+		"a unit, as in Net2Net; the copies then stay equal during training. False splits weights slightly unequally. " +
+		"Both preserve the function.",
 	"graft/net2net.Options.Form": "Form of a new block: \"identity\" inserts an identity layer; \"residual\" adds a " +
 		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
 		"only in graphs, adds plain copies, which change the function. Empty means \"residual\" in graphs; elsewhere " +
 		"it means \"identity\" if possible, otherwise \"residual\".",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
-		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, keeps the " +
+		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, preserves the " +
 		"function exactly.",
 	"graft/original/dl2.Options.Agents": "Number of agents that learn together, each with its own workloads. Zero " +
 		"means 1.",
@@ -643,8 +649,8 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Explores by uniformly random actions with a probability " +
 		"that decreases during training. Default false.",
 	"graft/original/dl2.ReinforcedOptions.Every": "Update interval, in slots. Zero means 1.",
-	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that grows a job if another job has many " +
-		"times more tasks. Default false.",
+	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that adds tasks to the job with the fewest " +
+		"tasks if another job has several times as many. Default false.",
 	"graft/original/dl2.ReinforcedOptions.NoCritic": "Computes advantages relative to the mean reward. False uses a " +
 		"value network.",
 	"graft/original/dl2.ReinforcedOptions.NoInjection": "Disables the rules that replace some of the policy's " +
@@ -716,18 +722,20 @@ var descriptions = map[string]string{
 		"submission times. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
 		"schedulers use, from 0 to below 1. Zero means no error.",
-	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job whose type has length 1. Zero " +
-		"means 30,000; if workloads.from is set, zero keeps the work that each job has in the trace.",
+	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
+		"\"length\" of the job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
+		"each job has in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
-		"GPU jobs are split in the order of submission: first the training workloads, then validation, then test. " +
-		"Jobs submitted within a slot after the end of a part are skipped, and so are jobs after the test part. If " +
-		"empty, the other keys of this section determine the workloads.",
+		"GPU jobs, in the order of submission, become training workloads, then validation workloads, then test " +
+		"workloads. The next workload type starts with the first job that was submitted more than one slot later; " +
+		"the jobs in between are skipped. Jobs after the last test workload are not used. If empty, the other keys " +
+		"of this section determine the workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
 		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number.",
-	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs per workload that is not read from a file. " +
-		"Zero means 60.",
+	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs in each workload that is generated or taken " +
+		"from workloads.from. Zero means 60.",
 	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Numbers of jobs that arrive in consecutive slots, for " +
-		"arrivals = \"pattern\". Values above max_arrivals are reduced to it.",
+		"arrivals = \"pattern\". Values above max_arrivals are reduced to max_arrivals.",
 	"graft/original/dl2/learning.WorkloadOptions.Rate": "Maximum number of job arrivals per slot. Zero means 3. " +
 		"Cannot be combined with workloads.from.",
 	"graft/original/dl2/learning.WorkloadOptions.Seed": "Seed of generated workloads. Default 1.",
@@ -788,13 +796,13 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
 		"Default false.",
-	"graft/original/policyfile.TableOptions.Actions": "Actions that a single data.pkl stores as the numbers 0, 1, 2, " +
-		"…; a table's folder lists its own actions. Empty means deepen for each marked block, then none.",
-	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening, which " +
-		"changes the input of the policy. Empty means graft's own deepening.",
+	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
+		"data.pkl. A table folder already lists its actions. Empty means deepen for each marked block, then none.",
+	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. It " +
+		"determines the layers that the policy reads. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
 		"system uses for initial weights, so that all actions equal the original system's. Default false.",
-	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table's folder in graft's or the " +
+	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +
 		"original system's format, or a single data.pkl of the original system. Required.",
 	"graft/original/policyfile.TableOptions.Network": "Initial network of the sequences: a name in the zoo or a " +
 		"network file. Empty means the network named in the table's folder, or ConvNet2 for a single data.pkl.",
@@ -816,9 +824,9 @@ var descriptions = map[string]string{
 		"and \"leaf\". Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
-	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
-		"over all tables with the same sequence, from 0 to 1; this reduces noise. Zero keeps the rewards. Default 0, " +
-		"or 0.5 if learn.for = \"new\".",
+	"graft/simulation/learning.Options.Pool": "Fraction by which the reward of each sequence moves towards its mean " +
+		"over all tables that contain the sequence, from 0 to 1; this reduces noise. Zero keeps the rewards. Default " +
+		"0, or 0.5 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Rate": "Learning rate of Adam. Zero means 0.01.",
 	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: \"tangent\", as in the " +
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
@@ -826,9 +834,9 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
 		"step, with the mean reward of the other sequences as the baseline. REINFORCE uses the key \"entropy\" but " +
 		"not \"beta\". Zero uses the exact gradient.",
-	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
-		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = " +
-		"\"new\".",
+	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the values of a simple model " +
+		"that is fitted to the table, from 0 to 1; this averages out the noise of single runs. Zero keeps the " +
+		"rewards. Default 0, or 1 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
@@ -845,9 +853,9 @@ var descriptions = map[string]string{
 		"random point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
 	"graft/torch.Augment.Magnitude": "Strength of the operations of rand_augment, from 1 to 30. Zero means 9.",
-	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, " +
-		"with another image of the batch; the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero " +
-		"means no mixing.",
+	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image with another " +
+		"image of the batch, and mixes their losses; the mixing ratio of a step is drawn from the distribution " +
+		"Beta(α, α). Zero means no mixing.",
 	"graft/torch.Augment.Pad": "Maximum random shift in each direction, in pixels. Zero means no shift.",
 	"graft/torch.Augment.RandAugment": "Number of random operations per image, applied one after the other as in " +
 		"torchvision's RandAugment: shear, translation, rotation, a change of brightness, colour, contrast, " +
@@ -878,7 +886,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
 		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
 		"both.",
-	"graft/trainer.Adapt.Rows": "Number of training images that calibrate new normalization layers. Zero means 256.",
+	"graft/trainer.Adapt.Rows": "Number of training images used to calibrate new normalization layers. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",
@@ -891,8 +899,8 @@ var descriptions = map[string]string{
 		"implies it. Default false.",
 	"graft/trainer.AdaptiveBatch.Most": "Maximum batch size in images. Zero means 16 times train.batch.",
 	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size at each change of devices and between epochs: selects " +
-		"the size from train.batch to max_batch with the highest goodput. Goodput is throughput (images per second) " +
-		"times statistical efficiency (progress per image relative to the smallest batch size). False keeps " +
+		"the size with the highest goodput between train.batch and max_batch. Goodput is throughput (images per " +
+		"second) times statistical efficiency (progress per image relative to the smallest batch size). False keeps " +
 		"train.batch.",
 	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: \"adascale\", " +
 		"\"square-root\", \"linear\" or \"none\". With \"adascale\", the warm-up and the schedules \"exponential\" " +
@@ -942,8 +950,9 @@ var descriptions = map[string]string{
 		"over all classes, between 0 and 1. It applies to training losses, but not to evaluation losses or to the " +
 		"distillation part of a loss. Zero means no smoothing.",
 	"graft/trainer.Options.MaxMemoryMB": "Maximum memory of the activations of a training step, in MiB. A step " +
-		"splits its batch into the largest parts that fit, at most micro_batch images. The estimate depends only on " +
-		"the shapes of the network; weights, moments and images are not included. Zero means no limit.",
+		"splits its batch into the largest parts that fit, each with at most micro_batch images. The estimate " +
+		"depends only on the shapes of the network; weights, moments and images are not included. Zero means no " +
+		"limit.",
 	"graft/trainer.Options.MicroBatch": "Maximum number of images per gradient computation. A step splits its batch " +
 		"into parts of this size and adds their gradients, which saves memory; BatchNorm normalises each part " +
 		"separately. Zero means the whole batch.",
@@ -997,11 +1006,11 @@ var descriptions = map[string]string{
 	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
 		"for when it starts or resumes. The job fails if they are not ready within parallel.start. Requires listen. " +
 		"Zero does not wait.",
-	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; the " +
-		"number of devices then only affects the cost of work on the virtual clock, which is divided by it.",
+	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; on the " +
+		"virtual clock, the cost of work is then divided by the number of devices, which has no other effect.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
 	"graft/trainer/team.Parallel.Threads": "Number of LibTorch threads per process on the CPU. Zero divides " +
-		"run.threads evenly.",
+		"run.threads evenly among the processes.",
 	"graft/trainer/team.Parallel.Timeout": "Wall-clock time without a message after which a process is considered " +
 		"lost. Zero means one minute.",
 	"graft/trainer/team.Parallel.Token": "Path of the file with the token that followers must present. Required with " +

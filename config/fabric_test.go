@@ -83,7 +83,7 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"vary.bandwidths=[0]":                        "bandwidths[0] is 0",
 		"vary.max_degrees=[9000]":                    "max_degree is 9000",
 		"vary.skewness=[5000]\ndemand.limits=skewed": "skewness is 5000",
-		"vary.skewness=[5]":                          "demand.limits is uniform",
+		"vary.skewness=[5]":                          `demand.limits is "uniform"`,
 		"vary.loads=[1]\ndemand.arrival_interval=5s": "vary.loads and demand.arrival_interval are mutually exclusive",
 		"run.seeds=-1":                               "seeds is -1",
 		"vary.networks=['ring']":                     "ring",

@@ -23,11 +23,11 @@ type FleetOptions struct {
 	// Number of workers that run in parallel. Zero means one per device or, without devices, one per processor of this
 	// machine; for "slurm" and "kubernetes", zero means 4.
 	Workers int
-	// Chooses the number of local workers per device by measurement. The largest network of the scenario is trained
-	// for two seconds by 1, 2, 4, … workers in parallel. The number with the highest throughput that needs at most
-	// 90% of the memory is used. Cannot be combined with fleet.workers. False uses fleet.workers.
+	// Chooses the number of local workers per device by measurement. The largest network of the scenario is trained for
+	// two seconds by 1, 2, 4, … workers in parallel. graft then uses the number with the highest throughput, among
+	// those that need at most 90% of the memory. Cannot be combined with fleet.workers. False uses fleet.workers.
 	Fit bool
-	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see cpus).
+	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see fleet.cpus).
 	Threads int
 	// Devices of local workers, assigned in turn, such as "cuda:0" and "cuda:1". Several workers may share a device.
 	// Empty means run.device.
@@ -107,8 +107,8 @@ func (o FleetOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	faults.When(o.Fit && (o.Engine != "local" || o.Workers > 0),
-		"fit is only valid with engine local and without workers, because it chooses the number of workers; "+
-			"set engine to local and remove workers, or set fit to false")
+		"fit chooses the number of workers, so it requires engine = \"local\" and excludes the key \"workers\"; "+
+			"change these keys, or remove fit")
 	faults.When(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads,
 		mostThreads)
 	for _, d := range o.Devices {

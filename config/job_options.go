@@ -21,7 +21,7 @@ import (
 // RunOptions holds the seed, device and output of a job. Paths in all sections are paths of the operating system,
 // relative to the working folder. A path that is not found there is relative to the folder of the file.
 type RunOptions struct {
-	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
+	Seed   int64  // Seed of all random numbers except those drawn from data.seed. Default 1; zero is a valid seed.
 	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
 	// Number of LibTorch threads. Zero means the fastest number, which graft measures, up to one per processor. If
@@ -82,20 +82,20 @@ type NetworkOptions struct {
 	// Number of outputs of the last linear layer. For a network of the zoo, zero means the number of classes in the
 	// dataset; for a network file, zero leaves the layer unchanged.
 	Classes int `json:",omitempty"`
-	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system; the job
-	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from a
-	// separate file. Empty draws random weights.
+	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system. {seed} in the
+	// file name stands for run.seed, so each seed of a comparison can start from a separate file. Empty draws random
+	// weights.
 	Weights string
 	// Initializes the parameters randomly from run.seed even if network.weights is set. The weight file then only
 	// provides tensors without a defined initialization (buffers and constants of an imported network). False takes
 	// all tensors from the weight file.
 	Fresh bool `json:",omitempty"`
 	// Path of the file in which the original system recorded the epoch times of the training that produced
-	// network.weights. The job continues with the next epoch and its learning rate and, unless time.start is set, at
-	// the time when the last epoch in the file ended. Empty uses the file in the folder network.weights, if there is
-	// one.
+	// network.weights. The job continues with the next epoch and its learning rate. If time.start is not set, the job
+	// starts at the end time of the last epoch in the file. Empty uses the file in the folder network.weights, if there
+	// is one.
 	Runtimes string
-	// Restarts the epoch count and the learning rate even if network.runtimes is set, as the original system does.
+	// Restarts the epoch count and the learning rate, as the original system does, even if network.runtimes is set.
 	// False continues both.
 	ResetEpochs bool `config:",was=anew"`
 }
@@ -113,8 +113,8 @@ func (o NetworkOptions) Validate() error {
 	faults.When(o.Name != "" && o.File != "", "file and name are mutually exclusive; remove one of them")
 	faults.When(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
 	faults.When(o.Fresh && o.Weights == "",
-		"fresh: requires network.weights, because without it all tensors are initialized randomly anyway;  "+
-			"set network.weights or remove fresh")
+		"fresh: requires network.weights; without it, all tensors are initialized randomly in any case; "+
+			"set network.weights, or remove fresh")
 	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are mutually exclusive; remove one of them")
 	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
 		"weights is %q; {seed} is allowed only in the file name, not in the folder", o.Weights)
@@ -128,8 +128,8 @@ type TimeOptions struct {
 	// Clock that measures the budget: "virtual" charges work according to a device profile, "wall" measures real
 	// time. Empty means "virtual".
 	Clock string `config:",one=virtual|wall"`
-	// Name or path of the device profile that charges work on the virtual clock. Requires that clock. Empty means
-	// "steady".
+	// Name or path of the device profile that charges work on the virtual clock. Requires clock = "virtual". Empty
+	// means "steady".
 	Profile string
 	// Path of a CSV file of events with the columns seconds, change and devices, in place of time.events. Cannot be
 	// combined with
@@ -166,7 +166,7 @@ func (o TimeOptions) timeline() trainer.Timeline {
 func (o TimeOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == WallClock && o.Profile != "",
-		"profile: requires the virtual clock; remove profile, or set clock to virtual")
+		"profile: requires the virtual clock; remove profile, or set clock to \"virtual\"")
 	faults.When(o.EventsFile != "" && len(o.Events) > 0,
 		"timeline and events are mutually exclusive; remove one of them")
 	key := "events"
@@ -205,12 +205,13 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 type AdaptOptions struct {
 	// Decider that chooses the actions: "fixed" repeats one action; "script" takes its actions in order; "random" draws
 	// an action that fits; "trials" trains one copy of the network per fitting action for some steps and takes the
-	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. The path of a
-	// program, such as "./mine.py", asks that program. Empty means "none".
+	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. A path, such
+	// as "./mine.py", names a program that chooses the actions. Empty means "none".
 	Decider string `config:",path=word"`
-	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" repeats the only action
-	// of the list; "script" takes the actions in order; "random", "trials" and structural policies choose an action
-	// that fits. Must be empty for the decider "none". If empty, deciders that choose use adapt.kinds.
+	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" repeats the only action of
+	// the list; "script" takes the actions in order; "random", "trials" and structural policies choose an action that
+	// fits. Must be empty for the decider "none". If the list is empty, "random", "trials" and structural policies
+	// choose from adapt.kinds.
 	Actions []net2net.Action
 	// Operations that "random", "trials" or a structural policy can choose if adapt.actions is empty. For "random"
 	// and "trials", empty means deepen and widen. For a policy, empty means the operations and kinds of layers on
@@ -220,7 +221,7 @@ type AdaptOptions struct {
 	// a policy in the original system's format: its weight file, or the folder of this file. Must be empty for other
 	// deciders.
 	Policy string
-	// Path of a vocabulary (a folder or a file): the one used to train a policy in the original system's format. Must
+	// Path of the vocabulary (a folder or a file) with which a policy in the original system's format was trained. Must
 	// be empty for a structural policy and for other deciders.
 	Vocab string `config:"vocabulary,was=vocab"`
 	// Number of training steps per choice, for the decider "trials". Zero means 32.
@@ -262,8 +263,8 @@ func (o AdaptOptions) Validate() error {
 		"kinds is used only by the deciders %s, but the decider is %s; remove it, or change the decider",
 		decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
-		"actions and kinds are for structural policies, but vocabulary selects a policy of the original system "+
-			"with fixed choices; remove actions and kinds")
+		"actions and kinds are only for structural policies, but vocabulary selects a policy of the original "+
+			"system, whose actions are fixed; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is \"policy\", but the key \"policy\" is missing; "+
 			"set it to the path of a policy"))

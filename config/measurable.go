@@ -60,7 +60,7 @@ func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 	case *Simulation:
 		return c.measurable(fsys, []grid.Space{c.ground(nil)})
 	}
-	return nil, fmt.Errorf("read %s: expected a file of a job, a scenario, a comparison or a network", path)
+	return nil, fmt.Errorf("read %s: expected a job, scenario, comparison or network file", path)
 }
 
 // spaces returns the sequences of a job's decider.

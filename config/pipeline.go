@@ -25,11 +25,12 @@ var PipelineKind = &Kind{
 
 // Pipeline is the file of all stages from scenarios to policies: simulation, learning and evaluation.
 type Pipeline struct {
-	Pipeline PipelineOptions         // scenarios to simulate, and the output
-	Run      learn.RunOptions        `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
-	Policy   decider.StructuralShape // Network size of a structural policy, which reads any network.
-	Learn    TreeLearningOptions     // Options for the learner.
-	Evaluate PipelineEvaluate        // Evaluation of the learned policies.
+	Pipeline PipelineOptions  // scenarios to simulate, and the output
+	Run      learn.RunOptions `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
+	// Size of the structural policy's own network, not of the networks that the policy changes.
+	Policy   decider.StructuralShape
+	Learn    TreeLearningOptions // Options for the learner.
+	Evaluate PipelineEvaluate    // Evaluation of the learned policies.
 
 	sources
 	scenarios []*Simulation

@@ -16,7 +16,7 @@ type PipelineOptions struct {
 	// Path of the folder of results, with one subfolder per scenario and one for the policies. Empty lets the command
 	// choose one.
 	Folder string `result:"none"`
-	// Path of the cache folder of outcomes. Empty uses the setting of each scenario or, if it has none, the folder
+	// Path of the folder that caches outcomes. Empty uses the setting of each scenario or, if it has none, the folder
 	// "cache" next to the scenarios' folders.
 	Cache string `result:"none"`
 	// Assignments to keys of every scenario, such as run.device="cuda:0". Empty changes no key.

@@ -23,10 +23,11 @@ var TreeLearningKind = &Kind{
 
 // TreeLearning is the configuration of structural policies that learn from tables.
 type TreeLearning struct {
-	Run    learn.RunOptions        // Seeds and output of the run.
-	Tables TreeLearningTables      // training and validation tables
-	Policy decider.StructuralShape // Network size of a structural policy, which reads any network.
-	Learn  TreeLearningOptions     // options for the learner
+	Run    learn.RunOptions   // Seeds and output of the run.
+	Tables TreeLearningTables // training and validation tables
+	// Size of the structural policy's own network, not of the networks that the policy changes.
+	Policy decider.StructuralShape
+	Learn  TreeLearningOptions // options for the learner
 
 	sources
 	trees, held []*simulation.Tree

@@ -68,9 +68,9 @@ type Options struct {
 	Kind string // Kind of the dataset. Empty means "synthetic".
 	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for kind = "synthetic".
 	Path string
-	// Fraction of the training images that is held out for validation, between 0 and 1. It is the same in each class;
-	// the seed determines the images. For the kind "digits", and for a folder without a test folder, the same number
-	// of images is also held out for testing. Zero means 0.1.
+	// Fraction of the training images that is held out for validation, between 0 and 1. The fraction is the same in
+	// each class; data.seed determines which images are held out. For the kind "digits", and for a folder without a
+	// test folder, the same number of images is also held out for testing. Zero means 0.1.
 	ValidationShare float64
 	// Uses the test images for validation and all other images for training, as the original system does. The final
 	// test accuracy is then optimistic. False keeps training, validation and test images separate.
@@ -91,18 +91,18 @@ type Options struct {
 	// Tokenization of text: "bytes" (256 tokens), "bpe" (byte-pair encoding with a vocabulary), or "characters" (one
 	// token per distinct character, ordered by code point). Empty means "bytes".
 	Tokens string `json:",omitempty"`
-	// Path of the vocabulary for tokens = "bpe": a tokenizer.json of Hugging Face, or GPT-2's vocab.json with
-	// merges.txt in the same folder. Empty means no vocabulary.
+	// Path of the vocabulary for tokens = "bpe": a Hugging Face tokenizer.json, or GPT-2's vocab.json with merges.txt
+	// in the same folder. Empty means no vocabulary.
 	Vocabulary string `json:",omitempty"`
-	// Number of tokens per example. Long text is cut into consecutive windows of this length; each text of a table is
-	// padded or truncated to it. Zero means 64.
+	// Number of tokens per example. A text file is cut into consecutive windows of this length; in a table, the text of
+	// each row is padded or truncated to it. Zero means 64.
 	Context int `json:",omitempty"`
-	// Name of the table column that holds the texts. Empty means "text".
+	// Name of the table column that holds the text. Empty means "text".
 	TextColumn string `json:",omitempty"`
 	// Name of the table column that holds the labels. Empty means "label".
 	LabelColumn string `json:",omitempty"`
-	// Unit of text that has a label in a table: "text" or "word". Words, and their labels, are separated by spaces; a
-	// word with the label -100 does not count. Empty means "text".
+	// Unit of text that has a label in a table: "text" or "word". Words, and their labels, are separated by spaces;
+	// words with the label -100 are ignored. Empty means "text".
 	LabelEach string `json:",omitempty"`
 	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
 	// the mean of the training images.

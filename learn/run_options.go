@@ -14,8 +14,8 @@ import (
 // of the operating system, relative to the working directory.
 type RunOptions struct {
 	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
-	// Number of policies to learn, from 1 to 1,024. Policies trained on tables decide together, by a vote. Of several
-	// trained schedulers, only the best one is kept. Zero means 5.
+	// Number of policies to learn, from 1 to 1,024. Policies trained on tables decide together, by a vote. If the
+	// policies are schedulers, only the best one is kept. Zero means 5.
 	Seeds  int
 	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
 	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.

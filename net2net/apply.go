@@ -34,18 +34,18 @@ type Options struct {
 	// Seed seeds the choice of the copied channels and the random tensors.
 	Seed uint64
 	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
-	// relative to the root mean square of the tensor. Zero, the default, keeps the function exactly.
+	// relative to the root mean square of the tensor. Zero, the default, preserves the function exactly.
 	Noise float64
 	// Form of a new block: "identity" inserts an identity layer; "residual" adds a branch that begins at zero;
 	// "opposite", only in graphs, adds pairs of units that cancel; "stacked", only in graphs, adds plain copies,
 	// which change the function. Empty means "residual" in graphs; elsewhere it means "identity" if possible,
 	// otherwise "residual".
 	Form Form
-	// Compatibility with the original system's deepening, including its faults: "original" inserts a batch
-	// normalisation, "original-without-norm" does not. Empty means graft's own deepening.
+	// Compatibility with the original system's deepening, including its bugs: "original" inserts a batch normalisation,
+	// "original-without-norm" does not. Empty means graft's own deepening.
 	Compat Compat
-	// Splits the weights of a widened axis of a graph equally among the copies, as in Net2Net; such copies stay equal
-	// during training. False splits them slightly unequally. Both keep the function.
+	// For graphs: when an axis is widened, splits weights equally among the copies of a unit, as in Net2Net; the copies
+	// then stay equal during training. False splits weights slightly unequally. Both preserve the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

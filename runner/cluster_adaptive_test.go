@@ -166,7 +166,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	run := []string{"cluster", "run", file, "--trace", "workload-1.csv", "--out", out}
 	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of tiresias, optimus, pollux`,
 		append(run, "--scheduler", "best")...)
-	fails(t, failure.Configuration, "srtf is rigid, and compat pollux allows only schedulers for adaptive jobs",
+	fails(t, failure.Configuration, `srtf is rigid, but compat = "pollux" allows only schedulers for adaptive jobs`,
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
 	fails(t, failure.Usage, "--from does not apply to simulations of adaptive jobs; omit it",
 		append(run, "--from", "2")...)

@@ -50,7 +50,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	one := must(t, "cluster application small runs --out applications --force --accuracy 0.01")
 	containsAll(t, one, "A job takes 1 epoch", "profile steady")
 	for line, says := range map[string]string{
-		"small runs --out applications":                      "choose another name, or set --force",
+		"small runs --out applications":                      "or replace the application with --force",
 		"new runs/16 --out applications":                     "expected runs with at least two different batches",
 		"new runs silent --out applications":                 "adaptive_batch.measure = true",
 		"new runs other --out applications":                  "differs from the network of the previous run",

@@ -185,7 +185,7 @@ func TestClusterUndivided(t *testing.T) {
 	require.Equal(t, failure.Configuration, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
 	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,1,cifar10,1,128\n")
 	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr,
-		"workload.csv has no jobs with a duration; name another trace, or simulate adaptive jobs")
+		"workload.csv has no jobs with a duration; name another trace, or set adaptive.data")
 	write(t, "cpus.csv", "job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n")
 	fails(t, failure.Partial, "1 more processors requested than the nodes have, such as job 3", "cluster", "run",
 		"--trace", "cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")

@@ -222,7 +222,7 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 		"pipeline.scenarios=[]": "scenarios is empty",
 		`pipeline.scenarios=["none.toml"]`: "scenarios[0]: stat none.toml: no such file or directory; " +
 			"expected the path of a scenario file",
-		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   "has no section simulate",
+		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   `has no section "simulate"`,
 		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "duplicate scenario name at100",
 		`pipeline.set=["simulate.name=\"policy\""]`:                    `"policy" cannot be a folder name`,
 		`pipeline.set=["train.bach=3"]`:                                `unknown key "bach" in train`,

@@ -131,8 +131,8 @@ func TestWorkersThatFit(t *testing.T) {
 	require.LessOrEqual(t, len(logs), runtime.NumCPU())
 	require.NotEmpty(t, logs)
 	require.NoDirExists(t, filepath.Join(fit, "fit"))
-	fails(t, failure.Configuration, "fit is only valid with engine local", "config", "check", path, "--set",
-		"fleet.fit=true", "--set", "fleet.workers=2")
+	fails(t, failure.Configuration, `fit chooses the number of workers, so it requires engine = "local"`, "config",
+		"check", path, "--set", "fleet.fit=true", "--set", "fleet.workers=2")
 }
 
 // A simulation that is killed at random moments, workers and all, goes on each time,

@@ -25,8 +25,8 @@ type Augment struct {
 	RandAugment int `json:",omitempty"`
 	// Strength of the operations of rand_augment, from 1 to 30. Zero means 9.
 	Magnitude int `json:",omitempty"`
-	// Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, with another image of the batch;
-	// the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero means no mixing.
+	// Parameter α of mixup (Zhang et al. 2018), which mixes each image with another image of the batch, and mixes their
+	// losses; the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero means no mixing.
 	Mixup float64 `json:",omitempty"`
 }
 

@@ -28,8 +28,8 @@ const (
 // AdaptiveBatch configures a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
 // Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
-	// Adapts the batch size at each change of devices and between epochs: selects the size from train.batch to
-	// max_batch with the highest goodput. Goodput is throughput (images per second) times statistical efficiency
+	// Adapts the batch size at each change of devices and between epochs: selects the size with the highest goodput
+	// between train.batch and max_batch. Goodput is throughput (images per second) times statistical efficiency
 	// (progress per image relative to the smallest batch size). False keeps train.batch.
 	On bool `json:",omitempty"`
 	// Measures the noise of gradients even if the batch is fixed; on = true implies it. Default false.

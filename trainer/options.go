@@ -21,8 +21,8 @@ type Options struct {
 	// gradients, which saves memory; BatchNorm normalises each part separately. Zero means the whole batch.
 	MicroBatch int `json:",omitempty"`
 	// Maximum memory of the activations of a training step, in MiB. A step splits its batch into the largest parts that
-	// fit, at most micro_batch images. The estimate depends only on the shapes of the network; weights, moments and
-	// images are not included. Zero means no limit.
+	// fit, each with at most micro_batch images. The estimate depends only on the shapes of the network; weights,
+	// moments and images are not included. Zero means no limit.
 	MaxMemoryMB int `json:",omitempty"`
 	EvalBatch   int // Number of images per evaluation batch. Zero means 128.
 	// Maximum number of epochs, including epochs of earlier training. The job then ends even if time is left. Zero
@@ -83,7 +83,7 @@ type Adapt struct {
 	Every bool `config:"each_epoch,was=every"`
 	// Maximum number of decisions per device grant (up event). Zero means 3 if each_epoch is true, otherwise 1.
 	MaxDecisions int `json:"Most" config:",was=most"`
-	// Number of training images that calibrate new normalization layers. Zero means 256.
+	// Number of training images used to calibrate new normalization layers. Zero means 256.
 	Rows int
 	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
 	// device removal (down event), as the original system does. False keeps both.

@@ -35,8 +35,8 @@ func (a *Application) complete() error {
 		least := math.Inf(1)
 		for _, r := range a.runs {
 			if len(r.progress) <= e {
-				return fmt.Errorf("application %s: the run with batch %d has %d epochs; expected at least %d", a.Name,
-					r.batch, len(r.progress), a.Epochs)
+				return fmt.Errorf("application %s: the run with batch size %d has %d epochs; expected at least %d",
+					a.Name, r.batch, len(r.progress), a.Epochs)
 			}
 			least = min(least, r.progress[e])
 		}
@@ -88,7 +88,7 @@ func (a *Application) around(batch int) (low, high *trained, err error) {
 		}
 	}
 	if low == nil || high == nil {
-		return nil, nil, fmt.Errorf("application %s: batch %d is outside the measured batches, %d to %d", a.Name,
+		return nil, nil, fmt.Errorf("application %s: batch size %d is outside the measured range, %d to %d", a.Name,
 			batch, a.runs[0].batch, a.runs[len(a.runs)-1].batch)
 	}
 	return low, high, nil

@@ -100,7 +100,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		"facts of no folder": {map[string]any{"applications.csv": "application,epochs,device_most,alone\n" +
 			"other,1,0,0\n"}, "application other has no folder"},
 		"too many epochs": {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,3,0,0\n"},
-			"the run with batch 8 has 2 epochs; expected at least 3"},
+			"the run with batch size 8 has 2 epochs; expected at least 3"},
 		"alone out of limits": {map[string]any{"applications.csv": "application,epochs,device_most,alone\n" +
 			"app,0,0,65\n"}, "alone is 65"},
 		"a size of no class": {map[string]any{"applications.csv": "application,epochs,device_most,alone,size\n" +

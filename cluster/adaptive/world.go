@@ -293,7 +293,7 @@ func (s *stall) check(w *World) error {
 	if s.rounds < patience {
 		return nil
 	}
-	return fmt.Errorf("no job made progress for %d rounds; %d jobs are unfinished, such as %s", s.rounds,
+	return fmt.Errorf("no job made progress for %d rounds; %d jobs are unfinished, for example %s", s.rounds,
 		len(w.active()), w.active()[0].Name)
 }
 

@@ -117,7 +117,7 @@ func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixe
 		return fmt.Errorf("write application %s: invalid name; expected letters, digits, '-' and '_'", name)
 	case slices.Contains(others, name) && !replace:
 		return fmt.Errorf("write application %s: an application with this name exists in %s; "+
-			"choose another name, or set option force", name, root)
+			"choose another name, or replace the application with option force", name, root)
 	case facts[name] != Fixed{}:
 		return fmt.Errorf("write application %s: this name has preset properties (from Pollux or from its row in "+
 			"%s), which would override the measurements; choose another name, or delete the row", name, factsFile)

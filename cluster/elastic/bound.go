@@ -42,11 +42,11 @@ type Bound struct {
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
-		return Bound{}, fmt.Errorf("compute a lower bound of completion times: %w", err)
+		return Bound{}, fmt.Errorf("compute a lower bound on completion times: %w", err)
 	}
 	alone, err := s.alone()
 	if err != nil {
-		return Bound{}, fmt.Errorf("compute a lower bound of completion times: %w", err)
+		return Bound{}, fmt.Errorf("compute a lower bound on completion times: %w", err)
 	}
 	b := Bound{Alone: mean(alone)}
 	for _, weights := range relaxations {

@@ -50,7 +50,7 @@ func TestBoundOfEndlessJobs(t *testing.T) {
 	s := studyOf(job(1, 0))
 	s.Speed = flat(0)
 	_, err := elastic.LowerBound(s)
-	require.EqualError(t, err, "compute a lower bound of completion times: job 1 of type m never ends: "+
+	require.EqualError(t, err, "compute a lower bound on completion times: job 1 of type m never ends: "+
 		"its speed is zero for every number of tasks; correct the speed model")
 }
 

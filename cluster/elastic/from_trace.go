@@ -53,9 +53,9 @@ func (m *maker) check(jobs []trace.Job) error {
 	}
 	switch {
 	case len(jobs) == 0:
-		return errors.New("the trace has no jobs; name another trace, or keep a longer part of it")
+		return errors.New("the trace has no jobs; name another trace, or select a longer part of it")
 	case len(m.study.Types) == 0 || m.study.Speed == nil:
-		return errors.New("job types or a speed model is missing; set both")
+		return errors.New("the job types or the speed model is missing; set both")
 	}
 	return traceFault(jobs)
 }

@@ -145,7 +145,7 @@ func TestFromTraceRefuses(t *testing.T) {
 			_ *elastic.TraceOptions) {
 			s.Types = nil
 		}},
-		"job types or a speed model is missing": {one, func(s *elastic.Study,
+		"the job types or the speed model is missing": {one, func(s *elastic.Study,
 			_ *elastic.TraceOptions) {
 			s.Speed = nil
 		}},

@@ -87,8 +87,8 @@ func (s *stall) check(w *World) error {
 		return nil
 	}
 	j := w.unfinished[0]
-	return fmt.Errorf("no job made progress for %d slots and no more jobs will arrive; %d jobs are unfinished, such "+
-		"as job %d of type %s with %d workers and %d servers; check the speed of this type with this "+
+	return fmt.Errorf("no job made progress for %d slots and no more jobs will arrive; %d jobs are unfinished, for "+
+		"example job %d of type %s with %d workers and %d servers; check the speed of this type with this "+
 		"allocation, or use another scheduler",
 		s.slots, len(w.unfinished), j.ID, j.Model.Name, len(j.Workers), len(j.Servers))
 }

@@ -28,13 +28,12 @@ type WindowOptions struct {
 	// Encodes the job type in four rows of bits, highest bit first. False uses one row.
 	Bits bool
 	// Scales the values of the window: types are divided by the number of types, slots by 100, counts by their maximum.
-	// False
-	// keeps raw values.
+	// False keeps the raw values.
 	Rescale bool
-	// Fill value of columns without a job. The original simulator also uses -1. Default 0.
+	// Fill value of columns without a job. DL2's program uses 0 or -1. Default 0.
 	Padding float64
 	// Omits the action that adds a worker and a parameter server in one step. If an imitated scheduler takes this
-	// action, it is split into two training samples. No effect on jobs without parameter servers. False keeps the
+	// action, it is split into two training samples. Has no effect on jobs without parameter servers. False keeps the
 	// action.
 	Apart bool
 	// Shuffle returns a random order of n columns for the jobs. Nil keeps the order.

@@ -44,7 +44,7 @@ func (o *DurationOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o DurationOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Zero.IsZero(), "zero (the date of the trace's second 0) is missing; set it")
+	faults.When(o.Zero.IsZero(), "zero is missing; set it to the date of second 0 of the trace")
 	faults.When(o.Every < 1, "every is %d seconds; must be at least 1", o.Every)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }

@@ -155,7 +155,7 @@ func TestDurationsRefuse(t *testing.T) {
 		jobs []trace.Job
 		o    estimate.DurationOptions
 	}{
-		"zero (the date of the trace's second 0) is missing": {someJobs(1, 3), estimate.DurationOptions{}},
+		"zero is missing; set it to the date of second 0 of the trace": {someJobs(1, 3), estimate.DurationOptions{}},
 		"every is -1": {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
 		"leaves is 1": {someJobs(1, 3),
 			estimate.DurationOptions{Zero: zero, Model: estimate.Options{Leaves: 1}}},

@@ -87,7 +87,7 @@ func checkTarget(t *Table, target string) error {
 		return fmt.Errorf("the target is %v in all rows; expected at least two different values", t.target[0])
 	case target != TargetPlain && slices.Min(t.target) < 0:
 		return fmt.Errorf("the smallest target is %v, but the logarithm requires targets of at least 0; set "+
-			"option target to %s",
+			"option target to \"%s\"",
 			slices.Min(t.target), TargetPlain)
 	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
 		return errors.New("the range of the target is too large; use a larger unit")

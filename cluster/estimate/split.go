@@ -23,8 +23,8 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 		known = times
 	}
 	if every < 1 || len(known) != len(times) {
-		return nil, fmt.Errorf("walk forward: the window length is %d, and there are %d times and %d outcome times; "+
-			"expected a length of at least 1, and as many times as outcome times", every, len(times), len(known))
+		return nil, fmt.Errorf("walk forward: got window length %d, %d row timestamps and %d outcome timestamps; "+
+			"expected a length of at least 1, and one outcome timestamp for each row", every, len(times), len(known))
 	}
 	last := first - 1
 	for _, time := range times {
@@ -32,7 +32,7 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	}
 	if (last-first)/every >= mostWindows {
 		return nil, fmt.Errorf("walk forward from %d to %d in windows of length %d: more than %d windows; check the "+
-			"unit of the times",
+			"unit of the timestamps",
 			first, last, every, mostWindows)
 	}
 	if windows := (last-first)/every + 1; last >= first && windows*int64(len(times)) > mostListed {

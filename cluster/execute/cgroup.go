@@ -56,8 +56,8 @@ func openCgroups(o *Options, folder string) (*cgroups, error) {
 	}
 	for _, name := range []string{killFile, freezeFile, eventsFile} {
 		if _, err := o.Files.Stat(filepath.Join(g.folder, name)); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s is not a cgroup v2 folder of Linux 5.14 or later: %w", parent, err),
-				o.Files.Remove(g.folder))
+			return nil, errors.Join(fmt.Errorf("%s is not a cgroup v2 directory of Linux 5.14 or later: %w", parent,
+				err), o.Files.Remove(g.folder))
 		}
 	}
 	for _, controller := range []string{"cpu", "memory"} {
@@ -93,7 +93,7 @@ func ownCgroup(fsys files.FS) (string, error) {
 			}
 		}
 	}
-	return "", errors.New("this machine has no cgroup v2")
+	return "", errors.New("this machine has no cgroup v2 file system")
 }
 
 // put writes a setting.

@@ -100,7 +100,7 @@ func (o *Options) checkCommands(jobs []Job) error {
 func (o *Options) checkCommand(j *Job) error {
 	if j.Folder != "" {
 		if _, err := o.Files.Stat(j.Folder + "/."); err != nil {
-			return fmt.Errorf("enter folder %s: %w; create it, or name another folder", j.Folder, err)
+			return fmt.Errorf("enter working directory %s: %w; create it, or name another directory", j.Folder, err)
 		}
 	}
 	_, err := j.program()

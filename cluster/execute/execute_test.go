@@ -367,7 +367,7 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 		"find program no-such-program": {Spec: node.Spec{Cores: 1}, Command: []string{"no-such-program"}},
 		"find program ./none":          {Spec: node.Spec{Cores: 1}, Command: []string{"./none"}},
 		"find program /etc/passwd":     {Spec: node.Spec{Cores: 1}, Command: []string{"/etc/passwd"}},
-		"enter folder /no/where": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
+		"enter working directory /no/where": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
 			Folder: "/no/where"},
 		`variable "A"; expected NAME=VALUE`: {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
 			Env: []string{"A"}},

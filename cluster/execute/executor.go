@@ -212,8 +212,8 @@ func (x *executor) decide() {
 			x.touch(d.Start)
 		}
 	}
-	x.fail(fmt.Errorf("scheduler %s made %d decisions at the same point in time; expected an empty decision after "+
-		"the last one",
+	x.fail(fmt.Errorf("scheduler %s made %d decisions at the same point in time; the last decision at each point "+
+		"must be empty",
 		x.o.Kind.Name, most))
 }
 

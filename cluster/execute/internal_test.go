@@ -59,7 +59,7 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	require.NoError(t, g.removeAll())
 	o.Cgroup = t.TempDir()
 	_, err = openCgroups(&o, "/run")
-	require.ErrorContains(t, err, "is not a cgroup v2 folder of Linux 5.14 or later")
+	require.ErrorContains(t, err, "is not a cgroup v2 directory of Linux 5.14 or later")
 	require.Contains(t, about(nil, err), "memory limits are not enforced")
 }
 

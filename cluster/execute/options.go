@@ -37,7 +37,7 @@ type Options struct {
 	Rules    node.Rules
 	Grace    time.Duration // time between SIGTERM and SIGKILL; zero means 10 s
 	LogLimit int64         // maximum size of an attempt's log in bytes; zero means 16 MiB
-	// Cgroup is the path of a cgroup v2 folder in which the cgroups of tasks are created. Empty means the cgroup of
+	// Cgroup is the path of a cgroup v2 directory in which the cgroups of tasks are created. Empty means the cgroup of
 	// this process. NoCgroup disables cgroups.
 	Cgroup string
 	Meter  Meter // measures the energy of tasks; nil measures nothing

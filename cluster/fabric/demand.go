@@ -84,7 +84,8 @@ func (d *Demand) Validate(models int) error {
 	faults.Unless(positive(d.Load), "load is %g; expected more than 0", d.Load)
 	faults.Unless(d.Every == 0 || positive(d.Every),
 		"arrival_interval is %g s; expected at least 0 (0 derives it from the load)", d.Every)
-	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "arrivals is %q; expected exponential or regular", d.Gaps)
+	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular,
+		"arrivals is %q; expected \"exponential\" or \"regular\"", d.Gaps)
 	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period is %d jobs; expected 2 to %d", d.Period, maxJobs)
 	faults.Unless(d.Weights == nil || len(d.Weights) == models, "weights has %d values for %d models; expected one "+
@@ -108,7 +109,7 @@ func weighs(weights []float64) bool {
 
 func (l *Limits) validate() error {
 	if _, ok := draws[l.Kind]; !ok {
-		return fmt.Errorf("limits is %q; expected fixed, uniform, skewed or values", l.Kind)
+		return fmt.Errorf("limits is %q; expected \"fixed\", \"uniform\", \"skewed\" or \"values\"", l.Kind)
 	}
 	if !(l.Least > 0 && l.Least <= l.Most && l.Most <= 1) {
 		return fmt.Errorf("min_limit is %g and max_limit is %g; expected 0 < min_limit <= max_limit <= 1, as shares "+

@@ -160,9 +160,9 @@ func (p *placer) overflow() error {
 	for k := range p.parted.Graph.Ops {
 		server := p.placed.Server[k]
 		if used[server] += p.parted.Graph.Ops[k].Memory; used[server] > p.site.Memory {
-			return fmt.Errorf("operations on server %s exceed its memory of %g bytes, because quirk forward-memory "+
-				"counts only the forward pass; remove the quirk, or raise the memory", p.site.Network.Name(server),
-				p.site.Memory)
+			return fmt.Errorf("operations on server %s exceed its memory of %g bytes, because the quirk "+
+				"\"forward-memory\" counts only the forward pass; remove the quirk, or raise the memory",
+				p.site.Network.Name(server), p.site.Memory)
 		}
 	}
 	return nil

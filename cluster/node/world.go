@@ -287,8 +287,8 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 		}
 	}
 	if w.unfinished > 0 {
-		return fmt.Errorf("no tasks are running and no more tasks will arrive, but %d tasks are waiting, such as %s; "+
-			"the scheduler must start a task", w.unfinished, w.Queue[0].Name)
+		return fmt.Errorf("no tasks are running and no more tasks will arrive, but %d tasks are waiting, for example "+
+			"%s; the scheduler must start a task", w.unfinished, w.Queue[0].Name)
 	}
 	return nil
 }
@@ -305,7 +305,7 @@ func (w *World) decide(s Scheduler) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the scheduler made %d decisions at the same point in time; expected an empty decision after "+
-		"the last one",
+	return fmt.Errorf("the scheduler made %d decisions at the same point in time; the last decision at each point "+
+		"must be empty",
 		2*len(w.All)+1)
 }

@@ -66,11 +66,11 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
-			"change or remove option from and option to", path, f.Cluster.From, f.Cluster.To)
+			"change or remove cluster.from_seconds and cluster.to_seconds", path, f.Cluster.From, f.Cluster.To)
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
-		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or simulate adaptive jobs "+
-			"by naming the folder of their applications", path)
+		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or set "+
+			"adaptive.data to a folder of applications to simulate adaptive jobs", path)
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format

@@ -47,7 +47,7 @@ type Options struct {
 	// Rule that selects nodes and GPUs for a job: "consolidate" uses as few nodes as possible; "consolidate-first" does
 	// the same but spreads a job that does not fit; "random" takes free GPUs in random order. Default "consolidate".
 	Placement string `config:",one=consolidate|consolidate-first|random"`
-	// Reference simulator: "lucid" reproduces Lucid's simulator with its faults, "none" corrects the faults. Default
+	// Reference simulator: "lucid" reproduces Lucid's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string `config:",one=none|lucid"`
 	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.

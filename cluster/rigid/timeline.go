@@ -75,7 +75,8 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 			}
 		}
 		return nil, fmt.Errorf("job %s is not among the scheduled jobs; "+
-			"'graft trace info' summarizes the trace; option from and option to limit the simulated part", id)
+			"'graft trace info' summarizes the trace; cluster.from_seconds and cluster.to_seconds limit the simulated "+
+			"part", id)
 	}
 	t := &Timeline{}
 	began, devices, running := int64(0), 0, false

@@ -149,7 +149,7 @@ func (s *program) follow(p *cluster.Pool, a programAnswer) error {
 		return err
 	}
 	if a.Wake != nil && *a.Wake <= p.Now() {
-		return fmt.Errorf("%s answered wake_s %d at second %d; expected a later second", s.path, *a.Wake, p.Now())
+		return fmt.Errorf("%s returned wake_s %d at second %d; expected a later second", s.path, *a.Wake, p.Now())
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (s *program) start(p *cluster.Pool, a programAnswer) error {
 // job returns a job of a list, which must run or must wait.
 func (s *program) job(k int, list string, runs bool) (*cluster.Job, error) {
 	if k < 0 || k >= len(s.jobs) {
-		return nil, fmt.Errorf("%s answered job %d in %q; expected the number of a job that has arrived", s.path, k,
+		return nil, fmt.Errorf("%s returned job %d in %q; expected the number of a job that has arrived", s.path, k,
 			list)
 	}
 	j, state := s.jobs[k], ""
@@ -189,7 +189,7 @@ func (s *program) job(k int, list string, runs bool) (*cluster.Job, error) {
 	default:
 		return j, nil
 	}
-	return nil, fmt.Errorf("%s answered job %d in %q, which %s (job %s of the trace)", s.path, k, list, state,
+	return nil, fmt.Errorf("%s returned job %d in %q, which %s (job %s of the trace)", s.path, k, list, state,
 		j.Trace.ID)
 }
 

@@ -11,9 +11,8 @@ import (
 
 // Arrivals sets the factors by which a world speeds up the arrivals of a trace.
 type Arrivals struct {
-	// Factors that speed up the arrivals of the trace: times since the first submission are divided by the factor. The
-	// study
-	// simulates each factor. Empty means 1.
+	// Factors by which jobs arrive faster than in the trace: the time of a submission after the first one is divided by
+	// the factor. Each factor is simulated. Empty means 1.
 	ArrivalFactors []float64
 }
 

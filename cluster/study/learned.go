@@ -62,7 +62,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	folder := err == nil && info.IsDir()
 	if err == nil && !folder && filepath.Ext(path) != weightExtension {
 		return l, fmt.Errorf("%s is not a learned scheduler; expected a run folder of 'graft learn' or a file "+
-			"NAME%s; only clusters of rigid jobs accept programs", path, weightExtension)
+			"NAME%s. A program can schedule only rigid jobs", path, weightExtension)
 	}
 	file := path
 	if folder {

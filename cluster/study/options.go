@@ -21,7 +21,7 @@ type Shared struct {
 // Workload names the traces of jobs. Paths use the operating system's syntax. Relative paths are looked up in the
 // working folder first, then in the folder of the file.
 type Workload struct {
-	// Paths of job traces, one workload per trace. The simulated world determines the formats.
+	// Paths of job traces, one workload per trace. The accepted formats depend on the kind of cluster.
 	Traces []string `config:",path" result:"contents"`
 }
 
@@ -51,17 +51,17 @@ func (o *Workload) Names(r *decode.Reading) []string {
 
 // Schedule names the schedulers to compare.
 type Schedule struct {
-	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is named by its path: a
-	// run folder of 'graft learn', or a policy file. For jobs that keep their devices, a path such as "./mine.py" names
-	// a program that schedules. Empty means the default schedulers of the simulated world.
+	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is named by its path: a run
+	// folder of 'graft learn', or a policy file. For rigid jobs, a path such as "./mine.py" names a program that
+	// schedules. Empty means the default schedulers for the kind of cluster.
 	Schedulers []string `config:",path=word"`
-	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline of
-	// the simulated world or, if it has none, the first scheduler.
+	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline for
+	// the kind of cluster or, if there is none, the first scheduler.
 	Against string
-	Seed    uint64 // First seed of schedulers that draw random numbers. Default 1.
-	// Number of simulations of each scheduler that draws random numbers, with consecutive seeds. Zero means 1.
+	Seed    uint64 // First seed of randomized schedulers. Default 1.
+	// Number of simulations of each randomized scheduler, with consecutive seeds. Zero means 1.
 	Seeds int
-	// Simulates each quirk of the original simulator separately, and reports its effect. Default false.
+	// Simulates each known bug of the original simulator separately, and reports its effect. Default false.
 	Ablate  bool
 	Workers int `result:"none"` // Number of simulations that run in parallel. Zero means one per processor.
 }

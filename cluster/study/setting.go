@@ -56,7 +56,7 @@ func (s Setting) Save(set *weights.Set) error {
 func settingOf(set *weights.Set) (s Setting, err error) {
 	if text, there := set.Metadata[settingKey]; there {
 		if err = json.Unmarshal([]byte(text), &s); err != nil {
-			err = fmt.Errorf("metadata %s of the file is damaged: %w", settingKey, err)
+			err = fmt.Errorf("the metadata entry %s of the file is damaged: %w", settingKey, err)
 		}
 	}
 	return s, err

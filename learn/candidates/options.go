@@ -48,7 +48,7 @@ type Options struct {
 	Lessons int `config:"imitation_workloads,was=lessons"`
 	// Learning rate of Adam during imitation, above 0 and at most 1. Zero means 0.001.
 	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
-	// Reinforcement learning method after imitation; "none" imitates only. Empty means "ppo".
+	// Reinforcement learning method, used after imitation; "none" means imitation only. Empty means "ppo".
 	Method string `config:",one=ppo|actor-critic|reinforce|none"`
 	// Baseline that PPO subtracts from rewards: "workload" uses the rewards of other episodes of the same workload;
 	// "critic" uses rewards that a network predicts. Empty means "workload".

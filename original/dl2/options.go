@@ -120,7 +120,8 @@ type ReinforcedOptions struct {
 	SameEpsilon bool
 	// Disables the rules that replace some of the policy's actions during training. Default false.
 	NoInjection bool
-	// Disables the rule that grows a job if another job has many times more tasks. Default false.
+	// Disables the rule that adds tasks to the job with the fewest tasks if another job has several times as many.
+	// Default false.
 	NoBalance bool
 }
 

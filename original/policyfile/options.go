@@ -40,17 +40,17 @@ func (o RunOptions) Validate() error {
 
 // TableOptions names the table to train on and selects how it is read.
 type TableOptions struct {
-	// Path of the training table: a table's folder in graft's or the original system's format, or a single data.pkl of
+	// Path of the training table: a table folder in graft's or the original system's format, or a single data.pkl of
 	// the original system. Required.
 	File string
 	// Initial network of the sequences: a name in the zoo or a network file. Empty means the network named in the
 	// table's folder, or ConvNet2 for a single data.pkl.
 	Network string
-	// Actions that a single data.pkl stores as the numbers 0, 1, 2, …; a table's folder lists its own actions. Empty
+	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
 	// means deepen for each marked block, then none.
 	Actions []net2net.Action
-	// Compatibility with the original system's deepening, which changes the input of the policy. Empty means graft's
-	// own deepening.
+	// Compatibility with the original system's deepening. It determines the layers that the policy reads. Empty means
+	// graft's own deepening.
 	Compat net2net.Compat
 	// Path of the vocabulary: a folder, a graft vocabulary file, or NAME.ids.pkl with NAME.embeddings.pkl in the same
 	// folder. Required.

@@ -91,7 +91,8 @@ func TestAdaptiveQuirks(t *testing.T) {
 	require.Equal(t, []string{"whole-seconds"}, quirks(`adaptive.quirks=["whole-seconds"]`))
 	require.Equal(t, []string(cluster.QuirksOf(adaptive.Quirks())), quirks(`adaptive.compat="pollux"`))
 	_, err := readAdaptive("", exampleSet(`adaptive.compat="pollux"`, `adaptive.quirks=["whole-seconds"]`)...)
-	require.ErrorContains(t, err, "quirks is set, but compat pollux keeps all quirks; remove quirks or compat")
+	require.ErrorContains(t, err,
+		`quirks is set, but compat = "pollux" enables all quirks anyway; remove one of the two keys`)
 }
 
 // Each scheduler has a name of its own. Lucid needs a node for its profiler, beside those of the largest job.
@@ -111,8 +112,8 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	adaptiveFile(t, "", append(lucid, "adaptive.nodes=4")...)
 	for set, says := range map[string]string{
 		"adaptive.nodes=2": "job vision-3 requests 8 devices, but lucid reserves one node for its profiler",
-		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only schedulers for adaptive " +
-			"jobs; remove the scheduler, or set compat to \"none\"",
+		`adaptive.compat="pollux"`: "scheduler lucid is rigid, but compat = \"pollux\" allows only schedulers for " +
+			"adaptive jobs; remove the scheduler, or set compat to \"none\"",
 		`schedule.schedulers=["runs/learned"]`: "scheduler runs/learned is a path, but adaptive jobs do not " +
 			"support learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",

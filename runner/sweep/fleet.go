@@ -70,7 +70,7 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 		return err
 	}
 	if s.Time.Clock == config.WallClock && b.Workers > 1 {
-		s.env.Log.Warn("parallel trials on a wall clock slow each other down; "+
+		s.env.Log.Warn("parallel trials timed by the wall clock slow each other down; "+
 			"set fleet.workers = 1 to run them one by one", zap.Int("workers", b.Workers))
 	}
 	f, err := fleet.Start(ctx, workers.Tools(s.env), s.Fleet.Engine, b)

@@ -255,7 +255,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 		loaded = "loaded text onto the device as windows of tokens"
 	}
 	if cut := parts.Data.Cut; cut > 0 {
-		j.env.Log.Warn("truncated texts longer than data.context", zap.Int("texts", cut))
+		j.env.Log.Warn("truncated text longer than data.context", zap.Int("texts", cut))
 	}
 	j.env.Log.Info(loaded, zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))

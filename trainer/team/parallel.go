@@ -15,12 +15,12 @@ import (
 // Parallel configures training in several processes, one per device of the allocation. Losses equal the losses of a
 // single process up to rounding.
 type Parallel struct {
-	// Starts one training process per device. False trains in one process; the number of devices then only affects
-	// the cost of work on the virtual clock, which is divided by it.
+	// Starts one training process per device. False trains in one process; on the virtual clock, the cost of work is
+	// then divided by the number of devices, which has no other effect.
 	On bool
 	// Maximum number of processes, including the leader. Zero means one per device.
 	MaxProcesses int `config:",was=most"`
-	// Number of LibTorch threads per process on the CPU. Zero divides run.threads evenly.
+	// Number of LibTorch threads per process on the CPU. Zero divides run.threads evenly among the processes.
 	Threads int
 	// Wall-clock time without a message after which a process is considered lost. Zero means one minute.
 	Timeout time.Duration

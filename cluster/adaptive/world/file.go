@@ -45,13 +45,14 @@ func claims(fsys files.FS, flags map[string]string) bool {
 
 // File configures simulations of adaptive jobs.
 type File struct {
-	Adaptive Options // Applications of the jobs, and the simulated cluster.
+	Adaptive Options // Applications that the jobs run, and the simulated cluster.
 	// Job traces. Required. A trace is a table with the columns name, time, application, num_replicas and batch_size,
 	// or a cluster trace in any format that 'graft trace' reads; each job of a cluster trace gets an application of
-	// similar size. If a file does not exist, its name is looked up in the folder adaptive.data, in the subfolder
-	// "workloads" of this folder, and in the subfolders of "workloads".
+	// similar size. If a file does not exist, its name is looked up in the folder adaptive.data and in the subfolders
+	// "workloads" and "workloads/*" of that folder.
 	Workload study.Workload
-	// Schedulers to compare. Rigid schedulers keep the devices and the batch that users request.
+	// Schedulers to compare. Rigid schedulers run each job on the requested number of GPUs with the requested batch
+	// size.
 	Schedule                  Schedule
 	adaptive.SchedulerOptions                  // Sections of the schedulers that have options.
 	Run                       study.RunOptions // Output folder of the run.
@@ -90,8 +91,8 @@ func (f *File) Validate() error {
 			"schedulers; remove it", name)
 		_, err := adaptive.Named(name)
 		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
-			"scheduler %s is rigid, and compat pollux allows only schedulers for adaptive jobs; remove the "+
-				"scheduler, or set compat to \"none\"", name)
+			"scheduler %s is rigid, but compat = \"pollux\" allows only schedulers for adaptive jobs; remove "+
+				"the scheduler, or set compat to \"none\"", name)
 	}
 	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known),
 		f.Schedule.Arrivals.Validate(),

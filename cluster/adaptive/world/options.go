@@ -28,10 +28,10 @@ type Options struct {
 	Interference float64
 	// Maximum simulated time in seconds; a longer simulation fails. Zero means no limit.
 	Limit float64 `config:"max_seconds,was=limit_seconds"`
-	// Reference simulator: "pollux" reproduces Pollux's simulator with its faults, "none" corrects the faults. Default
+	// Reference simulator: "pollux" reproduces Pollux's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string   `config:",one=none|pollux"`
-	Quirks []string // Names of the faults to keep if compat = "none". Empty keeps no fault.
+	Quirks []string // Names of the bugs of Pollux's simulator to reproduce if compat = "none". Empty reproduces none.
 }
 
 // CompatPollux reproduces the results of Pollux's simulator.
@@ -58,7 +58,7 @@ func (o Options) Validate() error {
 	faults.When(o.Compat != compatNone && o.Compat != CompatPollux, "compat is %q; must be \"none\" or \"pollux\"",
 		o.Compat)
 	faults.When(o.Compat == CompatPollux && len(o.Quirks) > 0,
-		"quirks is set, but compat pollux keeps all quirks; remove quirks or compat")
+		"quirks is set, but compat = \"pollux\" enables all quirks anyway; remove one of the two keys")
 	if _, err := cluster.NamedQuirks(o.Quirks, adaptive.Quirks()); err != nil {
 		faults = append(faults, fmt.Errorf("quirks: %w", err))
 	}

@@ -47,7 +47,8 @@ func World() *study.World {
 // File configures simulations of elastic jobs.
 type File struct {
 	Elastic Options // Cluster, job types and job speeds.
-	// Job traces: JSON files of elastic jobs, or cluster traces, whose GPU jobs become elastic jobs with the same work.
+	// Job traces: JSON files of elastic jobs, or cluster traces. Each GPU job of a cluster trace becomes an elastic job
+	// with the same amount of work.
 	Workload study.Workload
 	Schedule study.Schedule   // Schedulers to compare.
 	Run      study.RunOptions // Output folder of the run.

@@ -32,13 +32,12 @@ type Options struct {
 	Slot  float64 `config:"slot_seconds"`
 	Limit int     `config:"max_slots"` // Maximum number of slots; a longer simulation fails. Zero means no limit.
 	// Maximum relative error of job speeds, from 0 to below 1. The error of each job in each slot is drawn uniformly
-	// between minus and plus this value. Zero means the trace's value, or no error if the trace has none.
+	// from ± this value. Zero means the trace's value, or no error if the trace has none.
 	SpeedError float64
 	// Cost of a change in a job's number of workers or servers: "checkpoint" stops and restarts the job, "hot" moves
 	// parameters while the job runs, "none" makes changes free. Empty means "checkpoint", or "none" if compat = "dl2".
 	Scaling string `config:",one=checkpoint|hot|none"`
-	// Reference simulator: "dl2" reproduces DL2's simulator with its faults, "none" corrects the faults. Default
-	// "none".
+	// Reference simulator: "dl2" reproduces DL2's simulator, including its bugs; "none" fixes the bugs. Default "none".
 	Compat string `config:",one=none|dl2"`
 }
 

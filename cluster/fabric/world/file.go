@@ -48,7 +48,7 @@ type File struct {
 	Schedule study.Schedule     // Schedulers, which choose the number of servers of each job.
 	Vary     Vary               // Lists of values to sweep; every combination is simulated.
 	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.
-	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
+	Run      learn.RunOptions   // Seeds for 'graft learn', and the run folder for every command.
 
 	study.Sources `config:"-"`
 	reader        networks.Reader
@@ -85,7 +85,8 @@ func (f *File) Validate() error {
 	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
 		"vary.loads and demand.arrival_interval are mutually exclusive, because an interval sets the load; remove one")
 	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
-		"vary.skewness is set, but demand.limits is %s; set limits to skewed, or remove skewness", f.Demand.Limits)
+		"vary.skewness is set, but demand.limits is \"%s\"; set demand.limits to \"skewed\", or remove "+
+			"vary.skewness", f.Demand.Limits)
 	if s := f.Schedule.Schedulers; f.Schedule.Ablate && len(s) > 0 && s[0] == Exact {
 		faults = append(faults, fmt.Errorf("schedule.ablate applies to the first scheduler, "+
 			"but %s has no quirks; put another scheduler first", Exact))

@@ -40,7 +40,7 @@ type Options struct {
 	// Operation time per part in ms, for strategy = "tensor": an operation is split into one part per quantum, up to
 	// max_degree parts. Default 0.01.
 	Quantum float64  `config:"quantum_ms"`
-	Quirks  []string // Names of the faults of PAC-ML's simulator to keep. Empty keeps no fault.
+	Quirks  []string // Names of the bugs of PAC-ML's simulator to reproduce. Empty reproduces none.
 }
 
 // EnsureDefaults fills in defaults.
@@ -138,15 +138,15 @@ type Demand struct {
 	Load float64
 	// Mean time between two arrivals; replaces demand.load. Zero derives the time from demand.load.
 	Every time.Duration `config:"arrival_interval,was=every"`
-	// Distribution of the times between arrivals: "exponential", or "regular" (all equal). Default "exponential".
+	// Distribution of interarrival times: "exponential", or "regular" (all equal). Default "exponential".
 	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
 	// Amplitude of a periodic load variation, relative to the load, from 0 to below 1. Zero keeps the load constant.
 	Swing  float64
 	Period int // Period of the load variation (see demand.swing), in jobs. Zero means 50.
-	// Distribution of a job's time limit, which is a fraction of its time on one server: "uniform", "fixed", "skewed"
-	// or "values". Default "uniform".
+	// Distribution of time limits, which are fractions of a job's time on one server: "uniform", "fixed", "skewed" or
+	// "values". Default "uniform".
 	Limits string `config:",one=uniform|fixed|skewed|values"`
-	// Lower bound of time limits, for limits = "uniform" or "skewed", as a fraction of a job's time on one server. Zero
+	// Smallest time limit of a job, for limits = "uniform" or "skewed", as a fraction of its time on one server. Zero
 	// means 0.1.
 	Least float64 `config:"min_limit,was=least"`
 	// Largest time limit of a job, as a fraction of its time on one server. With limits = "fixed", every job has this

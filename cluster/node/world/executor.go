@@ -23,16 +23,16 @@ type Executor struct {
 	// UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty means all GPUs.
 	UUIDs []string      `config:"uuids"`
 	Grace time.Duration // Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.
-	// Maximum log size per attempt of a task, in MiB. A longer log loses its middle part. Default 16.
+	// Maximum log size per attempt of a task, in MiB. The middle of a longer log is discarded. Default 16.
 	Log int `config:"log_mb"`
-	// Path of a cgroup v2 folder that the user can write to; "none" disables cgroups. Empty means graft's own cgroup
+	// Path of a cgroup v2 directory that the user can write to; "none" disables cgroups. Empty means graft's own cgroup
 	// if it is writable.
 	Cgroup string
 	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
 	Backoff  time.Duration
 	Sampling time.Duration // Time between two readings of the devices, from 10ms to 1s. Default 100ms.
-	// Power of an idle device in watts, which is subtracted in one of the energy columns. Zero measures the power for
-	// one second before the first task. A negative value leaves this column empty.
+	// Power of an idle device in watts, subtracted to compute net_joules. Zero measures this power for one second
+	// before the first task. A negative value leaves net_joules empty.
 	IdleWatts float64
 }
 
@@ -66,7 +66,8 @@ func (e Executor) Validate() error {
 	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff is %v; both must be at least 0", e.Grace,
 		e.Backoff)
 	faults.When(e.Log < 1 || e.Log > mostLog, "log_mb is %d; must be from 1 to %d", e.Log, mostLog)
-	faults.When(len(e.UUIDs) > 0 && e.Devices == onCPU, "uuids names GPUs, but devices is cpu; remove one of them")
+	faults.When(len(e.UUIDs) > 0 && e.Devices == onCPU,
+		"uuids lists GPUs, but devices is \"cpu\"; remove one of the two keys")
 	faults.When(e.Sampling < ShortestSampling || e.Sampling > LongestSampling,
 		"sampling is %v; must be from %v to %v", e.Sampling, ShortestSampling, LongestSampling)
 	return errors.Join(faults...)

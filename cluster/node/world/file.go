@@ -53,7 +53,7 @@ type File struct {
 	Schedule Schedule
 	Executor Executor           // Options for 'graft node run'.
 	Learn    candidates.Options `config:",omit=max_slots"` // Options for the learner that 'graft learn' runs.
-	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
+	Run      learn.RunOptions   // Seeds for 'graft learn', and the run folder for every command.
 
 	study.Sources `config:"-"`
 	speed         node.Speed

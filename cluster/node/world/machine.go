@@ -15,32 +15,31 @@ import (
 type Machine struct {
 	GPUs   int     `config:"gpus"`      // Number of identical GPUs. Default 4. Cannot be combined with memories_mb.
 	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384. Cannot be combined with memories_mb.
-	// Memory of each GPU in MiB, for a machine with different GPUs. Cannot be combined with gpus and memory_mb. Empty
-	// uses those two
-	// keys.
+	// Memory of each GPU in MiB, for a machine whose GPUs differ. Cannot be combined with gpus or memory_mb. Empty
+	// means identical GPUs, set by gpus and memory_mb.
 	Memories []float64 `config:"memories_mb"`
 	// Relative speed of each GPU in memories_mb; task durations are divided by it. Empty means 1 for each GPU.
 	Speeds []float64
-	// Maximum number of tasks that share a GPU at a time. Zero means no limit.
+	// Maximum number of tasks that run on a GPU at the same time. Zero means no limit.
 	Together int `config:"max_tasks_per_gpu,was=together"`
-	// Rule for tasks that together request more than all cores of a GPU: "shared" runs them together, more slowly;
+	// Rule for tasks that together request more than 100% of a GPU's cores: "shared" runs them together, more slowly;
 	// "whole" makes a task wait until enough cores are free. Default "shared".
 	Cores string `config:",one=shared|whole"`
 	// Slowdown coefficient of tasks on the same GPU, from 0 to 10: the speed of a task is divided by 1 + contention ×
 	// (cores that other tasks use / cores of the GPU). Default 0.
 	Contention float64
-	// Path of colocate_info.csv from 'graft node profile': slowdowns measured for pairs of tasks, by kind, that share
-	// a GPU. Empty means no measured slowdowns.
+	// Path of colocate_info.csv from 'graft node profile': measured slowdowns of two tasks that share a GPU, for each
+	// pair of task kinds. Empty means no measured slowdowns.
 	Profiles string `config:",path" result:"contents"`
-	// Method to stop a task: "signal" pauses its processes, which keep their memory and their GPU; "checkpoint" ends
-	// them and restarts them later on any GPU. Default "signal".
+	// Method of preempting a task: "signal" pauses its processes, which keep their memory and their GPU; "checkpoint"
+	// ends them and restarts them later on any GPU. Default "signal".
 	Stop   string        `config:",one=signal|checkpoint"`
-	Switch time.Duration // Time that a stopped task loses when it resumes. Default 0.
+	Switch time.Duration // Time that a preempted task loses when it resumes. Default 0.
 	Empty  float64       `config:"empty_watts"`  // Power of a GPU without tasks, in watts. Default 25.
 	Active float64       `config:"active_watts"` // Power of a GPU with tasks but no busy cores, in watts. Default 60.
 	Full   float64       `config:"full_watts"`   // Power of a GPU with all cores in use, in watts. Default 250.
-	// Reference simulator: "tasks" reproduces the packing environment of a published study of GPU schedulers, with its
-	// generator, rewards and faults; "none" is graft's own simulator. Default "none".
+	// Reference simulator: "tasks" reproduces the packing environment of a published study of GPU schedulers, including
+	// its generator, rewards and bugs; "none" is graft's own simulator. Default "none".
 	Compat string `config:",one=none|tasks"`
 }
 

@@ -16,7 +16,8 @@ type Task struct {
 	Name string // Unique name of the task. Empty means "task" followed by its position in the file.
 	// Program and arguments of a real task, run without a shell. Empty means a task that is only simulated.
 	Command []string
-	Kind    string // Name of the task's row in tables of measured pairs. Empty means the task's name.
+	// Kind of the task, which selects its measured slowdowns in machine.profiles. Empty means the task's name.
+	Kind string
 	// Name of the user or queue whose tasks share one weight in fair queueing. Empty gives the task its own flow.
 	Flow string
 	// Percentage of a GPU's cores that the task keeps busy when it runs alone. Default 100.
@@ -34,7 +35,7 @@ type Task struct {
 	// Number of copies of the task. If above 1, a number is appended to each name. Default 1.
 	Count int
 
-	Folder string // Working folder of a real task. Empty means the working folder of graft.
+	Folder string // Working directory of a real task. Empty means the working directory of graft.
 	// Additional environment variables of a real task, such as SEED=1. Empty adds none.
 	Env []string
 	// Maximum running time of a real task, after which it is terminated. Zero means no limit.

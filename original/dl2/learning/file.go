@@ -60,10 +60,10 @@ type File struct {
 // WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated workloads.
 // Jobs of generated workloads have uniformly drawn types. Zero values mean the settings of workload.traces, if given.
 type WorkloadOptions struct {
-	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission:
-	// first the training workloads, then validation, then test. Jobs submitted within a slot after the end of a part
-	// are skipped, and so are jobs after the test part. If empty, the other keys of this section determine the
-	// workloads.
+	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs, in the order of submission, become training
+	// workloads, then validation workloads, then test workloads. The next workload type starts with the first job that
+	// was submitted more than one slot later; the jobs in between are skipped. Jobs after the last test workload are
+	// not used. If empty, the other keys of this section determine the workloads.
 	From string `result:"contents"`
 	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
@@ -83,13 +83,13 @@ type WorkloadOptions struct {
 	// workloads.from is set.
 	Arrivals string `config:",one=uniform|poisson|pattern|trace|submission"`
 	// Numbers of jobs that arrive in consecutive slots, for arrivals = "pattern". Values above max_arrivals are reduced
-	// to it.
+	// to max_arrivals.
 	Pattern []int
-	Jobs    int // Number of jobs per workload that is not read from a file. Zero means 60.
+	Jobs    int // Number of jobs in each workload that is generated or taken from workloads.from. Zero means 60.
 	// Maximum number of job arrivals per slot. Zero means 3. Cannot be combined with workloads.from.
 	Rate int `config:"max_arrivals,was=rate"`
-	// Number of epochs of a job whose type has length 1. Zero means 30,000; if workloads.from is set, zero keeps the
-	// work that each job has in the trace.
+	// Number of epochs of a job, before it is multiplied by the "length" of the job type. Zero means 30,000; if
+	// workloads.from is set, zero keeps the amount of work that each job has in the trace.
 	Epochs float64
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
