@@ -107,8 +107,8 @@ func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train,
 // fits returns an error if images that stay in memory would exceed the limit.
 func (o *Options) fits(train, test int) error {
 	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && (train > most || test > most) {
-		return fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; set stream, or choose a smaller size",
-			o.Path, max(train, test), o.Size, maxBytes>>30)
+		return fmt.Errorf("read %s: %d images with sides of %d pixels take more than %d GiB; set stream = true, "+
+			"or choose a smaller size", o.Path, max(train, test), o.Size, maxBytes>>30)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (o ManifestOptions) Validate(b Batch) error {
 	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"),
 		"mount is %s, but folder %s is outside of it", o.Mount, b.Folder)
 	faults.When(o.Failures < 0, "failures is %d; must be at least 0", o.Failures)
-	faults.When(b.Only != nil, "only is set, but a manifest must contain all workers; remove only")
+	faults.When(b.Only != nil, "only: must be empty, because a manifest must contain all workers")
 	faults.When(len(b.Resources.Devices) > 0, "devices is for local workers only; use gpus")
 	return errors.Join(faults...)
 }

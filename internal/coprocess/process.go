@@ -63,7 +63,7 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 		err = p.Ask(ctx, first, &answer)
 	}
 	if err == nil && answer.Protocol != Protocol {
-		err = fmt.Errorf("%s answers protocol %d; expected {\"protocol\": %d}", o.Path, answer.Protocol, Protocol)
+		err = fmt.Errorf("%s answered with protocol %d; expected {\"protocol\": %d}", o.Path, answer.Protocol, Protocol)
 	}
 	if err != nil {
 		p.Close()
@@ -140,7 +140,7 @@ func remedy(err error, path string) error {
 func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", p.o.Path, err)
+		return fmt.Errorf("query %s: %w", p.o.Path, err)
 	}
 	limited, cancel := context.WithTimeout(ctx, p.o.Limit)
 	defer cancel()
@@ -164,7 +164,7 @@ func (p *Process) Ask(ctx context.Context, request, answer any) error {
 
 // Errors of answers.
 var (
-	errLarge = fmt.Errorf("its answer has more than %d MiB", largest>>20)
+	errLarge = fmt.Errorf("the answer exceeds %d MiB", largest>>20)
 	errLate  = errors.New("no answer in time")
 )
 
@@ -192,7 +192,7 @@ func decode(line []byte, answer any) error {
 		return fmt.Errorf("expected one line of JSON: %w", err)
 	}
 	if d.More() {
-		return errors.New("expected one JSON object in a line")
+		return errors.New("expected one JSON object per line")
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (p *Process) failure(err error) error {
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%s ended without an answer: %w%s", p.o.Path, p.err, said)
 	}
-	return fmt.Errorf("ask %s: %w%s", p.o.Path, err, said)
+	return fmt.Errorf("query %s: %w%s", p.o.Path, err, said)
 }
 
 // Close ends the program. A program that does not exit in time is killed, with its children.
