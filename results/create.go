@@ -145,11 +145,11 @@ func takeable(fsys files.FS, path string) error {
 		return err
 	}
 	if files.HasName(entries, ManifestFile) {
-		return fmt.Errorf("%w: resume its run, name another folder, or move it aside with option force",
+		return fmt.Errorf("%w: resume its run, name another folder, or move it aside with option \"force\"",
 			ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
-		return fmt.Errorf("%w and is not a run folder: name another folder, or move it aside with option force",
+		return fmt.Errorf("%w and is not a run folder: name another folder, or move it aside with option \"force\"",
 			ErrExists)
 	}
 	return nil

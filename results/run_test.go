@@ -84,7 +84,7 @@ func TestCreateOnWhatIsThere(t *testing.T) {
 			if !c.taken {
 				require.ErrorIs(t, err, results.ErrExists)
 				require.ErrorContains(t, err, c.refuse)
-				require.ErrorContains(t, err, "option force")
+				require.ErrorContains(t, err, `option "force"`)
 				force := options
 				force.Force = true
 				run, err = results.Create(files.OS{}, path, force, manifest)

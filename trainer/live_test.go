@@ -280,13 +280,13 @@ func TestLiveRefuses(t *testing.T) {
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
 	refused(l, trainer.Same, 4, "the job already has 4 devices")
-	refused(l, trainer.Up, 3, "the job has 4 devices, but the change up requests only 3")
-	refused(l, trainer.Down, 5, "but the change down requests 5")
+	refused(l, trainer.Up, 3, `the job has 4 devices, but change "up" requests only 3`)
+	refused(l, trainer.Down, 5, `but change "down" requests 5`)
 	for range 63 {
 		_, err := l.Post(trainer.Up, 0)
 		require.NoError(t, err)
 	}
-	refused(l, trainer.Up, 0, "64 changes are already waiting")
+	refused(l, trainer.Up, 0, "64 changes are already pending")
 	waiting := l.Pending()[3]
 	require.Equal(t, 4, waiting.ID)
 	l.End(nil)

@@ -175,7 +175,7 @@ func MayResume(fsys files.FS, folder string, want *Kind) error {
 	}
 	if k != nil && k != want {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder contains a %s, expected a %s; "+
-			"set option folder to another folder", folder, k.Title, want.Title))
+			"set option \"folder\" to another folder", folder, k.Title, want.Title))
 	}
 	return nil
 }

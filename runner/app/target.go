@@ -29,7 +29,7 @@ func MayReplace(fsys files.FS, path string, force bool) error {
 	case err != nil:
 		return err
 	}
-	return failure.Usagef("%s already exists: name another file, or replace it with option force", path)
+	return failure.Usagef("%s already exists: name another file, or replace it with option \"force\"", path)
 }
 
 // MayWrite returns the errors of MayReplace, and an error if the folder of the path is missing.

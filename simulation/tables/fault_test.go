@@ -87,16 +87,16 @@ var damages = map[string]damage{
 	}),
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
-		[]string{"a-1.jsonl:3: missing: the line has number 4, and 1 line is missing before it; " +
+		[]string{"a-1.jsonl:3: missing: the line is numbered 4, but 1 line is missing before it; " +
 			"restore the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
-		[]string{"a-1.jsonl:4: missing: the line has number 6, and 2 lines are missing before it"}, 6},
+		[]string{"a-1.jsonl:4: missing: the line is numbered 6, but 2 lines are missing before it"}, 6},
 	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
 		[]string{"a-1.jsonl:4: doubled: duplicate line 3; the record counts once"}, 8},
 	"a missing head": {inA(func(l []string) []string { return l[1:] }),
-		[]string{"a-1.jsonl:1: missing: the line has number 2, and 1 line is missing before it"}, 8},
+		[]string{"a-1.jsonl:1: missing: the line is numbered 2, but 1 line is missing before it"}, 8},
 	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
 		[]string{"a-1.jsonl:1: damaged: checksum mismatch"}, 8},
 	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
