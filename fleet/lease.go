@@ -67,8 +67,8 @@ func (o *LeaseOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Clock == nil, "the clock is missing; set it")
-	faults.When(o.Random == nil, "the random source for names is missing; set it")
+	faults.When(o.Clock == nil, "Clock is missing; set it")
+	faults.When(o.Random == nil, "Random is missing; set it to a source of random names")
 	faults.When(o.Beat < 0, "Beat is %v; must be more than 0", o.Beat)
 	faults.When(o.Lost < 3*o.Beat, "Lost is %v and Beat is %v; Lost must be at least 3 × Beat", o.Lost, o.Beat)
 	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner has %d bytes and host has %d; expected "+

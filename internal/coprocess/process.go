@@ -131,7 +131,7 @@ func remedy(err error, path string) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%w; install python3", err)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%w; begin it with a line such as #!/usr/bin/env python3", err)
+		return fmt.Errorf("%w; add a first line such as #!/usr/bin/env python3", err)
 	}
 	return err
 }

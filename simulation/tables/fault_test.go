@@ -64,12 +64,12 @@ var damages = map[string]damage{
 		l[2] = flipped(l[2], len(l[2])-1, 4)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line end is damaged"}, 8},
+		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line ending is damaged"}, 8},
 	"an end of a line that is gone": {inA(func(l []string) []string {
 		l[2] = strings.TrimSuffix(l[2], "\n")
 		return l
 	}),
-		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line end is damaged"}, 8},
+		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line ending is damaged"}, 8},
 	"a byte that became an end of a line": {inA(func(l []string) []string {
 		l[2] = l[2][:50] + "\n" + l[2][51:]
 		return l

@@ -119,9 +119,9 @@ func (s *segment) takePiece(part piece, last, ended bool) error {
 	var err error
 	switch {
 	case part.junk || !last:
-		err = s.fault(Damaged, "the line is complete, but its line end is damaged")
+		err = s.fault(Damaged, "the line is complete, but its line ending is damaged")
 	case !ended:
-		err = s.fault(Torn, "the line is complete, but has no line end")
+		err = s.fault(Torn, "the line is complete, but has no line ending")
 	}
 	if err != nil {
 		return err
