@@ -25,7 +25,7 @@ func TestWhatStandsInAFolder(t *testing.T) {
 	require.True(t, files.HasName(entries, "a.txt"))
 	require.False(t, files.HasName(entries, "a"))
 	_, err = files.Entries(files.OS{}, path)
-	require.ErrorContains(t, err, "a file with this name exists")
+	require.ErrorContains(t, err, "a file with this name already exists")
 	_, err = files.Entries(files.OS{}, filepath.Join(path, "below"))
 	require.Error(t, err, "a file is no folder")
 }

@@ -81,7 +81,7 @@ var damages = map[string]damage{
 	"a last line without its end": {inA(func(l []string) []string {
 		return append(l[:4], strings.TrimSuffix(l[4], "\n"))
 	}),
-		[]string{"a-1.jsonl:5: torn: the line is complete, but has no line end"}, 8},
+		[]string{"a-1.jsonl:5: torn: the line is complete, but has no line ending"}, 8},
 	"zeros after a power failure": {inA(func(l []string) []string {
 		return append(l[:4], strings.Repeat("\x00", 700))
 	}),
