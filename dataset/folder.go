@@ -55,7 +55,7 @@ func subfolders(fsys files.FS, folder string) ([]string, error) {
 func list(fsys files.FS, folder string, want func(name string, dir bool) bool) ([]string, error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w; name a folder of images with the layout PATH/train/CLASS/* and "+
+		return nil, fmt.Errorf("read %s: %w; expected a folder of images with the layout PATH/train/CLASS/* and "+
 			"PATH/test/CLASS/*, or PATH/CLASS/*", folder, err)
 	}
 	var names []string

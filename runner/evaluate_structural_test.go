@@ -211,7 +211,7 @@ func TestLeaveOut(t *testing.T) {
 	require.Contains(t, tried.stdout,
 		"share of all decisions in the tables, reached or not, in which the choice is the best, or worse by no "+
 			"more than the noise of a difference: ")
-	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate",
+	fails(t, failure.Usage, "--try changes keys of a learning file; set --learn to the file", "evaluate",
 		"--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
 		"--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")

@@ -61,7 +61,7 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("folder %s does not exist; create it, or name another: %w", folder, fs.ErrNotExist)
+		return fmt.Errorf("folder %s does not exist; create it, or choose another: %w", folder, fs.ErrNotExist)
 	}
 	return otherwise
 }

@@ -68,6 +68,6 @@ func TestMissingFolderOfAFile(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "none")
 	err := files.WriteAtomic(files.OS{}, filepath.Join(folder, "x"), func(io.Writer) error { return nil })
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "folder "+folder+" does not exist; create it, or name another")
+	require.ErrorContains(t, err, "folder "+folder+" does not exist; create it, or choose another")
 	require.NoDirExists(t, folder)
 }

@@ -98,7 +98,7 @@ func (o LeaveOut) validate() error {
 			strings.Join(evaluation.BaselineNames, "; ")))
 	}
 	faults.When(len(o.Try) > 0 && o.File == "",
-		"option \"try\" changes keys of a learning file; name the file with option \"learn\"")
+		"option \"try\" changes keys of a learning file; set option \"learn\" to the file")
 	for _, try := range o.Try {
 		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."),
 			"option \"try\" is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)

@@ -125,7 +125,7 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	}
 	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {
 		return nil, failure.Usagef("resume %s: the folder contains a comparison of schedulers; "+
-			"name another folder with option \"folder\"", s.o.Folder)
+			"choose another folder with option \"folder\"", s.o.Folder)
 	}
 	s.record.Open(s.stored)
 	if err := s.env.Files.MkdirAll(s.stored.Path(clusterstudy.LearnedFolder)); err != nil {
