@@ -61,7 +61,7 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1",
-		`unknown key "episods" in learn; did you mean episodes?`, "every: got -1",
+		`unknown key "episods" in learn; did you mean episodes?`, "every is -1",
 		"embedding is 7, but the vectors of the vocabulary have 16 values"} {
 		assert.ErrorContains(t, err, says)
 	}

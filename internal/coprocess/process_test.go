@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 		"half a line":         {[]string{polite, "read line", "printf '{\"start\": ['"}, "exited without an answer"},
 		"hangs":               {[]string{polite, "sleep 60"}, "did not answer within 1s"},
 		"hangs in a child":    {[]string{polite, "sleep 60 & wait"}, "did not answer within 1s"},
-		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "has more than 16 MiB"},
+		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "exceeds 16 MiB"},
 		"closes its input":    {[]string{polite, "exec <&-", "sleep 60"}, "did not answer within 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
