@@ -78,7 +78,8 @@ func (c Conv2d) check() error {
 			"and the padding must be at least 0")
 	}
 	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
-		return fmt.Errorf("%s: the number of groups, %d, must divide the numbers of channels, %d and %d", c, c.Groups, c.In, c.Out)
+		return fmt.Errorf("%s: the number of groups, %d, must divide the numbers of channels, %d "+
+			"and %d", c, c.Groups, c.In, c.Out)
 	}
 	return nil
 }

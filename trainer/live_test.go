@@ -95,7 +95,8 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 		list    []asked
 	}{
 		"only a budget": {quick(), nil},
-		"expected up or down, and at least one device": {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
+		`expected direction "up" or "down" and at least one device`: {quick(),
+			[]asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
 		"before the first": {quick(), []asked{{0, up, 2}}},
 		"down, never up":   {quick(), []asked{{100 * ms, down, 0}}},
 		"by devices alone": {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
@@ -272,9 +273,9 @@ func TestLiveRefuses(t *testing.T) {
 		require.ErrorContains(t, err, word)
 		require.Len(t, l.Pending(), before)
 	}
-	refused(fresh(), "sideways", 2, "expected up or down, and at least one device")
-	refused(fresh(), trainer.Up, -1, "expected up or down, and at least one device")
-	refused(fresh(), trainer.Same, 0, "expected up or down, and at least one device")
+	refused(fresh(), "sideways", 2, `expected direction "up" or "down" and at least one device`)
+	refused(fresh(), trainer.Up, -1, `expected direction "up" or "down" and at least one device`)
+	refused(fresh(), trainer.Same, 0, `expected direction "up" or "down" and at least one device`)
 	refused(fresh(), trainer.Same, 1, "the job already has 1 device")
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)

@@ -132,7 +132,7 @@ func TestNVMLFaults(t *testing.T) {
 		"a driver that is not loaded": {library, with("FAKE_INIT=!9"), func(seen found) {
 			require.Contains(t, seen.Error,
 				"GPU measurements are not available: start: the driver is not loaded; load it and check with "+
-				"nvidia-smi")
+					"nvidia-smi")
 		}},
 		"a code without words": {library, with("FAKE_COUNT=!12345"), func(seen found) {
 			require.Contains(t, seen.Error, "count the GPUs: NVML error code 12345")
