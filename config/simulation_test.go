@@ -161,7 +161,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`simulate.kinds=["widen"]`:                   "kinds and actions are mutually exclusive",
 		`simulate.design="likely"`:                   `policy is required by the design "likely"`,
 		`simulate.design="luck"`:                     "luck",
-		`simulate.keep=2`:                            "keep is 2",
+		`simulate.keep=2`:                            "keep: got 2",
 		`fleet.devices=["gpu"]`:                      `devices: got "gpu"`,
 		`time.clock="wall"`:                          "several seeds require the virtual clock",
 	} {

@@ -54,7 +54,7 @@ func (s *Sweep) EnsureDefaults() {
 // Validate returns every invalid option.
 func (s *Sweep) Validate() error {
 	faults := validate.Faults{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
-	faults.When(s.Fleet.Fit, "fleet.fit is only for scenarios; set fleet.workers")
+	faults.When(s.Fleet.Fit, "fleet.fit is supported only for scenarios; set fleet.workers instead")
 	faults.When((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu",
 		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	return errors.Join(faults...)
@@ -78,7 +78,7 @@ func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 // at most compare.max_sequences sequences, spread evenly.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
-		return nil, 0, errors.New("list the fixed sequences: the network was not read; use ReadSweep")
+		return nil, 0, errors.New("list the fixed sequences: the network was not read; call ReadSweep first")
 	}
 	g := grid.Space{Network: s.network, Actions: s.Compare.Actions, Kinds: s.Compare.Kinds, Decisions: s.Decisions(),
 		Surgery: s.Adapt.Surgery}

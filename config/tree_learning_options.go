@@ -55,7 +55,7 @@ func (o *TreeLearningOptions) EnsureDefaults() {
 func (o TreeLearningOptions) Validate() error {
 	faults := validate.Faults{o.Options.Validate()}
 	faults.Unless(slices.Contains([]string{ForKnown, ForNew}, o.For),
-		"for is %q; must be %s or %s", o.For, ForKnown, ForNew)
+		"for: got %q; must be %s or %s", o.For, ForKnown, ForNew)
 	return errors.Join(faults...)
 }
 

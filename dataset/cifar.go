@@ -181,7 +181,8 @@ func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat) (*source, 
 		return nil, err
 	}
 	if len(absent) == len(f.files) {
-		return nil, fmt.Errorf("read %s: %w: the archive contains no files of %s", path, errOtherFormat, f.archive)
+		return nil, fmt.Errorf("read %s: %w: the archive does not contain the "+
+			"files of %s", path, errOtherFormat, f.archive)
 	}
 	if err := lacks(path, absent); err != nil {
 		return nil, err
@@ -198,6 +199,6 @@ func (c *cifar) readArchive(fsys files.FS, o Options) (*source, error) {
 			return found, err
 		}
 	}
-	return nil, fmt.Errorf("read %s: the archive does not contain the files of %s; name %s or %s", o.Path, c.name,
+	return nil, fmt.Errorf("read %s: the archive does not contain the files of %s; expected %s or %s", o.Path, c.name,
 		c.formats[0].archive, c.formats[1].archive)
 }

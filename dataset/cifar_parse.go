@@ -11,7 +11,8 @@ import (
 func parseBinary(c *cifar, r io.Reader, size int64, into block) error {
 	rows := len(into.labels)
 	if want := int64(rows) * int64(c.labels+cifarImage); size != want {
-		return fmt.Errorf("the file has %d bytes, but %d images of %s take %d; %s", size, rows, c.name, want, again)
+		return fmt.Errorf("the file has %d bytes, but %d images of %s take %d "+
+			"bytes; %s", size, rows, c.name, want, again)
 	}
 	head := make([]byte, c.labels)
 	for k := range rows {

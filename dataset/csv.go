@@ -43,7 +43,7 @@ func (o Options) csvFaults() (faults validate.Faults) {
 	faults.When(o.labelEach() != EachText && o.labelEach() != EachWord,
 		"label_each is %q; must be %s or %s", o.LabelEach, EachText, EachWord)
 	if o.textColumn() == o.labelColumn() {
-		faults = append(faults, fmt.Errorf("text_column and label_column are both %s; name two columns",
+		faults = append(faults, fmt.Errorf("text_column and label_column are both %s; set them to different columns",
 			o.textColumn()))
 	}
 	return faults
@@ -112,7 +112,7 @@ func parseTable(data []byte, o Options) ([]row, error) {
 	text, label := slices.Index(header, o.textColumn()), slices.Index(header, o.labelColumn())
 	if text < 0 || label < 0 {
 		return nil, fmt.Errorf("the columns are %q; expected %s and %s; "+
-			"set text_column and label_column to their names", header, o.textColumn(), o.labelColumn())
+			"set text_column and label_column to columns of the table", header, o.textColumn(), o.labelColumn())
 	}
 	var rows []row
 	for {

@@ -197,7 +197,7 @@ func (d download) ask(ctx context.Context, have int64) (*http.Response, error) {
 	if response.StatusCode == http.StatusOK || (have > 0 && response.StatusCode == http.StatusPartialContent) {
 		return response, nil
 	}
-	err = fmt.Errorf("the server responded %s; try again later, or copy %s to %s by hand", response.Status,
+	err = fmt.Errorf("the server responded with %s; try again later, or copy %s to %s by hand", response.Status,
 		d.name, d.path)
 	if response.StatusCode == http.StatusRequestedRangeNotSatisfiable {
 		err = errors.Join(err, d.discard()) // the next call restarts

@@ -55,7 +55,7 @@ func subfolders(fsys files.FS, folder string) ([]string, error) {
 func list(fsys files.FS, folder string, want func(name string, dir bool) bool) ([]string, error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w; name a folder of images with the layout PATH/train/CLASS/* and "+
+		return nil, fmt.Errorf("read %s: %w; expected a folder of images with the layout PATH/train/CLASS/* and "+
 			"PATH/test/CLASS/*, or PATH/CLASS/*", folder, err)
 	}
 	var names []string
@@ -107,8 +107,8 @@ func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train,
 // fits returns an error if images that stay in memory would exceed the limit.
 func (o *Options) fits(train, test int) error {
 	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && (train > most || test > most) {
-		return fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; set stream, or choose a smaller size",
-			o.Path, max(train, test), o.Size, maxBytes>>30)
+		return fmt.Errorf("read %s: %d images with sides of %d pixels take more than %d GiB; set stream = true, "+
+			"or choose a smaller size", o.Path, max(train, test), o.Size, maxBytes>>30)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 	}
 	if count := len(images) / (idxSide * idxSide); count != len(labels) {
 		return pool{}, damaged(fmt.Errorf("read %s: the file has %d labels for the %d images of %s; download both "+
-			"again",
+			"files again",
 			paths[pair.labels], len(labels), count, paths[pair.images]))
 	}
 	wide := make([]int64, len(labels))

@@ -55,7 +55,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 			[]string{"the header states 2147483648 items"}},
 		"other number of labels": {func(all map[string][]byte) {
 			all[labels] = idxFile(idxLabels, make([]byte, 29), 29)
-		}, []string{"29 labels for the 30 images", "download both again"}},
+		}, []string{"29 labels for the 30 images", "download both files again"}},
 		"a label is large": {func(all map[string][]byte) { all[labels][8+4] = 10 },
 			[]string{"label 5 is 10", "labels 0 to 9"}},
 		"packed and cut short": {func(all map[string][]byte) { all[images] = zipped(t, all[images])[:80] },

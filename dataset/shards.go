@@ -182,7 +182,8 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 		classes = append(classes, strings.TrimSpace(line))
 	}
 	if int64(len(classes)) < count || len(classes) > mostClasses {
-		return nil, fmt.Errorf("read %s: the file has %d classes; the samples need %d, and the maximum is %d", name,
+		return nil, fmt.Errorf("read %s: the file lists %d classes; expected at least %d, as in the samples, and at "+
+			"most %d", name,
 			len(classes),
 			count, mostClasses)
 	}

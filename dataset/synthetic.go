@@ -45,7 +45,8 @@ func (o SyntheticOptions) Validate() error {
 	faults.When(o.Noise < 0 || o.Noise > 255, "noise is %d; must be from 0 to 255", o.Noise)
 	if len(faults) == 0 {
 		faults.When(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size),
-			"%d images of %d pixels take more than %d GiB; use fewer or smaller images", max(o.Train, o.Test), o.Size,
+			"%d images with sides of %d pixels take more than %d GiB; use fewer or smaller "+
+				"images", max(o.Train, o.Test), o.Size,
 			maxBytes>>30)
 	}
 	return errors.Join(faults.Prefixed("synthetic: ")...)

@@ -45,7 +45,8 @@ func (o Options) textFaults() (faults validate.Faults) {
 	if o.Kind == KindCSV {
 		faults = append(faults, o.csvFaults()...)
 	}
-	faults.When(len(o.Mean)+len(o.Deviation) > 0, "mean or deviation is set, but kind %s is text; remove both", o.Kind)
+	faults.When(len(o.Mean)+len(o.Deviation) > 0, "mean or deviation is set, but kind %s contains text, not images; "+
+		"remove both", o.Kind)
 	return faults
 }
 

@@ -47,7 +47,7 @@ func forestOf(set *weights.Set, trees int) ([]RegressionTree, error) {
 	total := 0
 	for _, n := range sizes {
 		if n < 1 {
-			return nil, fmt.Errorf("a tree of the forest has %d nodes; at least 1 is needed; copy the file again", n)
+			return nil, fmt.Errorf("a tree of the forest has %d nodes; expected at least 1; copy the file again", n)
 		}
 		total += int(n)
 	}

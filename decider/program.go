@@ -71,7 +71,7 @@ func (p Program) Decide(ctx context.Context, s State) (Decision, error) {
 	}
 	k := slices.IndexFunc(q.Choices, func(c choice) bool { return c.Action == answer.Action })
 	if k < 0 {
-		return Decision{}, fmt.Errorf("%s answered action %q; expected one of the choices of its request: %s",
+		return Decision{}, fmt.Errorf("%s answered with action %q; expected one of the choices in its request: %s",
 			p.Options.Path, answer.Action, words.Some(textsOf(actions), mostQuoted))
 	}
 	return Decision{Action: actions[k]}, nil

@@ -103,8 +103,8 @@ func TestTheExampleDecides(t *testing.T) {
 
 func TestWrongAnswersOfDeciders(t *testing.T) {
 	for answer, want := range map[string]string{
-		`{"action": "deepen:conv9"}`: `action "deepen:conv9"; expected one of the choices of its request: deep`,
-		`{}`:                         `answered action ""; expected one of the choices of its request: deep`,
+		`{"action": "deepen:conv9"}`: `action "deepen:conv9"; expected one of the choices in its request: deep`,
+		`{}`:                         `answered with action ""; expected one of the choices in its request: deep`,
 		`deepen:conv1`:               `answered "deepen:conv1": expected one line of JSON`,
 		`{"act": "none"}`:            `unknown field "act"`,
 	} {

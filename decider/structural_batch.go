@@ -91,7 +91,8 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 		}
 	}
 	if len(allTokens) == 0 || len(allRows) == 0 {
-		return Scale{}, Scale{}, errors.New("measure scales: got no training data; expected at least one situation")
+		return Scale{}, Scale{}, errors.New("compute input scales: got no training data; expected at least one " +
+			"situation")
 	}
 	return newScale(allTokens), newScale(allRows), nil
 }

@@ -213,12 +213,12 @@ func (h *structuralHeader) validate() error {
 		faults = append(faults, h.Rows.validate("rows", featureNames(), true))
 	}
 	for _, kind := range h.Learned {
-		faults.Unless(slices.Contains(net2net.Kinds(), kind), "the policy was trained on unknown operation %.40q; "+
+		faults.Unless(slices.Contains(net2net.Kinds(), kind), "the policy was trained on the unknown operation %.40q; "+
 			"expected one of %v", kind, net2net.Kinds())
 	}
 	for _, target := range h.Targets {
 		if kind, _, _ := strings.Cut(target, " "); !slices.Contains(net2net.Kinds(), net2net.Kind(kind)) {
-			faults = append(faults, fmt.Errorf("the policy was trained on invalid action %.40q; expected an "+
+			faults = append(faults, fmt.Errorf("the policy was trained on the invalid action %.40q; expected an "+
 				"operation and its target", target))
 		}
 	}

@@ -147,7 +147,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 			change(t, set, "rows.names", []string{"melt"})
 		},
 		"but 1 means": func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
-		"was trained on unknown operation": func(t *testing.T, set *weights.Set) {
+		"was trained on the unknown operation": func(t *testing.T, set *weights.Set) {
 			change(t, set, "learned", []string{"melt"})
 		},
 		"tensor member2":                  func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },

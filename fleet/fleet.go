@@ -87,7 +87,7 @@ func (f *Fleet) begin(ctx context.Context) error {
 	case err != nil:
 		return err
 	case old.Batch.Key != f.journal.Batch.Key:
-		return fmt.Errorf("folder %s belongs to batch %s of engine %s; name another folder", folder, old.Batch.Key,
+		return fmt.Errorf("folder %s belongs to batch %s of engine %s; choose another folder", folder, old.Batch.Key,
 			old.Engine)
 	case old.Engine != f.journal.Engine:
 		if err := f.mayTakeOver(ctx, old); err != nil {

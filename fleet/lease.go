@@ -67,10 +67,10 @@ func (o *LeaseOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Clock == nil, "the clock is missing; set it")
-	faults.When(o.Random == nil, "the random source for names is missing; set it")
-	faults.When(o.Beat < 0, "beat is %v; must be more than 0", o.Beat)
-	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat is %v; lost must be at least three times beat", o.Lost, o.Beat)
+	faults.When(o.Clock == nil, "Clock is missing; set it")
+	faults.When(o.Random == nil, "Random is missing; set it to a source of random names")
+	faults.When(o.Beat < 0, "Beat is %v; must be more than 0", o.Beat)
+	faults.When(o.Lost < 3*o.Beat, "Lost is %v and Beat is %v; Lost must be at least 3 × Beat", o.Lost, o.Beat)
 	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner has %d bytes and host has %d; expected "+
 		"at most %d for each",
 		len(o.Owner), len(o.Host), maxText/4)
@@ -118,7 +118,7 @@ func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	}
 	id := make([]byte, 10)
 	if _, err := io.ReadFull(o.Random, id); err != nil {
-		return nil, fmt.Errorf("open leases in %s: draw a name: %w", dir, err)
+		return nil, fmt.Errorf("open leases in %s: generate a name: %w", dir, err)
 	}
 	l := &Leases{fsys: fsys, dir: dir, o: o, id: fmt.Sprintf("%x", id), seen: make(map[string]sighting)}
 	l.sweepLocks()

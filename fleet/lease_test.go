@@ -293,8 +293,8 @@ func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
 	}
 	_, err := OpenLeases(files.OS{}, t.TempDir(), LeaseOptions{Beat: time.Second, Lost: 2 * time.Second,
 		Owner: strings.Repeat("a", 5000)})
-	require.ErrorContains(t, err, "the clock is missing")
-	require.ErrorContains(t, err, "lost must be at least three times beat")
+	require.ErrorContains(t, err, "Clock is missing")
+	require.ErrorContains(t, err, "Lost must be at least 3 × Beat")
 	require.ErrorContains(t, err, "owner has 5000 bytes")
 }
 

@@ -54,12 +54,12 @@ func (o ManifestOptions) Validate(b Batch) error {
 			"suffix with the worker's number", b.Key, longest)
 	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest),
 		"namespace is %q; expected at most %d lower-case letters, digits and '-'", o.Namespace, longest)
-	faults.When(o.Image == "", "image is missing; name a container image that contains graft")
-	faults.When(o.Claim == "", "claim is missing; name the persistent volume claim of the shared folder")
+	faults.When(o.Image == "", "image is missing; set it to a container image that contains graft")
+	faults.When(o.Claim == "", "claim is missing; set it to the persistent volume claim of the shared folder")
 	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"),
 		"mount is %s, but folder %s is outside of it", o.Mount, b.Folder)
 	faults.When(o.Failures < 0, "failures is %d; must be at least 0", o.Failures)
-	faults.When(b.Only != nil, "only is set, but a manifest must contain all workers; remove only")
+	faults.When(b.Only != nil, "only: must be empty, because a manifest must contain all workers")
 	faults.When(len(b.Resources.Devices) > 0, "devices is for local workers only; use gpus")
 	return errors.Join(faults...)
 }

@@ -57,7 +57,7 @@ func (o *GraphOptions) validate() error {
 		node, tie = cmp.Or(node, len(g.Nodes[0])), cmp.Or(tie, len(g.Ties[0]))
 		for at, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(g.Nodes) || e[1] >= len(g.Nodes) || len(g.Ties[at]) != tie {
-				return fmt.Errorf("graph %d, edge %d: it connects nodes %d and %d and has %d features; "+
+				return fmt.Errorf("graph %d, edge %d connects nodes %d and %d and has %d features; "+
 					"expected nodes from 0 to %d, and %d features", k, at, e[0], e[1], len(g.Ties[at]),
 					len(g.Nodes)-1, tie)
 			}

@@ -44,7 +44,7 @@ func (o RunOptions) Validate() error {
 	if o.Seed > math.MaxInt64-mostSeeds { // tables must be able to hold the last seed
 		faults = append(faults, fmt.Errorf("seed is %d; must be at most %d", o.Seed, uint64(math.MaxInt64-mostSeeds)))
 	}
-	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
+	faults.When(o.Every < 1, "every: got %d; must be at least 1", o.Every)
 	faults.When(o.Checkpoint < 0, "checkpoint_every is %v; must not be negative", o.Checkpoint)
 	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)

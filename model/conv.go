@@ -75,10 +75,11 @@ func (c Conv2d) check() error {
 	low := min(c.In, c.Out, c.Kernel.H, c.Kernel.W, c.Stride.H, c.Stride.W, c.Dilation.H, c.Dilation.W, c.Groups)
 	if low < 1 || min(c.Padding.H, c.Padding.W) < 0 {
 		return errors.New("channels, kernel, stride, dilation and groups of a convolution must be at least 1, " +
-			"padding at least 0")
+			"and the padding must be at least 0")
 	}
 	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
-		return fmt.Errorf("%s: %d groups must divide both %d and %d channels", c, c.Groups, c.In, c.Out)
+		return fmt.Errorf("%s: the number of groups, %d, must divide the numbers of channels, %d "+
+			"and %d", c, c.Groups, c.In, c.Out)
 	}
 	return nil
 }

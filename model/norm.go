@@ -162,7 +162,7 @@ func (n GroupNorm) Slots() []Slot { return affine(n.Affine, n.Features) }
 // Infer returns the input shape.
 func (n GroupNorm) Infer(in Shape) (Shape, error) {
 	if n.Groups < 1 || n.Features < 1 || n.Features%n.Groups != 0 {
-		return nil, fmt.Errorf("%s: the groups must divide the channels", n)
+		return nil, fmt.Errorf("%s: the number of groups must divide the number of channels", n)
 	}
 	if in[0] != n.Features {
 		return nil, fmt.Errorf("%s expects %d channels, got %d", n, n.Features, in[0])

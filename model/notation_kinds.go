@@ -81,8 +81,8 @@ func buildConv2d(a arguments) (Layer, error) {
 	case "same":
 		h, w := c.Dilation.H*(c.Kernel.H-1), c.Dilation.W*(c.Kernel.W-1)
 		if !c.Stride.equal(1, 1) || h%2+w%2 > 0 {
-			return nil, fmt.Errorf("Conv2d: padding='same' requires stride 1 and windows of odd size, "+
-				"got kernel_size %v, stride %v and dilation %v; give the padding as numbers", c.Kernel, c.Stride,
+			return nil, fmt.Errorf("Conv2d: padding='same' requires stride 1 and an odd window size, "+
+				"got kernel_size %v, stride %v and dilation %v; set the padding to numbers", c.Kernel, c.Stride,
 				c.Dilation)
 		}
 		c.Padding = Pair{H: h / 2, W: w / 2}

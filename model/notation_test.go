@@ -122,8 +122,8 @@ func TestWhatIsNoLayerGetsASentence(t *testing.T) {
 		"Conv2d(3, 32, (3, 3, 3))":         `Conv2d: kernel_size is (3, 3, 3), but must be`,
 		"Conv2d(3, 32, 3, padding=-1)":     `Conv2d: padding is -1, but must be an integer from 0`,
 		"Conv2d(3, 32, 3, bias=1)":         `Conv2d: bias is 1, but must be True or False`,
-		"Conv2d(3, 32, 2, padding='same')": `padding='same' requires stride 1 and windows of odd size`,
-		"Conv2d(3, 32, 3, 2, 'same')":      `padding='same' requires stride 1 and windows of odd size`,
+		"Conv2d(3, 32, 2, padding='same')": `padding='same' requires stride 1 and an odd window size`,
+		"Conv2d(3, 32, 3, 2, 'same')":      `padding='same' requires stride 1 and an odd window size`,
 		"Conv2d(3, 32, 3, groups=2)": `Conv2d: groups is 2, but must divide both in_channels (3) ` +
 			`and out_channels (32)`,
 		"Conv2d(3, 32, 3, padding_mode='reflect')": `padding_mode is 'reflect', but must be 'zeros', ` +
@@ -137,7 +137,7 @@ func TestWhatIsNoLayerGetsASentence(t *testing.T) {
 		"Dropout(1)":                       `p is 1, but must be a number, at least 0 and below 1`,
 		"ELU(1e999)":                       `expected a number, True, False, None or a quoted word, got "1e999)"`,
 		"BatchNorm2d(8, momentum=None)":    `momentum is None, but must be a number, at least 0`,
-		"ReLU(" + strings.Repeat(" ", longestNotation) + ")": `bytes, expected at most`,
+		"ReLU(" + strings.Repeat(" ", longestNotation) + ")": `bytes long, expected at most`,
 	} {
 		l, err := ParseLayer(text)
 		assert.Nil(t, l, text)

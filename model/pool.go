@@ -98,10 +98,10 @@ func inferPool(l Layer, in Shape, p torch.Plane) (Shape, error) {
 	out := Shape{in[0], 0, 0}
 	for d := range 2 {
 		if p.Kernel[d] < 1 || p.Stride[d] < 1 || p.Padding[d] < 0 {
-			return nil, errors.New("kernel and stride of a pool must be at least 1, padding at least 0")
+			return nil, errors.New("kernel and stride of a pool must be at least 1, and the padding must be at least 0")
 		}
 		if 2*p.Padding[d] > p.Kernel[d] {
-			return nil, fmt.Errorf("%s: the padding must be at most half of the kernel", l)
+			return nil, fmt.Errorf("%s: the padding must be at most half the kernel size", l)
 		}
 		if out[d+1] = slide(in[d+1], p.Kernel[d], p.Stride[d], p.Padding[d], 1, p.Ceil); out[d+1] < 1 {
 			return nil, fmt.Errorf("the window of %s is larger than its %dx%d input", l, in[1], in[2])

@@ -52,7 +52,7 @@ func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 		e.note("no layers were added: block %s is one past the last block", target)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("no marked block %q; %s has %d marked blocks: %s", target, e.net.Name(), len(paths),
+	return nil, fmt.Errorf("marked block %q not found; %s has %d marked blocks: %s", target, e.net.Name(), len(paths),
 		strings.Join(paths, ", "))
 }
 

@@ -71,8 +71,8 @@ func check(b *tracing.Block, a Action) error {
 		return err
 	}
 	if len(b.Out.Shape) == 3 && (kernel.H%2 == 0 || kernel.W%2 == 0) {
-		return fmt.Errorf("block %s has an even kernel, %v, but the new convolution needs a kernel with a centre; "+
-			"use an odd kernel, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
+		return fmt.Errorf("block %s has an even kernel, %v, but the new convolution needs an odd kernel; "+
+			"use one, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 	}
 	blocks, _ := rewrite.Blocks(read)
 	if number < 0 || number >= len(blocks) {
-		return "", fmt.Errorf("no block %d; the network has %d blocks that can be repeated", number, len(blocks))
+		return "", fmt.Errorf("block %d not found; the network has %d repeatable blocks", number, len(blocks))
 	}
 	return blocks[number].Path, nil
 }

@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 			[]string{"multiple of 4", "1 (GroupNorm(2, 8", "; use 12"}},
 		"LayerNorm": {"layernorm", "widen:0:9", net2net.Options{}, []string{"multiple of 8", "LayerNorm"}},
 		"original past the last": {"ConvNet2", "deepen:4", net2net.Options{Compat: net2net.Original},
-			[]string{`no marked block "4"`}},
+			[]string{`marked block "4" not found`}},
 		"original widening": {"ConvNet2", "widen:conv1:64", net2net.Options{Compat: net2net.Original},
 			[]string{"supports only deepen"}},
 	}

@@ -32,27 +32,27 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("report option html: %w", err)
+		return fmt.Errorf("report option \"html\": %w", err)
 	case !info.Mode().IsRegular():
 		return failure.With(failure.Usage, fmt.Errorf(
-			"report option html: %s is not a regular file; expected a file name such as %s", path,
+			"report option \"html\": %s is not a regular file; expected a file name such as %s", path,
 			"report.html"))
 	case force:
 		return nil
 	}
 	file, err := fsys.Open(path)
 	if err != nil {
-		return fmt.Errorf("report option html: %w", err)
+		return fmt.Errorf("report option \"html\": %w", err)
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, headBytes))
 	if err != nil {
-		return fmt.Errorf("report option html: %w", err)
+		return fmt.Errorf("report option \"html\": %w", err)
 	}
 	if !page.IsPage(head) {
 		return failure.With(failure.Usage, fmt.Errorf(
-			"report option html: %s already exists and was not written by graft; "+
-				"choose another file, or overwrite it with option force", path))
+			"report option \"html\": %s already exists and was not written by graft; "+
+				"choose another file, or overwrite it with option \"force\"", path))
 	}
 	return nil
 }

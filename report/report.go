@@ -88,7 +88,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
-		return failure.Usagef("option reach requires exactly one completed run of trials; name its folder")
+		return failure.Usagef("option \"reach\" requires exactly one completed run of trials; name its folder")
 	}
 	var err error
 	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)

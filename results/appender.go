@@ -132,7 +132,7 @@ func eachRow(path string) func(io.Reader, func(n int, row []byte) error) (torn b
 }
 
 // errEnough stops a reading early.
-var errEnough = errors.New("enough was read")
+var errEnough = errors.New("reading stopped early")
 
 // pass moves the position past a line.
 func (p *position) pass(line []byte, isHead bool) {

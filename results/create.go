@@ -145,11 +145,11 @@ func takeable(fsys files.FS, path string) error {
 		return err
 	}
 	if files.HasName(entries, ManifestFile) {
-		return fmt.Errorf("%w: resume its run, name another folder, or move it aside with option force",
+		return fmt.Errorf("%w: resume its run, choose another folder, or move it aside with option \"force\"",
 			ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
-		return fmt.Errorf("%w and is not a run folder: name another folder, or move it aside with option force",
+		return fmt.Errorf("%w and is not a run folder: choose another folder, or move it aside with option \"force\"",
 			ErrExists)
 	}
 	return nil
@@ -207,7 +207,7 @@ func Lock(fsys files.FS, path string) (io.Closer, error) {
 func lockRun(fsys files.FS, path string) (io.Closer, error) {
 	lock, err := fsys.Lock(filepath.Join(path, LockFile), files.Holder())
 	if errors.Is(err, files.ErrLocked) {
-		return nil, fmt.Errorf("%w: wait for that process, stop it, or name another folder", err)
+		return nil, fmt.Errorf("%w: wait for that process, stop it, or choose another folder", err)
 	}
 	return lock, err
 }

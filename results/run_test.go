@@ -84,7 +84,7 @@ func TestCreateOnWhatIsThere(t *testing.T) {
 			if !c.taken {
 				require.ErrorIs(t, err, results.ErrExists)
 				require.ErrorContains(t, err, c.refuse)
-				require.ErrorContains(t, err, "option force")
+				require.ErrorContains(t, err, `option "force"`)
 				force := options
 				force.Force = true
 				run, err = results.Create(files.OS{}, path, force, manifest)
@@ -108,7 +108,7 @@ func TestCreateRefusesAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	write(t, "text", path)
 	_, err := results.Create(files.OS{}, path, results.CreateOptions{Force: true}, manifest)
-	require.ErrorContains(t, err, "a file with this name exists")
+	require.ErrorContains(t, err, "a file with this name already exists")
 	assert.Equal(t, "text", read(t, path))
 }
 

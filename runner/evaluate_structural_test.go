@@ -211,7 +211,7 @@ func TestLeaveOut(t *testing.T) {
 	require.Contains(t, tried.stdout,
 		"share of all decisions in the tables, reached or not, in which the choice is the best, or worse by no "+
 			"more than the noise of a difference: ")
-	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate",
+	fails(t, failure.Usage, "--try changes keys of a learning file; set --learn to the file", "evaluate",
 		"--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
 		"--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")
@@ -297,7 +297,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 			of("run, voting in wide: the policy was trained on the action kinds deepen, but the table offers branch",
 				"use a policy that was trained on such tables")},
 		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
-			failure.Damaged, of("node-1.jsonl:4: missing: the line has number 5",
+			failure.Damaged, of("node-1.jsonl:4: missing: the line is numbered 5",
 				"simulate the missing records again",
 				"'graft table check ")},
 		"a record is doubled": {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }),

@@ -34,7 +34,7 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := call(ctx, newRootCommand(), "learn", path, "--cases", cases, "--folder", stopped)
-	ends(t, o, failure.Requeue, "continue with --resume")
+	ends(t, o, failure.Requeue, "rerun the command with --resume")
 	require.Contains(t, o.stderr, "case given")
 	again := []string{"learn", path, "--cases", cases, "--folder", stopped, "--resume"}
 	r := decoded[learn.CasesResult](t, done(t, append(again, "--json")...).stdout)

@@ -156,7 +156,8 @@ every = 4
 		"then in 4 by reinforcement, on 100 workloads, with 2 of validation and 3 of test; scaling none")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
+	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "rerun the command with "+
+		"--resume")
 	require.Regexp(t, `all 8 imitation updates and 4 reinforcement learning updates are complete`,
 		done(t, "learn", path, "--folder", folder, "--resume").stdout)
 	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,

@@ -238,7 +238,7 @@ func TestListenRefuses(t *testing.T) {
 			"from 1 to 65536"},
 		"as many as there are": {"POST", "/allocation", `{"devices": 1}`, nil, 409, "the job already has 1 device"},
 		"down to more": {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409,
-			"but the change down requests 2"},
+			`but change "down" requests 2`},
 		"a large body": {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413,
 			"larger than 65536"},
 		"no token": {"GET", "/status", "",

@@ -151,11 +151,11 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 
 // Libraries name their options; the command line has flags for them.
 func TestErrorsNameTheFlagsOfTheCommand(t *testing.T) {
-	err := errors.New("option name is 3; leave option force away")
-	require.Equal(t, "graft: --name is 3; leave option force away\n",
+	err := errors.New(`option name is 3, option "name" is 3; leave option "force" away`)
+	require.Equal(t, "graft: --name is 3, --name is 3; leave option \"force\" away\n",
 		call(context.Background(), rootThat(err), "act").stderr)
 	require.Contains(t, call(context.Background(), rootThat(err), "act", "--json").stderr,
-		`"message":"--name is 3; leave option force away"`)
+		`"message":"--name is 3, --name is 3; leave option \"force\" away"`)
 }
 
 func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {

@@ -81,7 +81,7 @@ func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfile
 	failed := slices.DeleteFunc(outcome.Left, func(f runs.NodeProfileFailed) bool { return f.Full })
 	if len(failed) > 0 {
 		return failure.With(failure.Partial, fmt.Errorf(
-			"profile tasks: %s failed; the report lists the causes, logs are in %s",
+			"profile tasks: %s failed; see the report for the causes and %s for the logs",
 			words.Plural(len(failed), "measurement"), outcome.Folder))
 	}
 	return nil

@@ -88,7 +88,7 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 	}
 	if left := outcome.Tasks - outcome.Completed; left > 0 {
 		return failure.With(failure.Partial, fmt.Errorf(
-			"%s failed or were skipped; the table lists the causes, logs are in %s",
+			"%s failed or were skipped; see the table for the causes and %s for the logs",
 			words.Plural(left, "task"), outcome.Folder))
 	}
 	return nil

@@ -281,7 +281,7 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 			`line 2: column device: "-1" must be an integer`},
 		"a lane far away": {"spans.csv", head + "a,b,0,99999999,0,1,completed,50,1\n", "column lane"},
 		"an end before": {"spans.csv", head + "a,b,0,0,2,1,completed,50,1\n",
-			`column to [s]: "1" is before column from [s]`},
+			`column to [s]: "1" is before the value in column "from [s]"`},
 		"a time of no number": {"spans.csv", head + "a,b,0,0,0,NaN,completed,50,1\n",
 			`column to [s]: "NaN" is not a number`},
 		"a torn row":                     {"spans.csv", head + "a,0\n", "wrong number of fields"},

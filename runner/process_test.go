@@ -120,7 +120,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 		(&steered{t: t, folder: folder}).await("events.jsonl")
 		require.NoError(t, p.Process.Signal(signal))
 		require.Equal(t, failure.Requeue, left(t, p), "%s: %s", name, out)
-		require.Contains(t, out.String(), "continue with --resume", name)
+		require.Contains(t, out.String(), "rerun the command with --resume", name)
 	}
 	// Nobody reads its output, so that it waits in a write and looks at no signal.
 	reader, writer, err := os.Pipe()

@@ -37,13 +37,13 @@ func reportError(stderr io.Writer, command *cobra.Command, args []string, code f
 	}
 }
 
-// optionName matches an option in errors of the libraries.
-var optionName = regexp.MustCompile(`\boption [a-z][a-z-]*`)
+// optionName matches an option, with or without quotes, in errors of the libraries.
+var optionName = regexp.MustCompile(`\boption (?:"[a-z][a-z-]*"|[a-z][a-z-]*)`)
 
 // withFlags replaces the options in an error by the flags of the command.
 func withFlags(command *cobra.Command, text string) string {
 	return optionName.ReplaceAllStringFunc(text, func(option string) string {
-		name := strings.TrimPrefix(option, "option ")
+		name := strings.Trim(strings.TrimPrefix(option, "option "), `"`)
 		if command.Flags().Lookup(name) == nil {
 			return option
 		}

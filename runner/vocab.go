@@ -125,6 +125,6 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		return err
 	}
 	return fmt.Errorf("%s: %w\nkeep this vocabulary unchanged for policies that were trained with it; "+
-		"for new policies, create a vocabulary without this fault with 'graft vocab build'", v.Source,
+		"for new policies, use 'graft vocab build' to create a vocabulary without this fault", v.Source,
 		errors.Join(faults...))
 }

@@ -216,8 +216,8 @@ func (p *Policy) Grow(t *PolicyTree) error {
 func (t *PolicyTree) check(shape PolicyShape) error {
 	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) ||
 		t.Skips != nil && len(t.Skips) != len(t.Tokens) {
-		return fmt.Errorf("got %d lists of tokens, %d times, %d lists of children and %d lists of skipped numbers; "+
-			"expected equal lengths", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
+		return fmt.Errorf("got %d token lists, %d time lists, %d child lists and %d lists of skip counts; "+
+			"expected the same number of each", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
 	}
 	for k := range t.Tokens {
 		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {

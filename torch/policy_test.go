@@ -551,8 +551,8 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 			"no action leads":         func(tree *PolicyTree) { tree.Children[0][1] = tree.Children[0][0] },
 			"some ends come after":    func(tree *PolicyTree) { tree.Children[0][3] = -1 },
 			"time values":             func(tree *PolicyTree) { tree.Time[0] = nil },
-			"lists of children":       func(tree *PolicyTree) { tree.Children = nil },
-			"of skipped numbers":      func(tree *PolicyTree) { tree.Skips = make([][]int32, 1) },
+			"child lists":             func(tree *PolicyTree) { tree.Children = nil },
+			"lists of skip counts":    func(tree *PolicyTree) { tree.Skips = make([][]int32, 1) },
 			"has skip counts":         func(tree *PolicyTree) { tree.Skips = make([][]int32, len(tree.Tokens)) },
 		} {
 			tree := treeOf(rand.New(rand.NewPCG(1, 2)), original, 2, 4)

@@ -79,7 +79,8 @@ func (s *Scope) Err() error { return s.err }
 // Close frees everything that the scope owns. Closing a scope twice returns an error.
 func (s *Scope) Close() error {
 	if !s.open {
-		return &Error{Op: "close scope", Cause: errors.New("the scope is already closed"), Remedy: "close a scope once",
+		return &Error{Op: "close scope", Cause: errors.New("the scope is already closed"), Remedy: "close a scope " +
+			"only once",
 			kind: ErrClosed}
 	}
 	s.open = false

@@ -217,17 +217,16 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: fmt.Errorf("label smoothing is %v; must be between 0 and 1", b.Smoothing),
 			kind: ErrShape}
 	case !(b.Teacher.Share >= 0 && b.Teacher.Share <= 1) || b.Teacher.Past < 0 || b.Teacher.Length < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid teacher: share is %v, past is %d and length is %d; "+
-			"share must be between 0 and 1, "+
-			"and past and length must not be negative",
+		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid Teacher: Share is %v, Past is %d and Length is %d; "+
+			"Share must be between 0 and 1, "+
+			"and Past and Length must not be negative",
 			b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
-		return 0, &Error{Op: op, Cause: fmt.Errorf("got %d averages of %d tensors with decay %v; expected one "+
-			"average per tensor, "+
-			"and a decay between 0 and 1",
+		return 0, &Error{Op: op, Cause: fmt.Errorf("got %d averages for %d tensors, and the decay is %v; "+
+			"expected one average per tensor, and a decay between 0 and 1",
 			len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
 	case b.Part < 0 || b.Least < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("part is %d and least is %d; must not be negative", b.Part, b.Least),
+		return 0, &Error{Op: op, Cause: fmt.Errorf("Part is %d and Least is %d; must not be negative", b.Part, b.Least),
 			kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the group is closed or was not created"), kind: ErrClosed}
@@ -248,7 +247,7 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	rows := operands[len(operands)-1].Shape()
 	if len(rows) == 0 {
 		return 0, &Error{Op: op, Subject: describe(operands),
-			Cause: errors.New("labels or order is a scalar; expected rows"), kind: ErrShape}
+			Cause: errors.New("the labels or the order is a scalar; expected a tensor with rows"), kind: ErrShape}
 	}
 	return Pieces(rows[0], b.Size, b.Least), nil
 }

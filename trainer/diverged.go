@@ -18,7 +18,7 @@ var ErrDiverged = errors.New("training diverged")
 // diverged returns the error for a loss that is not finite.
 func (c *core) diverged(of string, loss float64) error {
 	return fmt.Errorf("%w: at a learning rate of %.3g, the %s of epoch %d is %v; the last checkpoint, "+
-		"if any, was saved earlier; restart with a lower learning rate or a warm-up", ErrDiverged, c.LR,
+		"if any, was kept; restart with a lower learning rate or a warm-up", ErrDiverged, c.LR,
 		of, c.Epoch, loss)
 }
 
@@ -43,7 +43,7 @@ func saved(n *model.Network) (*weights.Set, error) {
 		for _, v := range values {
 			if !stat.Finite(v) {
 				return nil, fmt.Errorf("%w: %s has the value %v, so the network was not saved; the last checkpoint, "+
-					"if any, was saved earlier; restart with a lower learning rate", ErrDiverged, t.Name, v)
+					"if any, was kept; restart with a lower learning rate", ErrDiverged, t.Name, v)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func unspoiled(n *model.Network) error {
 			}
 			if !stat.Finite(zero[0]) { // zero times infinity is NaN
 				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if any, "+
-					"was saved earlier; restart with a lower learning rate", ErrDiverged, e.Name)
+					"was kept; restart with a lower learning rate", ErrDiverged, e.Name)
 			}
 		}
 		return s.Err()

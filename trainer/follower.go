@@ -61,7 +61,7 @@ func (f *follower) Work(line json.RawMessage, peers *torch.Peers) error {
 		_, err := f.replica.measure(f.replica.split(o.Evaluate.Test), peers)
 		return err
 	}
-	return errors.New("unknown order from the leader; run leader and follower with the same version of graft")
+	return errors.New("unknown command from the leader; run leader and follower with the same version of graft")
 }
 
 // train takes its share of some steps.

@@ -168,7 +168,7 @@ func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	switch {
 	case f.Task == dataset.NextToken && (len(out) != 2 || out[1] < f.Classes):
 		return fmt.Errorf("the network's output is %v, but the text of %s has %d different tokens; "+
-			"set the number of outputs per token to at least this number", out, name, f.Classes)
+			"the network needs one output for each of them", out, name, f.Classes)
 	case f.Task == dataset.TokenLabel && (len(out) != 2 || f.Classes > 0 && out[1] != f.Classes):
 		return fmt.Errorf("the network's output is %v, but each token of %s has one of %d labels; "+
 			"use an encoder with one output per label for each token", out, name, f.Classes)

@@ -23,7 +23,7 @@ var (
 	// ErrConflict reports that a change does not match the job's devices.
 	ErrConflict = errors.New("the change conflicts with the job's devices")
 	// ErrBusy reports that too many changes are waiting.
-	ErrBusy = fmt.Errorf("%d changes are already waiting", mostPending)
+	ErrBusy = fmt.Errorf("%d changes are already pending", mostPending)
 )
 
 // Request is a change of devices that was requested while a job runs.
@@ -99,13 +99,15 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 // resolve derives the direction of an empty change, and refuses a contradictory one.
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
-		return c, fmt.Errorf("change of devices: %q to %d devices is invalid; expected up or down, and at least "+
-			"one device", string(c), devices)
+		return c, fmt.Errorf("invalid change of devices: direction %q, %d devices; expected direction \"up\" or "+
+			"\"down\" "+
+			"and at least one device", string(c), devices)
 	}
 	have := l.expected()
 	switch {
 	case devices > 0 && l.present > 0:
-		return c, fmt.Errorf("%w: with parallel.elastic, the processes that join and leave determine the devices",
+		return c, fmt.Errorf("%w: with parallel.elastic = true, the processes that join and leave determine the "+
+			"devices",
 			ErrConflict)
 	case devices == 0:
 		return c, nil
@@ -116,10 +118,10 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	case c == Same:
 		return Down, nil
 	case c == Up && devices < have:
-		return c, fmt.Errorf("%w: the job has %d devices, but the change up requests only %d", ErrConflict, have,
+		return c, fmt.Errorf("%w: the job has %d devices, but change \"up\" requests only %d", ErrConflict, have,
 			devices)
 	case c == Down && devices > have:
-		return c, fmt.Errorf("%w: the job has only %d devices, but the change down requests %d", ErrConflict, have,
+		return c, fmt.Errorf("%w: the job has only %d devices, but change \"down\" requests %d", ErrConflict, have,
 			devices)
 	}
 	return c, nil

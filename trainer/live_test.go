@@ -95,7 +95,8 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 		list    []asked
 	}{
 		"only a budget": {quick(), nil},
-		"expected up or down, and at least one device": {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
+		`expected direction "up" or "down" and at least one device`: {quick(),
+			[]asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
 		"before the first": {quick(), []asked{{0, up, 2}}},
 		"down, never up":   {quick(), []asked{{100 * ms, down, 0}}},
 		"by devices alone": {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
@@ -272,21 +273,21 @@ func TestLiveRefuses(t *testing.T) {
 		require.ErrorContains(t, err, word)
 		require.Len(t, l.Pending(), before)
 	}
-	refused(fresh(), "sideways", 2, "expected up or down, and at least one device")
-	refused(fresh(), trainer.Up, -1, "expected up or down, and at least one device")
-	refused(fresh(), trainer.Same, 0, "expected up or down, and at least one device")
+	refused(fresh(), "sideways", 2, `expected direction "up" or "down" and at least one device`)
+	refused(fresh(), trainer.Up, -1, `expected direction "up" or "down" and at least one device`)
+	refused(fresh(), trainer.Same, 0, `expected direction "up" or "down" and at least one device`)
 	refused(fresh(), trainer.Same, 1, "the job already has 1 device")
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
 	refused(l, trainer.Same, 4, "the job already has 4 devices")
-	refused(l, trainer.Up, 3, "the job has 4 devices, but the change up requests only 3")
-	refused(l, trainer.Down, 5, "but the change down requests 5")
+	refused(l, trainer.Up, 3, `the job has 4 devices, but change "up" requests only 3`)
+	refused(l, trainer.Down, 5, `but change "down" requests 5`)
 	for range 63 {
 		_, err := l.Post(trainer.Up, 0)
 		require.NoError(t, err)
 	}
-	refused(l, trainer.Up, 0, "64 changes are already waiting")
+	refused(l, trainer.Up, 0, "64 changes are already pending")
 	waiting := l.Pending()[3]
 	require.Equal(t, 4, waiting.ID)
 	l.End(nil)

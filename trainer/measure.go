@@ -59,11 +59,11 @@ func (o MeasureOptions) Validate() error {
 		if n < 1 || n > clock.MostRows {
 			faults = append(faults, fmt.Errorf("batch is %d; must be between 1 and %d examples", n, clock.MostRows))
 		} else if slices.Contains(o.Batches[:k], n) {
-			faults = append(faults, fmt.Errorf("duplicate batch of %d; list each batch once", n))
+			faults = append(faults, fmt.Errorf("duplicate batch size %d; list each batch size once", n))
 		}
 	}
 	faults.When(o.Rounds < 0 || o.Burst < 0, "rounds is %d and burst is %v; must not be negative", o.Rounds, o.Burst)
-	faults.When(o.Now == nil, "Now is not set; set it to the machine's clock")
+	faults.When(o.Now == nil, "Now is nil; set it to a function that returns the current time")
 	return errors.Join(faults...)
 }
 

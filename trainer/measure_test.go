@@ -170,9 +170,9 @@ func TestRefusedMeasurements(t *testing.T) {
 	same := func(*trainer.MeasureOptions) {}
 	refused("batch is 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
 	refused("batch is -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
-	refused("duplicate batch of 8", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
+	refused("duplicate batch size 8", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
 	refused("rounds is -1", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
-	refused("the machine's clock", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
+	refused("Now is nil", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
 	refused("no network", nil, same)
 	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features",
 		Children: []model.Child{{Name: "a", Module: &model.Leaf{Layer: model.NewLinear(8, 4)}}}}}

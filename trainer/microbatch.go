@@ -66,7 +66,7 @@ func (o Options) Fits(n *model.Network) error {
 	if bytes *= int64(least); err != nil || bytes <= int64(o.MaxMemoryMB)<<20 {
 		return err
 	}
-	return fmt.Errorf("max_memory_mb is %d, but %s needs an estimated %d MiB for the smallest step, on %s; "+
+	return fmt.Errorf("max_memory_mb is %d, but %s needs an estimated %d MiB for the smallest step (%s); "+
 		"raise max_memory_mb", o.MaxMemoryMB, n.Name(), bytes>>20+1, words.Plural(least, "image"))
 }
 

@@ -193,12 +193,14 @@ func (o Options) Validate() error {
 // ownDevices returns an error if the timeline changes the devices of an elastic job.
 func (o Options) ownDevices() error {
 	if o.Parallel.Elastic && o.Timeline.Devices > 0 {
-		return errors.New("devices: with parallel.elastic, the followers determine the number of devices; remove " +
+		return errors.New("devices: with parallel.elastic = true, the followers determine the number of devices; " +
+			"remove " +
 			"devices, or set parallel.elastic = false")
 	}
 	for _, e := range o.Timeline.Events {
 		if o.Parallel.Elastic && e.Devices > 0 {
-			return fmt.Errorf("parallel: with elastic, the followers determine the number of devices, but the event "+
+			return fmt.Errorf("parallel: with elastic = true, the followers determine the number of devices, but the "+
+				"event "+
 				"at %v sets devices = %d; remove it, or set elastic = false", e.At, e.Devices)
 		}
 	}

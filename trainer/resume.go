@@ -137,7 +137,7 @@ func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 		return torch.FromWeights(r.scope, r.Network.Placement().Device, w)
 	})
 	if err == nil && len(saved) > 0 {
-		return fmt.Errorf("the checkpoint has optimizer moments of unknown parameters %v",
+		return fmt.Errorf("the checkpoint has optimizer moments for unknown parameters %v",
 			slices.Sorted(maps.Keys(saved)))
 	}
 	return err

@@ -73,7 +73,7 @@ func (s Schedule) Validate() error {
 	faults.Unless(slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart),
 		"restart is %q; expected one of never, devices, surgery", string(s.Restart))
 	faults.When(s.Decay < 0 || s.Decay > 1, "decay is %v; must be between 0 and 1", s.Decay)
-	faults.When(s.Every < 0, "every is %d; must be at least 0", s.Every)
+	faults.When(s.Every < 0, "every: got %d; must be at least 0", s.Every)
 	faults.When(s.MinLR < 0, "min_lr is %v; must be at least 0", s.MinLR)
 	faults.When(s.WarmUp < 0, "warm_up is %d; must be at least 0", s.WarmUp)
 	faults.Unless(s.WarmUpShare >= 0 && s.WarmUpShare < 1, "warm_up_share is %v; must be at least 0 and less than 1",

@@ -111,7 +111,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "vocab.json"), vocab, 0o600))
 	_, err := Read(files.OS{}, filepath.Join(folder, "vocab.json"))
-	assert.ErrorContains(t, err, "put GPT-2's merges.txt next to vocab.json, or name a tokenizer.json")
+	assert.ErrorContains(t, err, "put GPT-2's merges.txt next to vocab.json, or use a tokenizer.json")
 }
 
 // The tokens of any text are its bytes.

@@ -41,7 +41,7 @@ func Read(fsys files.FS, path string) (*Encoding, error) {
 	merges, err := files.ReadAll(fsys, beside, largestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read tokenizer %s: merges: %w; put GPT-2's merges.txt next to vocab.json, "+
-			"or name a tokenizer.json", path, err)
+			"or use a tokenizer.json", path, err)
 	}
 	e, err := parsePair(data, merges)
 	if err != nil {

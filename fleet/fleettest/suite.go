@@ -299,7 +299,7 @@ func occupied(t *testing.T, h Harness) {
 	require.NoError(t, f.Close())
 	b.Key = newKey("other")
 	_, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
-	require.ErrorContains(t, err, "name another folder")
+	require.ErrorContains(t, err, "choose another folder")
 }
 
 func absent(t *testing.T, h Harness) {

@@ -64,7 +64,7 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 		err = p.Ask(ctx, first, &answer)
 	}
 	if err == nil && answer.Protocol != Protocol {
-		err = fmt.Errorf("%s answers protocol %d; expected {\"protocol\": %d}", o.Path, answer.Protocol, Protocol)
+		err = fmt.Errorf("%s answered with protocol %d; expected {\"protocol\": %d}", o.Path, answer.Protocol, Protocol)
 	}
 	if err != nil {
 		p.Close()
@@ -135,7 +135,7 @@ func remedy(err error, path string) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%w; install python3", err)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%w; begin it with a line such as #!/usr/bin/env python3", err)
+		return fmt.Errorf("%w; add a first line such as #!/usr/bin/env python3", err)
 	}
 	return err
 }
@@ -168,7 +168,7 @@ func (p *Process) Ask(ctx context.Context, request, answer any) error {
 
 // Errors of answers.
 var (
-	errLarge = fmt.Errorf("its answer has more than %d MiB", largest>>20)
+	errLarge = fmt.Errorf("the answer exceeds %d MiB", largest>>20)
 	errLate  = errors.New("no answer in time")
 )
 
@@ -204,7 +204,7 @@ func decode(line []byte, answer any) error {
 			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if d.More() {
-		return errors.New("expected one JSON object in a line")
+		return errors.New("expected one JSON object per line")
 	}
 	return nil
 }

@@ -66,12 +66,13 @@ func TestFaults(t *testing.T) {
 		"another type": {[]string{polite, "read line", `echo '{"start": "x"}'`},
 			`"start" is a string; expected a list`},
 		"another protocol": {[]string{"read line", `echo '{"protocol": 2}'`},
-			`answers protocol 2; expected {"protocol": 1}`},
-		"no protocol":         {[]string{"read line", "echo '{}'"}, `answers protocol 0; expected {"protocol": 1}`},
+			`answered with protocol 2; expected {"protocol": 1}`},
+		"no protocol": {[]string{"read line", "echo '{}'"},
+			`answered with protocol 0; expected {"protocol": 1}`},
 		"half a line":         {[]string{polite, "read line", "printf '{\"start\": ['"}, "exited without an answer"},
 		"hangs":               {[]string{polite, "sleep 60"}, "did not answer within 1s"},
 		"hangs in a child":    {[]string{polite, "sleep 60 & wait"}, "did not answer within 1s"},
-		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "has more than 16 MiB"},
+		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "exceeds 16 MiB"},
 		"closes its input":    {[]string{polite, "exec <&-", "sleep 60"}, "did not answer within 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestPrograms(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(folder, "absent"): "no such file or directory",
 		plain:                           "make it executable with 'chmod +x",
-		shapeless:                       "begin it with a line such as #!",
+		shapeless:                       "add a first line such as #!",
 	} {
 		_, err := Start(t.Context(), Options{Path: path}, "", nil)
 		require.ErrorContains(t, err, want)

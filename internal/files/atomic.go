@@ -22,7 +22,7 @@ const (
 
 // ErrNotDurable means that a file was written completely but its folder could not be synced: after a power failure, the
 // old file may be back.
-var ErrNotDurable = errors.New("the file is written, but a power failure may undo it")
+var ErrNotDurable = errors.New("the file was written, but may be lost in a power failure")
 
 // WriteAtomic replaces the content of the file at path with the output of the function write. The bytes are written to
 // a temporary file in the same folder, which is synced and then renamed. At every moment path is either the complete
@@ -61,7 +61,7 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("folder %s does not exist; create it, or name another: %w", folder, fs.ErrNotExist)
+		return fmt.Errorf("folder %s does not exist; create it, or choose another: %w", folder, fs.ErrNotExist)
 	}
 	return otherwise
 }

@@ -20,7 +20,7 @@ func Entries(fsys FS, path string) ([]fs.DirEntry, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, errors.New("a file with this name exists: name another folder")
+		return nil, errors.New("a file with this name already exists; choose another folder")
 	}
 	return fsys.ReadDir(path)
 }

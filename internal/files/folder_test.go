@@ -25,7 +25,7 @@ func TestWhatStandsInAFolder(t *testing.T) {
 	require.True(t, files.HasName(entries, "a.txt"))
 	require.False(t, files.HasName(entries, "a"))
 	_, err = files.Entries(files.OS{}, path)
-	require.ErrorContains(t, err, "a file with this name exists")
+	require.ErrorContains(t, err, "a file with this name already exists")
 	_, err = files.Entries(files.OS{}, filepath.Join(path, "below"))
 	require.Error(t, err, "a file is no folder")
 }
@@ -68,6 +68,6 @@ func TestMissingFolderOfAFile(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "none")
 	err := files.WriteAtomic(files.OS{}, filepath.Join(folder, "x"), func(io.Writer) error { return nil })
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "folder "+folder+" does not exist; create it, or name another")
+	require.ErrorContains(t, err, "folder "+folder+" does not exist; create it, or choose another")
 	require.NoDirExists(t, folder)
 }

@@ -64,7 +64,7 @@ func hold(file *os.File, path, holder string) (bool, error) {
 		return false, fmt.Errorf("%s is %w by %s", path, ErrLocked, holderOf(file))
 	}
 	if err != nil {
-		return false, fmt.Errorf("lock %s: %w; if the file system does not support locks, name a folder on another "+
+		return false, fmt.Errorf("lock %s: %w; if the file system does not support locks, use a folder on another "+
 			"file system",
 			path, err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoNVML means that NVIDIA's management library cannot be used on this machine.
-var ErrNoNVML = errors.New("GPUs cannot be measured")
+var ErrNoNVML = errors.New("GPU measurements are not available")
 
 // nvmlLibrary is the installed name of the driver's library.
 const nvmlLibrary = "libnvidia-ml.so.1"
@@ -30,7 +30,7 @@ func OpenNVML(path string) (*NVML, error) {
 	path = cmp.Or(path, nvmlLibrary)
 	n := &NVML{lib: nvml.New(nvml.WithLibraryPath(path)), symbols: dl.New(path, dl.RTLD_LAZY|dl.RTLD_GLOBAL)}
 	if err := n.symbols.Open(); err != nil {
-		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or give the path of its library", path,
+		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or set the path of its library", path,
 			ErrNoNVML, err)
 	}
 	if err := n.begin(); err != nil {

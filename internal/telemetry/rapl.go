@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoRAPL means that the energy of this machine's processors cannot be read.
-var ErrNoRAPL = errors.New("processors cannot be measured")
+var ErrNoRAPL = errors.New("CPU energy measurements are not available")
 
 // powercap is Linux's folder of RAPL (Running Average Power Limit) counters: see Documentation/power/powercap in the
 // kernel's sources.
@@ -46,7 +46,7 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	r := &RAPL{fsys: fsys}
 	entries, err := fsys.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s; virtual machines usually have none",
+		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s, like most virtual machines",
 			ErrNoRAPL, root)
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 		}
 	}
 	if len(r.domains) == 0 {
-		return nil, fmt.Errorf("open RAPL: %w: %s has no processor counters; virtual machines usually have none",
+		return nil, fmt.Errorf("open RAPL: %w: %s has no processor counters, as on most virtual machines",
 			ErrNoRAPL, root)
 	}
 	return r, nil

@@ -70,7 +70,7 @@ func TestRAPLThatCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoRAPL)
 	_, err = OpenRAPL(files.OS{}, t.TempDir())
 	require.ErrorIs(t, err, ErrNoRAPL)
-	require.ErrorContains(t, err, "virtual machines usually have none")
+	require.ErrorContains(t, err, "as on most virtual machines")
 	root := powercapTree(t, oneSocket)
 	_, err = OpenRAPL(denied{FS: files.OS{}}, root)
 	require.ErrorIs(t, err, ErrNoRAPL)

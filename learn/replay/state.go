@@ -23,8 +23,8 @@ func (m *Memory[T]) Restore(s State[T]) error {
 	capacity, count := len(m.items), len(s.Items)
 	switch {
 	case len(s.Sums) != len(m.sums) || count > capacity:
-		return fmt.Errorf("restore a replay memory: got %d items and %d sums; expected at most %d items and %d sums",
-			count, len(s.Sums), capacity, len(m.sums))
+		return fmt.Errorf("restore a replay memory: got %d items and %d priority sums; expected at most %d items "+
+			"and exactly %d sums", count, len(s.Sums), capacity, len(m.sums))
 	case s.Next != count%capacity && (count < capacity || s.Next < 0 || s.Next >= capacity):
 		return fmt.Errorf("restore a replay memory: next index %d is invalid for %d items and a capacity of %d",
 			s.Next, count, capacity)

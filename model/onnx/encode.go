@@ -67,7 +67,7 @@ func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 	}
 	if len(m) > largest {
 		return nil, errors.New("write ONNX: the model exceeds 2 GiB, the limit of a single ONNX file; " +
-			"export .safetensors and .py")
+			"export to .safetensors and .py instead")
 	}
 	return m, nil
 }

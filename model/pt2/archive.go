@@ -93,7 +93,8 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q is missing", name)
 	}
 	if file.Method != zip.Store || file.CompressedSize64 != file.UncompressedSize64 {
-		return nil, fmt.Errorf("the record %.200q is compressed, which torch.export.save never does", name)
+		return nil, fmt.Errorf("the record %.200q is compressed; expected an uncompressed record, as "+
+			"torch.export.save writes it", name)
 	}
 	if file.UncompressedSize64 > uint64(min(most, a.size)) {
 		return nil, fmt.Errorf("the record %.200q has %d bytes, expected at most %d", name, file.UncompressedSize64,

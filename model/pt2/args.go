@@ -95,7 +95,7 @@ func (b *builder) value(arg union) (any, error) {
 		return nil, fmt.Errorf("the argument contains a graph; write the network without control flow that depends " +
 			"on tensors")
 	}
-	return nil, fmt.Errorf("unsupported kind of value %.40q", arg.kind)
+	return nil, fmt.Errorf("unsupported value kind %.40q", arg.kind)
 }
 
 // each converts the items of a list.

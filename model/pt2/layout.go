@@ -60,7 +60,7 @@ func (p *payloads) readSaved(a *archive) error {
 	}
 	set, err := weights.ReadFrom(bytes.NewReader(data), int64(len(data)), weights.Options{MaxBytes: p.left})
 	if err != nil {
-		return fmt.Errorf("the %s: %w", p.folder, err)
+		return fmt.Errorf("read the %s: %w", p.folder, err)
 	}
 	p.saved = make(map[string]weights.Tensor, len(set.Tensors))
 	p.tied = map[string][]string{}

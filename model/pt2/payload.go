@@ -50,13 +50,13 @@ func readPayloads(a *archive, folder string) (*payloads, error) {
 		return nil, err
 	}
 	if err := graph.BoundJSON(text); err != nil {
-		return nil, fmt.Errorf("the list of %s: %w", folder, err)
+		return nil, fmt.Errorf("read the list of %s: %w", folder, err)
 	}
 	var file struct {
 		Config map[string]payload `json:"config"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("the list of %s: %w", folder, err)
+		return nil, fmt.Errorf("read the list of %s: %w", folder, err)
 	}
 	p.list = file.Config
 	return p, nil

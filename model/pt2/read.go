@@ -193,7 +193,7 @@ func (b *builder) described(s spec) (string, *meta, error) {
 			return "", nil, err
 		}
 	} else {
-		return "", nil, fmt.Errorf("an input is not a tensor but %.40q; "+
+		return "", nil, fmt.Errorf("an input has type %.40q; expected a tensor: "+
 			"export the network with tensor inputs only", body.kind)
 	}
 	m := b.program.GraphModule.Graph.TensorValues[tensor.Name]
@@ -210,7 +210,7 @@ func (b *builder) described(s spec) (string, *meta, error) {
 func (b *builder) addInput(s spec) error {
 	if b.out.Graph.Input.Value != "" {
 		return fmt.Errorf("the network has several inputs; graft supports networks with one input: " +
-			"wrap the network in a module that creates the others")
+			"wrap the network in a module that creates the other inputs")
 	}
 	name, m, err := b.described(s)
 	if err != nil {

@@ -136,11 +136,11 @@ func (m *meta) shape() ([]int, error) {
 // parse reads the text of a program.
 func parse(text []byte) (*program, error) {
 	if err := graph.BoundJSON(text); err != nil {
-		return nil, fmt.Errorf("the program: %w", err)
+		return nil, fmt.Errorf("read the program: %w", err)
 	}
 	p := &program{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("the program: %w", err)
+		return nil, fmt.Errorf("read the program: %w", err)
 	}
 	if v := p.SchemaVersion; v.Major != schemaMajor {
 		return nil, fmt.Errorf("the program has schema version %d.%d, expected %d; "+

@@ -130,7 +130,7 @@ func (c Config) Validate() error {
 	case c.Heads%c.Groups != 0:
 		return fmt.Errorf("transformer: heads is %d; must be a multiple of groups (%d)", c.Heads, c.Groups)
 	case c.rotary() && c.Size%2 != 0:
-		return fmt.Errorf("transformer: rotary positions require heads of even size, got %d", c.Size)
+		return fmt.Errorf("transformer: rotary positions require an even head size, got %d", c.Size)
 	case c.Dropout < 0 || c.Dropout >= 1 || c.DropPath < 0 || c.DropPath >= 1:
 		return fmt.Errorf("transformer: dropout is %v and stochastic depth is %v; both must be at least 0 and below 1",
 			c.Dropout, c.DropPath)

@@ -18,8 +18,8 @@ func build(class string, input []int, square int,
 		return nil, fmt.Errorf("%s expects images of shape [channels, height, width], got %v", class, input)
 	}
 	if input[1]%square != 0 || input[2]%square != 0 {
-		return nil, fmt.Errorf("%s cuts images into squares of %d × %d pixels, which do not fit evenly "+
-			"into images of %d × %d pixels", class, square, square, input[1], input[2])
+		return nil, fmt.Errorf("%s splits images into patches of %d × %d pixels; the size of the images, "+
+			"%d × %d pixels, is not a multiple of the patch size", class, square, square, input[1], input[2])
 	}
 	in := graph.Input{Value: "images", DType: weights.Float32,
 		Shape: []graph.Size{{Name: "batch", N: 2}, {N: input[0]}, {N: input[1]}, {N: input[2]}}}

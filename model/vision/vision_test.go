@@ -27,7 +27,7 @@ func TestNetworksHaveTheParametersOfTheirOriginals(t *testing.T) {
 
 func TestInputsThatCannotBeCutAreRefused(t *testing.T) {
 	_, err := model.Zoo("ViTTiny32", model.ZooOptions{Input: model.Shape{3, 30, 32}})
-	require.ErrorContains(t, err, "squares of 4")
+	require.ErrorContains(t, err, "patches of 4")
 	_, err = vision.ViT{Patch: 4, Width: 8, Heads: 2, Depth: 1}.Graph([]int{64}, 10)
 	require.ErrorContains(t, err, "[channels, height, width]")
 }

@@ -44,7 +44,7 @@ func Context(a *axes.Axes, to int) (*Plan, error) {
 		}
 	}
 	if len(grown) == 0 {
-		return nil, fmt.Errorf("context: found no table of learned positions that is sliced to the input length; " +
+		return nil, fmt.Errorf("context: found no learned position embedding that is sliced to the input length; " +
 			"rotary positions do not need to grow")
 	}
 	return longer(a, "context", grown, to)
@@ -198,7 +198,7 @@ func Untie(a *axes.Axes) (*Plan, error) {
 		}
 		return p.finish()
 	}
-	return nil, fmt.Errorf("untie: no linear layer reads the weights of an embedding")
+	return nil, fmt.Errorf("untie: no linear layer shares its weights with an embedding")
 }
 
 // ownName gives a linear layer its own tensor: the one under which its weights were tied, or a new module's.

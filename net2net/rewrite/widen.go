@@ -76,8 +76,8 @@ func (w *widening) possible() error {
 		}
 		switch u.Kind {
 		case axes.Looks:
-			return fmt.Errorf("widen: the axis counts the rows of an embedding; " +
-				"more rows change the network's function")
+			return fmt.Errorf("widen: the axis is the number of rows of an embedding; " +
+				"more rows would change the network's function")
 		case axes.Contracts:
 			if err := w.contraction(u); err != nil {
 				return err
@@ -85,7 +85,7 @@ func (w *widening) possible() error {
 		}
 	}
 	if w.scores && len(w.splits) > 0 {
-		return fmt.Errorf("widen: attention scores and a layer both sum over the axis; only one of them may")
+		return fmt.Errorf("widen: attention scores and a layer both sum over the axis; only one of them may do so")
 	}
 	if !w.scores && len(w.splits) == 0 {
 		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change the network's " +

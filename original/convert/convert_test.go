@@ -66,7 +66,7 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) +
 			"[agent]\naction_sequence = [-1]": "block numbers, from 0",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\n" +
-			"action_sequence = [0, 17]": `no marked block "17"`,
+			"action_sequence = [0, 17]": `marked block "17" not found`,
 	} {
 		_, err := translate("a.toml", []byte(text))
 		if says == "" {
@@ -222,7 +222,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 		"num_actions = 4":     {"", "it has no agent.num_actions"},
 		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
 		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, got 1"},
-		"set_size = 3":        {"set_size = 6", `no marked block "4"`},
+		"set_size = 3":        {"set_size = 6", `marked block "4" not found`},
 		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions allow only 0"},
 	} {
 		_, err := translate("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))

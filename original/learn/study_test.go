@@ -101,7 +101,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.NoError(t, err)
 	_, err = learn.NewPolicyTree(table, plain,
 		learn.TreeOptions{Tokens: some, Surgery: net2net.Options{Compat: net2net.Original}})
-	require.ErrorContains(t, err, "no marked block")
+	require.ErrorContains(t, err, "not found")
 }
 
 // Tokens are the vocabulary's, behind token 0 where that was there.

@@ -36,10 +36,11 @@ var (
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	names := Kinds(Given{}).Names()
-	faults := validate.Faults{oneOf("option format", o.Format, "svg", "png", "pdf"),
-		oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
+	faults := validate.Faults{oneOf("option \"format\"", o.Format, "svg", "png", "pdf"),
+		oneOf("option \"width\"", o.Width, "column", "page"), oneOf("option \"theme\"", o.Theme, "light", "dark",
+			"page")}
 	for _, kind := range o.Kinds {
-		faults = append(faults, oneOf("option kind", kind, names...))
+		faults = append(faults, oneOf("option \"kind\"", kind, names...))
 	}
 	return errors.Join(faults...)
 }

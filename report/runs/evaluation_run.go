@@ -30,7 +30,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 func (o *EvaluationOutcome) check() error {
 	if len(o.Comparison().Tables) == 0 {
 		return errors.New(OutcomeFile + " has no tables: the file is damaged; evaluate again, " +
-			"in another folder or with option force")
+			"in another folder or with option \"force\"")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
 // ErrForeign reports a folder that is not a run folder.
 var ErrForeign = errors.New("not a run folder: it contains no files written by graft or by the original system; " +
-	"name a run folder, or a folder that contains run folders")
+	"expected a run folder, or a folder that contains run folders")
 
 // ReadFolder lists a folder without writing to it.
 func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
@@ -175,7 +175,7 @@ func MayResume(fsys files.FS, folder string, want *Kind) error {
 	}
 	if k != nil && k != want {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder contains a %s, expected a %s; "+
-			"set option folder to another folder", folder, k.Title, want.Title))
+			"set option \"folder\" to another folder", folder, k.Title, want.Title))
 	}
 	return nil
 }

@@ -123,7 +123,8 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 	case errors.Is(err, fs.ErrNotExist) && o.Network != "" && o.Dataset != "":
 	case errors.Is(err, fs.ErrNotExist):
 		return run.Scenario(), 0, failure.Usagef("%s not found, but it describes the table %s; "+
-			"set option network and option dataset, and option start and option seed if needed", beside, path)
+			"set option \"network\" and option \"dataset\", and option \"start\" and option \"seed\" if "+
+			"needed", beside, path)
 	default:
 		return run.Scenario(), 0, AsConfigFault(err)
 	}
@@ -133,7 +134,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 	}
 	if run.Choices != 0 && run.Choices != len(s.Actions) {
 		return s, 0, failure.Usagef("%s has %d actions per decision, "+
-			"but option actions lists %d; list an action for each number", beside, run.Choices, len(s.Actions))
+			"but option \"actions\" lists %d; list an action for each number", beside, run.Choices, len(s.Actions))
 	}
 	return o.override(s, run.Seed)
 }
@@ -160,10 +161,10 @@ func actionsOf(texts []string) ([]string, error) {
 	for _, text := range texts {
 		a, err := net2net.ParseAction(strings.TrimSpace(text))
 		if err != nil {
-			return nil, failure.Usagef("option actions: %w", err)
+			return nil, failure.Usagef("option \"actions\": %w", err)
 		}
 		if slices.Contains(actions, a.String()) {
-			return nil, failure.Usagef("option actions: duplicate %s; list each action once", a)
+			return nil, failure.Usagef("option \"actions\": duplicate %s; list each action once", a)
 		}
 		actions = append(actions, a.String())
 	}

@@ -68,7 +68,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {
-		return nil, failure.Usagef("option reach is %q, but %s has no case of this name", of, r.Path)
+		return nil, failure.Usagef("option \"reach\" is %q, but %s has no case of this name", of, r.Path)
 	}
 	curves := map[string]curve{}
 	for _, c := range o.Cases {

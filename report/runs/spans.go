@@ -42,7 +42,7 @@ func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 			s.Group = row.text("group")
 		}
 		if s.To < s.From {
-			row.fault("to_seconds", "is before column from_seconds")
+			row.fault("to_seconds", "is before the value in column \"from_seconds\"")
 		}
 		all = append(all, s)
 	})

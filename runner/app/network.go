@@ -51,7 +51,7 @@ func ParseInput(text string) (model.Shape, error) {
 	}
 	shape, err := model.ParseShape(text)
 	if err != nil {
-		return nil, failure.Usagef("option input: %w", err)
+		return nil, failure.Usagef("option \"input\": %w", err)
 	}
 	return shape, nil
 }
@@ -64,7 +64,7 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("option classes applies only to networks of the zoo; omit it, because "+
+		return nil, failure.Usagef("option \"classes\" applies only to networks of the zoo; omit it, because "+
 			"the network file %s sets the number of classes", path)
 	}
 	var n *model.Network

@@ -28,7 +28,7 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 		run, err := results.Open(e.Files, folder)
 		if err == nil && run.Manifest().ConfigSHA256 != config.Digest(c) {
 			err := fmt.Errorf("resume %s: the configuration has changed since the run started: %s; "+
-				"restore the configuration, or start a new run with option out", folder, config.Changes(e.Files,
+				"restore the configuration, or start a new run with option \"out\"", folder, config.Changes(e.Files,
 				run.Path(results.ResolvedFile), c))
 			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 		}
@@ -55,5 +55,6 @@ func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err
 	}
-	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; continue with option resume", folder, err))
+	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; rerun the command with option "+
+		"\"resume\"", folder, err))
 }

@@ -15,7 +15,7 @@ func MayConvert(fsys files.FS, in, out string, force bool) error {
 	source, err1 := fsys.Stat(in)
 	target, err2 := fsys.Stat(out)
 	if err1 == nil && err2 == nil && os.SameFile(source, target) {
-		return failure.Usagef("%s and %s are the same file: name another output file", in, out)
+		return failure.Usagef("%s and %s are the same file: choose another output file", in, out)
 	}
 	return MayWrite(fsys, out, force)
 }
@@ -29,7 +29,7 @@ func MayReplace(fsys files.FS, path string, force bool) error {
 	case err != nil:
 		return err
 	}
-	return failure.Usagef("%s already exists: name another file, or replace it with option force", path)
+	return failure.Usagef("%s already exists: choose another file, or replace it with option \"force\"", path)
 }
 
 // MayWrite returns the errors of MayReplace, and an error if the folder of the path is missing.

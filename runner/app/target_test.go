@@ -24,10 +24,10 @@ func TestMayWriteFile(t *testing.T) {
 		code  failure.Code
 	}{
 		"a new file":           {filepath.Join(folder, "new"), false, "", failure.Done},
-		"a file that is there": {there, false, "option force", failure.Usage},
+		"a file that is there": {there, false, `option "force"`, failure.Usage},
 		"to be replaced":       {there, true, "", failure.Done},
 		"a folder":             {folder, true, "is a folder; expected a file", failure.Usage},
-		"in a missing folder": {filepath.Join(folder, "none", "new"), true, "create it, or name another",
+		"in a missing folder": {filepath.Join(folder, "none", "new"), true, "create it, or choose another",
 			failure.Failed},
 	} {
 		err := MayWriteFile(files.OS{}, c.path, c.force)

@@ -35,7 +35,7 @@ func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 // DeviceMemory returns the used and the total memory of a CUDA device in bytes, as NVML counts it over all processes.
 func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	if env.Telemetry == nil {
-		return 0, 0, fmt.Errorf("read the memory of %s: measurements are off; unset %s", device, EnergyVariable)
+		return 0, 0, fmt.Errorf("read the memory of %s: measurements are disabled; unset %s", device, EnergyVariable)
 	}
 	source, err := env.Telemetry(true)
 	if err != nil {

@@ -50,5 +50,5 @@ func TestDeviceMemory(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(400<<20), used)
 	_, _, err = app.DeviceMemory(&app.Env{}, "cuda:0")
-	require.ErrorContains(t, err, "measurements are off")
+	require.ErrorContains(t, err, "measurements are disabled")
 }

@@ -57,15 +57,17 @@ func (o *Options) EnsureDefaults() {
 // Validate returns every invalid option. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Out == "", "option out is missing; expected a folder for applications")
-	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be between 1 and %d", o.Devices,
+	faults.When(o.Out == "", "option \"out\" is missing; expected a folder for applications")
+	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option \"devices\" is %d; must be between 1 "+
+		"and %d", o.Devices,
 		mostDevices)
-	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be between 1 and %d", o.Nodes, mostNodes)
-	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v seconds; must be between 0 and 3600",
+	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option \"nodes\" is %d; must be between 1 "+
+		"and %d", o.Nodes, mostNodes)
+	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option \"between\" is %v seconds; must be between 0 and 3600",
 		o.Between)
-	faults.When(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
+	faults.When(o.DeviceMost < 0, "option \"device-most\" is %d; must be at least 0", o.DeviceMost)
 	faults.Unless(o.Accuracy >= 0 && o.Accuracy < 1,
-		"option accuracy is %v; must be at least 0 and below 1", o.Accuracy)
+		"option \"accuracy\" is %v; must be at least 0 and below 1", o.Accuracy)
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
@@ -145,7 +147,7 @@ func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	}
 	if c := a.profile.Costs; c.ExchangeSeconds == 0 && c.CommunicationShare == 0 && o.Between == 0 {
 		env.Log.Warn(
-			"the profile has no communication costs, so step times fall with 1/devices, which is unrealistic; "+
+			"the profile has no communication costs, so step times scale unrealistically as 1/devices; "+
 				"set costs.exchange_seconds in a profile file", zap.String("profile", a.profile.Name))
 	}
 	return a.report(recording), nil
@@ -331,7 +333,7 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 	}
 	if best < a.Accuracy {
 		return 0, failure.Usagef("the runs with batch %d reach a validation accuracy of at most %.4g, "+
-			"but option accuracy is %.4g; train longer, or lower the option", least.Batch, best, a.Accuracy)
+			"but option \"accuracy\" is %.4g; train longer, or lower the option", least.Batch, best, a.Accuracy)
 	}
 	if at+1 > epochs {
 		return 0, failure.Usagef(

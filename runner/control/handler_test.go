@@ -64,7 +64,7 @@ func TestListenAnswersLater(t *testing.T) {
 	}
 	status, body = ask(time.Minute)
 	require.Equal(t, http.StatusTooManyRequests, status)
-	require.Contains(t, body, "64 changes are already waiting")
+	require.Contains(t, body, "64 changes are already pending")
 	live.End(trainer.ErrStopped)
 	status, _ = ask(time.Minute)
 	require.Equal(t, http.StatusServiceUnavailable, status)

@@ -63,7 +63,8 @@ type Server struct {
 func Open(env *app.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
-			return nil, failure.Usagef("option listen-anywhere and option token-file require option listen; " +
+			return nil, failure.Usagef("option \"listen-anywhere\" and option \"token-file\" require option " +
+				"\"listen\"; " +
 				"set an address")
 		}
 		return nil, nil

@@ -86,8 +86,8 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no "+
-			"shapes: too few jobs ended before each week; add earlier traces with option history"))
+		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no shapes: "+
+			"too few jobs ended before each week; add earlier traces with option \"history\""))
 	}
 	return report, err
 }

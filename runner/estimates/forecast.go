@@ -71,7 +71,7 @@ func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastRe
 		return nil, err
 	}
 	if t.Models == 0 && o.Models+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the forecast is written, but there are no models: "+
+		err = failure.With(failure.Partial, errors.New("the forecast was written, but no models: "+
 			"the submissions cover less than a week, or are all equal; use a longer trace"))
 	}
 	return report, err
@@ -112,8 +112,8 @@ func (o *ForecastOptions) readTicks(env *app.Env) ([]estimate.Tick, error) {
 
 func (o *ForecastOptions) readTable(env *app.Env) ([]estimate.Tick, error) {
 	if o.Window != nil || !o.Start.IsZero() || o.Format != "" {
-		return nil, failure.Usagef("option window, option start and option format apply to a trace; " +
-			"omit them with option ticks")
+		return nil, failure.Usagef("option \"window\", option \"start\" and option \"format\" apply to a trace; " +
+			"omit them with option \"ticks\"")
 	}
 	f, err := env.Files.Open(o.Ticks)
 	if err != nil {

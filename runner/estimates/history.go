@@ -56,7 +56,7 @@ func (o *DurationOptions) walks(job *durationJob) error {
 	case WalkNever:
 		job.o.First = job.jobs[len(job.jobs)-1].Submit + 1
 	default:
-		return failure.Usagef("option walk is %q; expected week, none or never", o.Walk)
+		return failure.Usagef("option \"walk\" is %q; expected week, none or never", o.Walk)
 	}
 	return nil
 }

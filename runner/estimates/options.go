@@ -68,13 +68,13 @@ func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*d
 		return nil, traces.Coded(err)
 	}
 	if len(all.Jobs) == 0 {
-		return nil, fmt.Errorf("%s has no jobs to learn from; check the file and option window", path)
+		return nil, fmt.Errorf("%s has no jobs to learn from; check the file and the value of option \"window\"", path)
 	}
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
 			return nil, failure.Usagef("%s has no dates, but hours and weekdays need dates; "+
-				"set the date of second zero with option start, such as 2020-04-01", path)
+				"set the date of second zero with option \"start\", such as 2020-04-01", path)
 		}
 		d.Start = o.Start
 	}
@@ -86,7 +86,7 @@ func (o *Options) unneededStart(needed bool) error {
 	if o.Start.IsZero() || needed {
 		return nil
 	}
-	return failure.Usagef("option start %s: %s already has dates; omit the option",
+	return failure.Usagef("option \"start\" %s: %s already has dates; omit the option",
 		o.Start.Format(time.DateOnly), o.Trace)
 }
 

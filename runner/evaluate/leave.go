@@ -55,7 +55,7 @@ func (e *Evaluation) prepareLeaving() error {
 	}
 	if len(held) == 0 {
 		return failure.Usagef(
-			"option leave-out is held-out, but %s has no held-out tables; name them in tables.held_out",
+			"option \"leave-out\" is held-out, but %s has no held-out tables; name them in tables.held_out",
 			leave.File)
 	}
 	e.study.By = evaluation.ByHeld(held)

@@ -70,18 +70,18 @@ var defaults = map[string]func() learning.Options{"": learning.NewTransferOption
 func (o Options) Validate(fsys files.FS) error {
 	switch {
 	case o.Leave.By == heldOut && o.Leave.File == "":
-		return failure.Usagef("option leave-out is held-out, but option learn is missing; " +
+		return failure.Usagef("option \"leave-out\" is held-out, but option \"learn\" is missing; " +
 			"name a file with tables.held_out")
 	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
-		return failure.Usagef("option policy is missing; expected a policy file or a run folder")
+		return failure.Usagef("option \"policy\" is missing; expected a policy file or a run folder")
 	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
-		return failure.Usagef("option table is missing; expected a table folder")
+		return failure.Usagef("option \"table\" is missing; expected a table folder")
 	}
 	if twice := repeated(fsys, o.Policies); twice != "" {
-		return failure.Usagef("option policy: %s is given twice; name each policy once", twice)
+		return failure.Usagef("option \"policy\": %s is given twice; name each policy once", twice)
 	}
 	if twice := repeated(fsys, o.Tables); twice != "" {
-		return failure.Usagef("option table: %s is given twice; name each table once", twice)
+		return failure.Usagef("option \"table\": %s is given twice; name each table once", twice)
 	}
 	return failure.With(failure.Usage, errors.Join(o.reading().Validate(), o.Leave.validate()))
 }
@@ -92,20 +92,20 @@ func (o LeaveOut) validate() error {
 	}
 	var faults validate.Faults
 	faults.When(groupings[o.By] == nil && o.By != heldOut,
-		"option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By)
+		"option \"leave-out\" is %q; expected scenario, network, dataset, budget or held-out", o.By)
 	if o.Against != "" && !slices.Contains(evaluation.BaselineNames, o.Against) {
-		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against,
+		faults = append(faults, fmt.Errorf("option \"against\" is %q; expected one of: %s", o.Against,
 			strings.Join(evaluation.BaselineNames, "; ")))
 	}
 	faults.When(len(o.Try) > 0 && o.File == "",
-		"option try changes keys of a learning file; name the file with option learn")
+		"option \"try\" changes keys of a learning file; set option \"learn\" to the file")
 	for _, try := range o.Try {
 		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."),
-			"option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
+			"option \"try\" is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
 	}
-	faults.When(defaults[o.For] == nil, "option for is %q; expected new or known", o.For)
-	faults.When(o.Seeds < 0, "option seeds is %d; must be at least 1", o.Seeds)
-	faults.When(o.Steps < 0, "option steps is %d; must not be negative", o.Steps)
+	faults.When(defaults[o.For] == nil, "option \"for\" is %q; expected new or known", o.For)
+	faults.When(o.Seeds < 0, "option \"seeds\" is %d; must be at least 1", o.Seeds)
+	faults.When(o.Steps < 0, "option \"steps\" is %d; must not be negative", o.Steps)
 	return errors.Join(faults...)
 }
 

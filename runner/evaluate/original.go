@@ -39,8 +39,9 @@ func (r *OriginalReport) Write(w io.Writer) error {
 // Original evaluates a policy like the original system.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
-		return nil, failure.Usagef("option compat requires a policy of the original system, but %s is a structural "+
-			"policy; omit option compat and option vocab", o.Policy)
+		return nil, failure.Usagef("option \"compat\" requires a policy of the original system, but %s is a "+
+			"structural "+
+			"policy; omit option \"compat\" and option \"vocab\"", o.Policy)
 	}
 	if o.Vocab == "" {
 		return nil, needsVocab(o.Policy)
@@ -79,9 +80,9 @@ func (o OriginalOptions) read(env *app.Env) (*bilstm.Policy, *published.Run, err
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, failure.Usagef("option as-published requires the folder of the policy, because the "+
+		return nil, nil, failure.Usagef("option \"as-published\" requires the folder of the policy, because the "+
 			"folder's file %s "+
-			"names the initial policy; set option policy to the folder", published.ConfigFile)
+			"names the initial policy; set option \"policy\" to the folder", published.ConfigFile)
 	}
 	if run.Source == "" {
 		return p, run, nil

@@ -45,7 +45,7 @@ func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, err
 	}
 	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
 	if !original && (o.Vocab != "" || o.Prefix != "") {
-		return nil, failure.Usagef("option vocab and option prefix apply to policies of the original system, "+
+		return nil, failure.Usagef("option \"vocab\" and option \"prefix\" apply to policies of the original system, "+
 			"but %s is a structural policy, which reads any network; omit them", all[0].Path)
 	}
 	return all, nil
@@ -86,7 +86,8 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 }
 
 func needsVocab(policy string) error {
-	return failure.Usagef("option vocab is missing; name the vocabulary that the policy %s was trained with", policy)
+	return failure.Usagef("option \"vocab\" is missing; name the vocabulary that the policy %s was "+
+		"trained with", policy)
 }
 
 // kindOf distinguishes structural policies from the original's by the content of the folder or the header of the file.
@@ -222,7 +223,7 @@ func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.C
 	for k, e := range candidates {
 		taken := slices.Concat(candidates[:k], baselines)
 		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
-			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; "+
+			err = errors.Join(err, failure.Usagef("option \"policy\": two candidates are named %q; "+
 				"give another path for one of them", e.Name))
 		}
 	}

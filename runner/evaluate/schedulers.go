@@ -83,20 +83,20 @@ func candidates(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticwor
 	for _, path := range paths {
 		s, err := elasticworld.ReadScheduler(env.Files, path)
 		if err != nil {
-			return nil, failure.With(failure.Damaged, fmt.Errorf("option policy: %w", err))
+			return nil, failure.With(failure.Damaged, fmt.Errorf("option \"policy\": %w", err))
 		}
 		all = append(all, s)
 	}
 	var names []string
 	for _, s := range all {
 		if slices.Contains(names, s.Kind.Name) {
-			return nil, failure.Usagef("option policy: two schedulers have the name %s; "+
+			return nil, failure.Usagef("option \"policy\": two schedulers have the name %s; "+
 				"rename the folder or the file of one of them", s.Kind.Name)
 		}
 		names = append(names, s.Kind.Name)
 	}
 	if o.Against != "" && !slices.Contains(names, o.Against) {
-		return nil, failure.Usagef("option against is %s; expected one of %s", o.Against, strings.Join(names, ", "))
+		return nil, failure.Usagef("option \"against\" is %s; expected one of %s", o.Against, strings.Join(names, ", "))
 	}
 	return all, nil
 }

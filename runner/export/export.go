@@ -113,7 +113,7 @@ func Run(env *app.Env, target string, o Options) (*Report, error) {
 func read(fsys files.FS, target string, o Options, weighty bool) (s source, err error) {
 	path := o.Weights
 	if !slices.Contains([]trainer.Which{"", trainer.AtEnd, trainer.AtBest}, o.At) {
-		return s, failure.Usagef("option at is %q; must be %s or %s", o.At, trainer.AtEnd, trainer.AtBest)
+		return s, failure.Usagef("option \"at\" is %q; must be %s or %s", o.At, trainer.AtEnd, trainer.AtBest)
 	}
 	if app.IsFolder(fsys, target) {
 		s.network, s.weights, err = app.Trained(fsys, target, o.At)

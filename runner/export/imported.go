@@ -24,7 +24,7 @@ func forwardImported(ctx context.Context, env *app.Env, target string, o Forward
 		return nil, err
 	}
 	if o.Weights == "" {
-		return nil, failure.Usagef("%s contains no weights: name its weights file with option weights", target)
+		return nil, failure.Usagef("%s contains no weights: name its weights file with option \"weights\"", target)
 	}
 	set, err := app.ReadWeights(env.Files, o.Weights)
 	if err != nil {

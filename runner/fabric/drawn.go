@@ -29,7 +29,7 @@ const (
 func formatOf(path string) (figure.Format, error) {
 	format := figure.Format(strings.TrimPrefix(filepath.Ext(path), "."))
 	if !slices.Contains(figure.Formats(), format) {
-		return "", fmt.Errorf("option figure is %q; expected a file name that ends in .svg, .png or .pdf", path)
+		return "", fmt.Errorf("option \"figure\" is %q; expected a file name that ends in .svg, .png or .pdf", path)
 	}
 	return format, nil
 }

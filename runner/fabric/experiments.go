@@ -37,7 +37,8 @@ type ExperimentOptions struct {
 func (o *ExperimentOptions) validate() error {
 	o.Episodes = cmp.Or(o.Episodes, 3)
 	if o.Episodes < 1 || o.Episodes > 1000 {
-		return failure.With(failure.Usage, fmt.Errorf("option episodes is %d; must be between 1 and 1000", o.Episodes))
+		return failure.With(failure.Usage, fmt.Errorf("option \"episodes\" is %d; must be between 1 "+
+			"and 1000", o.Episodes))
 	}
 	if len(o.Limits) == 0 {
 		o.Limits = ramp.Limits
@@ -45,7 +46,7 @@ func (o *ExperimentOptions) validate() error {
 	for k, name := range o.Limits {
 		if !slices.Contains(ramp.Limits, name) || slices.Contains(o.Limits[:k], name) {
 			return failure.With(failure.Usage, fmt.Errorf(
-				"option limits is %q; expected a list of %s without duplicates", name,
+				"option \"limits\" is %q; expected a list of %s without duplicates", name,
 				strings.Join(ramp.Limits, ", ")))
 		}
 	}

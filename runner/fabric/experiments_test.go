@@ -55,7 +55,7 @@ func TestPoliciesOfTheStudy(t *testing.T) {
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(out, "study.csv"))
 	_, err = fabric.Experiment(context.Background(), env, o)
-	require.ErrorContains(t, err, "ape-x-A-1.safetensors already exists; continue with option resume")
+	require.ErrorContains(t, err, `ape-x-A-1.safetensors already exists; rerun the command with option "resume"`)
 
 	require.NoError(t, os.Remove(filepath.Join(out, "ape-x-A-2.safetensors")))
 	o.Learn.Resume = true
@@ -65,7 +65,7 @@ func TestPoliciesOfTheStudy(t *testing.T) {
 	require.Equal(t, "ape-x", first.Rows[len(first.Rows)-1].Agent)
 	o.Learn.Updates = 3
 	_, err = fabric.Experiment(context.Background(), env, o)
-	require.ErrorContains(t, err, "learned from 2 updates, but option updates is 3")
+	require.ErrorContains(t, err, `learned from 2 updates, but option "updates" is 3`)
 	require.NoError(t, os.WriteFile(filepath.Join(out, "ape-x-A-1.safetensors"), []byte("damaged"), 0o644))
 	_, err = fabric.Experiment(context.Background(), env, o)
 	require.Error(t, err)
@@ -74,5 +74,5 @@ func TestPoliciesOfTheStudy(t *testing.T) {
 	o.Out = filepath.Join(t.TempDir(), "other")
 	_, err = fabric.Experiment(stopped, env, o)
 	require.Equal(t, failure.Requeue, failure.CodeOf(stopped, err))
-	require.ErrorContains(t, err, "continue with option resume")
+	require.ErrorContains(t, err, `rerun the command with option "resume"`)
 }

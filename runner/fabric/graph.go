@@ -70,7 +70,7 @@ func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*Grap
 	write := map[string]func(io.Writer) error{".txt": p.WritePipeDream,
 		".json": p.WriteJSON}[strings.ToLower(filepath.Ext(out))]
 	if write == nil {
-		return nil, failure.Usagef("option out is %q; expected a file name that ends in .txt (PipeDream profile) "+
+		return nil, failure.Usagef("option \"out\" is %q; expected a file name that ends in .txt (PipeDream profile) "+
 			"or .json (graph)", out)
 	}
 	r.File = out

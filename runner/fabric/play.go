@@ -68,7 +68,7 @@ func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error)
 func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
 	if path == "" {
 		return nil, failure.With(failure.Usage, errors.New(
-			"option episode is missing; expected an episode file"))
+			"option \"episode\" is missing; expected an episode file"))
 	}
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
 
 func readGraphs(fsys files.FS, folder string, names []string) (profiles []*graph.Profile, err error) {
 	if folder == "" {
-		return nil, failure.With(failure.Usage, errors.New("option graphs is missing; expected a folder of graphs"))
+		return nil, failure.With(failure.Usage, errors.New("option \"graphs\" is missing; expected a folder of graphs"))
 	}
 	for _, name := range names {
 		path := filepath.Join(folder, name)

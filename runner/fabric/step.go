@@ -107,7 +107,7 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 	}
 	if last == nil {
 		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: no degree fits: %s; choose a lower "+
-			"degree, or a larger network with option shape", p.Model, reasons(r.Degrees)))
+			"degree, or set option \"shape\" to a larger network", p.Model, reasons(r.Degrees)))
 	}
 	names := namesOf(p, s, last)
 	r.critical(last, names)
@@ -153,7 +153,7 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 		}
 	}
 	if o.Critical != 0 && len(o.Degrees) > 0 && !slices.Contains(o.Degrees, o.Critical) {
-		return nil, fmt.Errorf("option critical is %d; expected one of the degrees %v", o.Critical, o.Degrees)
+		return nil, fmt.Errorf("option \"critical\" is %d; expected one of the degrees %v", o.Critical, o.Degrees)
 	}
 	s.Prepare()
 	return s, s.Validate()

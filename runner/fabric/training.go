@@ -38,13 +38,13 @@ func (o *TrainingOptions) validate(out string) error {
 	var fault error
 	switch {
 	case !slices.Contains(ramp.Methods, o.Method):
-		fault = fmt.Errorf("option learn is %q; expected %s", o.Method, strings.Join(ramp.Methods, " or "))
+		fault = fmt.Errorf("option \"learn\" is %q; expected %s", o.Method, strings.Join(ramp.Methods, " or "))
 	case o.Seeds < 1 || o.Seeds > 1000:
-		fault = fmt.Errorf("option seeds is %d; must be between 1 and 1000", o.Seeds)
+		fault = fmt.Errorf("option \"seeds\" is %d; must be between 1 and 1000", o.Seeds)
 	case o.Updates < 1 || o.Updates > 1_000_000:
-		fault = fmt.Errorf("option updates is %d; must be between 1 and 1000000", o.Updates)
+		fault = fmt.Errorf("option \"updates\" is %d; must be between 1 and 1000000", o.Updates)
 	case out == "":
-		fault = errors.New("option learn requires a folder for the policies; name it with option out")
+		fault = errors.New("option \"learn\" requires a folder for the policies; set option \"out\" to it")
 	}
 	return failure.With(failure.Usage, fault)
 }
@@ -95,7 +95,8 @@ func (t *training) vacant(limits []string) error {
 			path := t.path(name, seed) + ".safetensors"
 			if _, err := t.env.Files.Stat(path); err == nil {
 				return failure.With(failure.Usage,
-					fmt.Errorf("%s already exists; continue with option resume, or choose another folder", path))
+					fmt.Errorf("%s already exists; rerun the command with option \"resume\", or choose another "+
+						"folder", path))
 			}
 		}
 	}
@@ -131,8 +132,8 @@ func (t *training) read(path string, env *ramp.Env) (*learn.GraphNet, error) {
 		return nil, err
 	}
 	if had := set.Metadata["updates"]; had != strconv.Itoa(t.Updates) {
-		return nil, failure.With(failure.Usage, fmt.Errorf("%s learned from %s updates, but option updates is %d; "+
-			"set option updates to %s, or choose another folder", path, had, t.Updates, had))
+		return nil, failure.With(failure.Usage, fmt.Errorf("%s learned from %s updates, but option \"updates\" is %d; "+
+			"set option \"updates\" to %s, or choose another folder", path, had, t.Updates, had))
 	}
 	net, err := env.NewPolicy()
 	if err == nil {

@@ -48,7 +48,8 @@ type Report struct {
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {
 		return nil, failure.Usagef(
-			"option out must be the name of the output files without extension: net for net.toml and net.safetensors")
+			"option \"out\" must be the name of the output files without extension: net for net.toml and " +
+				"net.safetensors")
 	}
 	stem := strings.TrimSuffix(o.Out, ".toml")
 	r := &Report{Files: []string{stem + ".toml", stem + ".safetensors"}, Notes: []string{}, Unmapped: []graph.Miss{}}

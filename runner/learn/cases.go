@@ -113,7 +113,7 @@ func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the cases have changed since the run "+
 			"started: %s; "+
-			"restore the cases, or start a new run with option folder", c.o.Folder, c.difference()))
+			"restore the cases, or start a new run with option \"folder\"", c.o.Folder, c.difference()))
 	}
 	c.record.Open(c.stored)
 	o := &runs.ElasticCasesOutcome{}

@@ -48,7 +48,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	kind := d.Kind()
 	if o.Cases != "" {
 		if kind.Name != jobfile.KindName {
-			return nil, failure.Usagef("option cases applies only to files that train schedulers (section workloads); "+
+			return nil, failure.Usagef("option \"cases\" applies only to files that train schedulers (section "+
+				"workloads); "+
 				"%s is a file of another kind; omit the option", path)
 		}
 		r, err := runCases(ctx, env, d, path, o)
@@ -108,7 +109,8 @@ func (r *run) open(kind *runs.Kind, given, resolved string, m results.Manifest) 
 func (r *run) end(err error) error {
 	r.close(err)
 	if errors.Is(err, learning.ErrStopped) {
-		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; continue with option resume", err, r.o.Folder))
+		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; rerun the command with option "+
+			"\"resume\"", err, r.o.Folder))
 	}
 	return err
 }

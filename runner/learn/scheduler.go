@@ -120,11 +120,12 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	if s.stored.Manifest().ConfigSHA256 != config.Digest(s.file()) {
 		what := config.Changes(s.env.Files, s.stored.Path(runs.ResolvedFile), s.file())
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration has changed since "+
-			"the run started: %s; restore the configuration, or start a new run with option folder", s.o.Folder, what))
+			"the run started: %s; restore the configuration, or start a new run with option "+
+			"\"folder\"", s.o.Folder, what))
 	}
 	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {
 		return nil, failure.Usagef("resume %s: the folder contains a comparison of schedulers; "+
-			"name another folder with option folder", s.o.Folder)
+			"choose another folder with option \"folder\"", s.o.Folder)
 	}
 	s.record.Open(s.stored)
 	if err := s.env.Files.MkdirAll(s.stored.Path(clusterstudy.LearnedFolder)); err != nil {

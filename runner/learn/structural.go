@@ -122,7 +122,7 @@ func (st *structural) checkSame() error {
 	}
 	what := config.Changes(st.env.Files, st.stored.Path(runs.ResolvedFile), st.TreeLearning)
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration has changed since "+
-		"the run started: %s; restore the configuration, or start a new run with option folder", st.o.Folder, what))
+		"the run started: %s; restore the configuration, or start a new run with option \"folder\"", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows the progress.

@@ -62,7 +62,7 @@ func joined(a, b string) string {
 // gpus selects all GPUs, or the GPUs in executor.uuids.
 func (d *devices) gpus(env *app.Env, c *world.File) error {
 	if env.Telemetry == nil {
-		return errors.New("device measurements are off; unset " + app.EnergyVariable)
+		return errors.New("device measurements are disabled; unset " + app.EnergyVariable)
 	}
 	source, err := env.Telemetry(true)
 	if err != nil {

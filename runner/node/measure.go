@@ -123,7 +123,7 @@ func (p *profiler) measure(ctx context.Context, number int, sides []int,
 	case c.failure != "":
 		return fmt.Sprintf("%s; its log is in %s/logs", c.failure, filepath.Base(folder)), run.Close()
 	case !c.enough && !c.all(row):
-		return fmt.Sprintf("no complete run within %g s; increase option most-seconds", p.o.Most), run.Close()
+		return fmt.Sprintf("no complete run within %g s; increase option \"most-seconds\"", p.o.Most), run.Close()
 	}
 	c.all(row)
 	return "", run.Discard()

@@ -48,11 +48,11 @@ const (
 func (o *ProfileOptions) Validate() error {
 	switch {
 	case o.Repeats < 1 || o.Repeats > mostRepeats:
-		return failure.Usagef("option repeats is %d; must be between 1 and %d", o.Repeats, mostRepeats)
+		return failure.Usagef("option \"repeats\" is %d; must be between 1 and %d", o.Repeats, mostRepeats)
 	case o.Pairs != "all" && o.Pairs != "none":
-		return failure.Usagef("option pairs is %q; expected all or none", o.Pairs)
+		return failure.Usagef("option \"pairs\" is %q; expected all or none", o.Pairs)
 	case !(o.Seconds > 0 && o.Seconds <= o.Most && o.Most <= mostSeconds):
-		return failure.Usagef("option seconds is %g and option most-seconds is %g; both must be positive, "+
+		return failure.Usagef("option \"seconds\" is %g and option \"most-seconds\" is %g; both must be positive, "+
 			"with seconds <= most-seconds <= %g", o.Seconds, o.Most, mostSeconds)
 	}
 	return nil

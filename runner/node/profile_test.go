@@ -143,7 +143,7 @@ func TestProfileEndsTasks(t *testing.T) {
 	outcome, err := node.Profile(t.Context(), machine(nil, nil), c, path, o)
 	require.NoError(t, err)
 	require.Empty(t, outcome.Tasks)
-	require.Equal(t, "no complete run within 0.2 s; increase option most-seconds", outcome.Left[0].Reason)
+	require.Equal(t, `no complete run within 0.2 s; increase option "most-seconds"`, outcome.Left[0].Reason)
 }
 
 func TestProfileRefusesOptions(t *testing.T) {

@@ -52,7 +52,7 @@ type watch struct {
 func openWatch(env *app.Env, o WatchOptions) (*watch, error) {
 	if o.Address == "" {
 		if o.Anywhere {
-			return nil, failure.Usagef("option listen-anywhere requires option listen; set an address")
+			return nil, failure.Usagef("option \"listen-anywhere\" requires option \"listen\"; set an address")
 		}
 		return nil, nil
 	}

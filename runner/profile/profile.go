@@ -93,13 +93,13 @@ func (o Options) validateSizes() error {
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
-		return errors.Join(append(faults, fmt.Errorf("option input: %w", err))...)
+		return errors.Join(append(faults, fmt.Errorf("option \"input\": %w", err))...)
 	}
 	values := float64(slices.Max(append([]int{1}, o.Batches...)))
 	for _, n := range input {
 		values *= float64(n)
 	}
-	faults.When(values > mostValues, "option input %s: a batch has %.0f values; the maximum is %d", o.Input, values,
+	faults.When(values > mostValues, "option \"input\" %s: a batch has %.0f values; the maximum is %d", o.Input, values,
 		mostValues)
 	return errors.Join(faults...)
 }
@@ -110,7 +110,7 @@ const ways = 3
 // subjects returns the networks to measure. Options of steps that are not set come from the named jobs.
 func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]clock.Subject, error) {
 	if o.Only && len(names) == 0 {
-		return nil, failure.Usagef("option only requires a network; name a network of 'graft model list', " +
+		return nil, failure.Usagef("option \"only\" requires a network; name a network of 'graft model list', " +
 			"a network file, or the file of a job")
 	}
 	input, err := model.ParseShape(o.Input)
@@ -132,7 +132,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	others, err := clock.Subjects(input, o.Classes)
 	if err != nil {
 		return nil, failure.With(failure.Usage,
-			fmt.Errorf("create the networks that are measured by default: %w; omit them with option only", err))
+			fmt.Errorf("create the networks that are measured by default: %w; omit them with option \"only\"", err))
 	}
 	return append(all, others...), nil
 }
@@ -210,7 +210,7 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
 		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
-		return nil, failure.Usagef("option optimizer: %w", err)
+		return nil, failure.Usagef("option \"optimizer\": %w", err)
 	}
 	m.EnsureDefaults()
 	if err := m.Validate(); err != nil {

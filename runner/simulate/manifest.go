@@ -55,7 +55,7 @@ func (o ManifestOptions) open(env *app.Env, path string) (*workspace, error) {
 	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.Folder != "" || o.Force {
 			return nil, failure.Usagef("%s is already a run folder; "+
-				"option folder and option force apply to a scenario's file", path)
+				"option \"folder\" and option \"force\" apply to a scenario's file", path)
 		}
 		file, folder = filepath.Join(path, runs.ResolvedFile), path
 		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {

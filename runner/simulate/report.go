@@ -72,7 +72,7 @@ func (r *Report) err() error {
 		return nil
 	}
 	err := &MissingSequences{fmt.Sprintf("%d of %s failed, such as %s: %s; see %s/%s, "+
-		"and retry the failed runs with option retry", r.State.Failed, words.Plural(r.State.Sequences, "run"),
+		"and retry the failed runs with option \"retry\"", r.State.Failed, words.Plural(r.State.Sequences, "run"),
 		grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder,
 		runs.FailuresFolder)}
 	if r.State.Ended == 0 {

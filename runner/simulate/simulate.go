@@ -124,7 +124,7 @@ func (s *workspace) checkSame() error {
 	}
 	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
 	return fmt.Errorf("%s contains another simulation: %s; restore its configuration, "+
-		"name another folder with option folder, or move it aside with option force", s.folder, what)
+		"choose another folder with option \"folder\", or move it aside with option \"force\"", s.folder, what)
 }
 
 // makePlan computes the plan. It loads the images on the CPU only for their digest.

@@ -41,19 +41,20 @@ type Options struct {
 func (o *Options) validate() error {
 	switch {
 	case o.Model == "":
-		return failure.Usagef("option model is missing; 'graft model list' lists the networks of the zoo")
+		return failure.Usagef("option \"model\" is missing; 'graft model list' lists the networks of the zoo")
 	case len(o.Actions) == 0 && o.Replay == "":
-		return failure.Usagef("option action is missing; expected an action such as deepen:0")
+		return failure.Usagef("option \"action\" is missing; expected an action such as deepen:0")
 	case o.Keep >= 0 && o.Replay == "":
-		return failure.Usagef("option shrink reverts changes of a record; name the record with option replay")
+		return failure.Usagef("option \"shrink\" reverts changes of a record; name the record with option \"replay\"")
 	case o.Keep < -1 || o.Rows < 2 || o.Noise < 0 || o.Tolerance < 0:
-		return failure.Usagef("option shrink is %d, option rows is %d, option noise is %g, option tolerance is %g; "+
+		return failure.Usagef("option \"shrink\" is %d, option \"rows\" is %d, option \"noise\" is %g, option "+
+			"\"tolerance\" is %g; "+
 			"the minimum is -1 for shrink, 2 for rows, and 0 for noise and tolerance", o.Keep, o.Rows, o.Noise,
 			o.Tolerance)
 	case !slices.Contains(net2net.Forms(), o.Form):
-		return failure.Usagef("option form is %q; expected one of %v", o.Form, net2net.Forms()[1:])
+		return failure.Usagef("option \"form\" is %q; expected one of %v", o.Form, net2net.Forms()[1:])
 	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:
-		return failure.Usagef("option compat is %q; expected original or original-without-norm", o.Compat)
+		return failure.Usagef("option \"compat\" is %q; expected original or original-without-norm", o.Compat)
 	}
 	if o.Out != "" {
 		if _, err := weights.FormatOf(o.Out); err != nil {

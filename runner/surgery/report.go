@@ -51,8 +51,8 @@ func (r *Report) failures() error {
 			hint := ""
 			if row.ByL2 {
 				hint =
-					"; \"residual\" for option form keeps the function on every batch, and a larger " +
-						"option rows makes batches more similar"
+					"; \"residual\" for option \"form\" keeps the function on every batch, and a larger " +
+						"option \"rows\" makes batches more similar"
 			}
 			faults = append(faults, fmt.Errorf(
 				"the network's function changed in %s mode on %s by %s, more than the tolerance of %s; "+

@@ -38,7 +38,8 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 	f := o.Failed[0]
 	err := fmt.Errorf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s; retry "+
 		"with "+
-		"option resume", len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
+		"option \"resume\"", len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why,
+		s.folder)
 	if len(o.Cases) == 0 {
 		return errors.New(err.Error())
 	}

@@ -105,7 +105,8 @@ const grace = 10 * time.Second
 // stopped returns the error of an interrupted sweep.
 func (s *sweep) stopped(err error) error {
 	return failure.With(failure.Requeue,
-		errors.Join(fmt.Errorf("stopped; completed work is kept in %s; continue with option resume", s.folder), err))
+		errors.Join(fmt.Errorf("stopped; completed work is kept in %s; rerun the command with option "+
+			"\"resume\"", s.folder), err))
 }
 
 // cancel ends local workers, which save their trials; others continue.

@@ -18,7 +18,7 @@ const AsGiven = "as given"
 // casesOf lists the cases in the options: the product of the file's cases and the sweeps.
 func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	if o.Seeds < 0 {
-		return nil, failure.Usagef("option seeds is %d; must be at least 1", o.Seeds)
+		return nil, failure.Usagef("option \"seeds\" is %d; must be at least 1", o.Seeds)
 	}
 	grid, err := config.GridCases(o.Sweep)
 	if err != nil {
@@ -38,7 +38,7 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 		return named, nil
 	}
 	if len(named)*len(grid) > mostTrials {
-		return nil, failure.Usagef("%d cases and %d combinations of option sweep give too many trials; "+
+		return nil, failure.Usagef("%d cases and %d combinations of option \"sweep\" give too many trials; "+
 			"the maximum is %d trials", len(named), len(grid), mostTrials)
 	}
 	var cases []config.Case
@@ -78,7 +78,7 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 	}
 	for _, set := range c.Set {
 		if key, _, _ := strings.Cut(set, "="); strings.TrimSpace(key) == "run.seed" {
-			return nil, failure.Usagef("run.seed is set for each trial; use option seeds instead")
+			return nil, failure.Usagef("run.seed is set for each trial; use option \"seeds\" instead")
 		}
 	}
 	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder

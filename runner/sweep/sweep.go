@@ -190,7 +190,8 @@ func (s *sweep) checkSame(run *results.Run) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: "+
-			"the folder was created with another configuration; name another folder with option folder", s.folder))
+			"the folder was created with another configuration; choose another folder with option "+
+			"\"folder\"", s.folder))
 	}
 	if err != nil {
 		return err
@@ -205,7 +206,7 @@ func (s *sweep) checkSame(run *results.Run) error {
 	}
 	return failure.With(failure.Configuration, fmt.Errorf(
 		"resume %s: the folder contains another sweep: %s; restore its "+
-			"configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
+			"configuration and options, or choose another folder with option \"folder\"", s.folder, s.difference(was)))
 }
 
 // difference describes the differences from the plan in the folder.

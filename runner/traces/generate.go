@@ -70,7 +70,7 @@ func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 		return err
 	}
 	if o.VCFile == out {
-		return failure.Usagef("OUT and option vc-file-out are the same file; name two different files")
+		return failure.Usagef("OUT and option \"vc-file-out\" are the same file; name two different files")
 	}
 	if o.Data != "" { // a folder to create
 		if err := app.MayReplace(fsys, o.Data, o.Force); err != nil {

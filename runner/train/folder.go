@@ -78,7 +78,7 @@ func (j *job) same() error {
 		}
 	}
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job has changed since the run started: %w; "+
-		"restore the configuration, or start a new run with option folder", j.folder, why))
+		"restore the configuration, or start a new run with option \"folder\"", j.folder, why))
 }
 
 // adopt records that the run continues with another configuration, once a checkpoint has it.

@@ -28,7 +28,7 @@ const afterLeader = 3 * time.Second
 func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmTask, error) {
 	rank, err := strconv.Atoi(env.Variable("SLURM_PROCID"))
 	if err != nil || rank < 0 {
-		return slurmTask{}, errors.New("parallel.listen is slurm, but srun has not started this process; " +
+		return slurmTask{}, errors.New("parallel.listen is slurm, but this process was not started by srun; " +
 			"use 'srun graft train', or set an address")
 	}
 	t := slurmTask{rank: rank}

@@ -82,7 +82,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 			j.record.track.StopOrEnd(errors.Is(err, trainer.ErrStopped), err)
 		}
 		if errors.Is(err, trainer.ErrStopped) {
-			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; continue with option resume", err, j.folder))
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; rerun the command with option "+
+				"\"resume\"", err, j.folder))
 		}
 		if err != nil {
 			err = errors.Join(err, j.discard())

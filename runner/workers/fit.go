@@ -49,7 +49,7 @@ func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load,
 		best = l
 	}
 	if best.Workers == 0 {
-		err = fmt.Errorf("fit workers to the device: the maximum is %d workers; must be at least 1", most)
+		err = fmt.Errorf("fit workers to the device: the maximum number of workers is %d; must be at least 1", most)
 	}
 	return best, why, err
 }

@@ -69,7 +69,8 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	if f != nil && env.Enter != nil {
 		if err := env.Enter(f.Batch().Dir); err != nil {
 			return nil, "", fmt.Errorf(
-				"run %s: open the folder where it was started, which its relative paths refer to: %w", path, err)
+				"run %s: change to the folder where the run was started, because its paths are relative to "+
+					"it: %w", path, err)
 		}
 	}
 	return f, path, nil

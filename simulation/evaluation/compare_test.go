@@ -221,7 +221,7 @@ func TestHeldOutTogether(t *testing.T) {
 	require.ErrorContains(t, err, "add tables")
 	o.Against = "fate"
 	_, err = CompareLeftOut(context.Background(), trees, o)
-	require.ErrorContains(t, err, `against is "fate"; must be one of: best fixed;`)
+	require.ErrorContains(t, err, `Against is "fate"; must be one of: best fixed;`)
 	o.Against = nameLinear
 	_, err = CompareLeftOut(context.Background(), trees, o)
 	require.ErrorContains(t, err, "baseline linear model is not available")

@@ -123,7 +123,7 @@ func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Opti
 			return err
 		})
 		if err != nil {
-			return 0, nil, fmt.Errorf("tune, options %d: %w", k, err)
+			return 0, nil, fmt.Errorf("tune with option set %d: %w", k, err)
 		}
 		sum := 0.0
 		for _, s := range all {

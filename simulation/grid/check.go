@@ -55,7 +55,8 @@ func (o *Outcome) checkShape(want Expected) error {
 		return fmt.Errorf("got %d remaining times, %d step times and %d accuracies; expected %d of each", len(o.Left),
 			len(o.Step), len(o.Before), noted)
 	case len(o.Loss) > noted || len(o.Fall) > noted || len(o.Gap) > noted || len(o.After) > noted:
-		return fmt.Errorf("got %d values of loss, %d of fall, %d of gap and %d of after; expected at most %d "+
+		return fmt.Errorf("got %d values of \"loss\", %d of \"fall\", %d of \"gap\" and %d of \"after\"; expected at "+
+			"most %d "+
 			"of each",
 			len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
 	case len(o.Networks) != networks:

@@ -55,7 +55,7 @@ func (d Design) Validate() error {
 	faults.Unless(slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which),
 		"design is %q; must be one of %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely)
 	faults.When(d.Most < 0, "max_sequences is %d; must be at least 1", d.Most)
-	faults.Unless(d.Keep >= 0 && d.Keep <= 1, "keep is %v; must be between 0 and 1", d.Keep)
+	faults.Unless(d.Keep >= 0 && d.Keep <= 1, "keep: got %v; must be between 0 and 1", d.Keep)
 	return errors.Join(faults...)
 }
 

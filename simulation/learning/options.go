@@ -130,6 +130,7 @@ func (o Options) Validate() error {
 		}
 	}
 	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0,
-		"trees is %d and leaf is %d; trees must be from 0 to %d, and leaf at least 0", o.Trees, o.Leaf, mostTrees)
+		"trees is %d and leaf is %d; trees must be from 0 to %d, and leaf must be at "+
+			"least 0", o.Trees, o.Leaf, mostTrees)
 	return errors.Join(faults...)
 }

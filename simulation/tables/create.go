@@ -62,12 +62,13 @@ func takeable(fsys files.FS, dir string) error {
 		return err
 	}
 	if files.HasName(entries, scenarioName) {
-		return fmt.Errorf("%w: continue its table, use another folder, or move it aside with option force",
+		return fmt.Errorf("%w: continue its table, use another folder, or move it aside with option \"force\"",
 			ErrExists)
 	}
 	for _, entry := range entries {
 		if !isLeftover(entry.Name()) {
-			return fmt.Errorf("%w and is not a table folder: use another folder, or move it aside with option force",
+			return fmt.Errorf("%w and is not a table folder: use another folder, or move it aside with option "+
+				"\"force\"",
 				ErrExists)
 		}
 	}

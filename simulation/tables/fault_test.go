@@ -64,12 +64,12 @@ var damages = map[string]damage{
 		l[2] = flipped(l[2], len(l[2])-1, 4)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line end is damaged"}, 8},
+		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line ending is damaged"}, 8},
 	"an end of a line that is gone": {inA(func(l []string) []string {
 		l[2] = strings.TrimSuffix(l[2], "\n")
 		return l
 	}),
-		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line end is damaged"}, 8},
+		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line ending is damaged"}, 8},
 	"a byte that became an end of a line": {inA(func(l []string) []string {
 		l[2] = l[2][:50] + "\n" + l[2][51:]
 		return l
@@ -81,22 +81,22 @@ var damages = map[string]damage{
 	"a last line without its end": {inA(func(l []string) []string {
 		return append(l[:4], strings.TrimSuffix(l[4], "\n"))
 	}),
-		[]string{"a-1.jsonl:5: torn: the line is complete, but has no line end"}, 8},
+		[]string{"a-1.jsonl:5: torn: the line is complete, but has no line ending"}, 8},
 	"zeros after a power failure": {inA(func(l []string) []string {
 		return append(l[:4], strings.Repeat("\x00", 700))
 	}),
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
-		[]string{"a-1.jsonl:3: missing: the line has number 4, and 1 line is missing before it; " +
+		[]string{"a-1.jsonl:3: missing: the line is numbered 4, but 1 line is missing before it; " +
 			"restore the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
-		[]string{"a-1.jsonl:4: missing: the line has number 6, and 2 lines are missing before it"}, 6},
+		[]string{"a-1.jsonl:4: missing: the line is numbered 6, but 2 lines are missing before it"}, 6},
 	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
 		[]string{"a-1.jsonl:4: doubled: duplicate line 3; the record counts once"}, 8},
 	"a missing head": {inA(func(l []string) []string { return l[1:] }),
-		[]string{"a-1.jsonl:1: missing: the line has number 2, and 1 line is missing before it"}, 8},
+		[]string{"a-1.jsonl:1: missing: the line is numbered 2, but 1 line is missing before it"}, 8},
 	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
 		[]string{"a-1.jsonl:1: damaged: checksum mismatch"}, 8},
 	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
@@ -135,7 +135,7 @@ var damages = map[string]damage{
 		return l
 	}),
 		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions, the network is odd; " +
-			"1 of the 4 records with these first actions agree"}, 7},
+			"1 of the 4 records that begin with these actions agree"}, 7},
 	"seeds whose times are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `20.25`, `20.5`)
 		return l

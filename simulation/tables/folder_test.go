@@ -254,7 +254,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	overwrite(t, filepath.Dir(file), "file", "")
 	require.ErrorContains(t, tables.Create(unsynced{}, file, small, tables.CreateOptions{Force: true}),
-		"a file with this name exists")
+		"a file with this name already exists")
 	home := filepath.Dir(file)
 	require.ErrorIs(t, tables.Create(unsynced{}, home, small, tables.CreateOptions{}), tables.ErrExists)
 	_, err = tables.Open(unsynced{}, home, tables.WriterOptions{})

@@ -41,7 +41,7 @@ func agreeing(all []found) ([]found, Faults) {
 		f.beginnings(func(n int, r reached) bool {
 			if odd = 2*votes[r] <= voters[r.path]; odd {
 				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions, the network is %s; "+
-					"%d of the %d records with these first actions agree, and the others have another network",
+					"%d of the %d records that begin with these actions agree, and the others name another network",
 					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
 			}
 			return !odd

@@ -119,9 +119,9 @@ func (s *segment) takePiece(part piece, last, ended bool) error {
 	var err error
 	switch {
 	case part.junk || !last:
-		err = s.fault(Damaged, "the line is complete, but its line end is damaged")
+		err = s.fault(Damaged, "the line is complete, but its line ending is damaged")
 	case !ended:
-		err = s.fault(Torn, "the line is complete, but has no line end")
+		err = s.fault(Torn, "the line is complete, but has no line ending")
 	}
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *segment) number(n int) (first bool, err error) {
 		return false, s.fault(Doubled, "duplicate line %d", n)
 	}
 	if gap := n - s.next - s.lost; gap > 0 {
-		err = s.fault(Missing, "the line has number %d, and %s before it", n,
+		err = s.fault(Missing, "the line is numbered %d, but %s before it", n,
 			counted(gap, "line is missing", "lines are missing"))
 	}
 	s.next, s.lost, s.closed = n+1, 0, false

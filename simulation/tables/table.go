@@ -173,7 +173,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	}
 	for _, c := range append(r.curves(), curve{"steps", &r.Step}, curve{"accuracies before", &r.Before}) {
 		if n := len(*c.values); n != 0 && n != s.Decisions {
-			return fmt.Errorf("got %d values of %s, expected %d, one per decision", n, c.name, s.Decisions)
+			return fmt.Errorf("got %d values of \"%s\", expected %d, one per decision", n, c.name, s.Decisions)
 		}
 		for _, v := range *c.values {
 			if signed := c.name == "fall" || c.name == "gap"; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && !signed {

@@ -50,7 +50,7 @@ func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 		return nil, err
 	}
 	if size-start > opt.MaxBytes {
-		return nil, fmt.Errorf("the data have %d bytes, more than Options.MaxBytes = %d", size-start, opt.MaxBytes)
+		return nil, fmt.Errorf("the data is %d bytes long, more than Options.MaxBytes = %d", size-start, opt.MaxBytes)
 	}
 	data := make([]byte, size-start)
 	if _, err := io.ReadFull(io.NewSectionReader(r, start, size-start), data); err != nil {
@@ -70,11 +70,11 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 	length := binary.LittleEndian.Uint64(head[:])
 	if length > maxHeader {
-		return nil, fmt.Errorf("the header would have %d bytes, but the format allows %d; "+
+		return nil, fmt.Errorf("the header length is %d bytes, but the format allows at most %d; "+
 			"the file may have another format", length, maxHeader)
 	}
 	if length > uint64(size-lengthSize) {
-		return nil, fmt.Errorf("the header would have %d bytes: %w", length, io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("the header length is %d bytes: %w", length, io.ErrUnexpectedEOF)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(io.NewSectionReader(r, lengthSize, int64(length)), text); err != nil {
@@ -115,12 +115,13 @@ func (e entry) check(at, size int64) error {
 	case err != nil:
 		return err
 	case e.begin < at:
-		return fmt.Errorf("the data begin at byte %d and overlap the data of another tensor, up to byte %d", e.begin,
+		return fmt.Errorf("the data starts at byte %d, but overlaps the data of another tensor up to byte %d", e.begin,
 			at)
 	case e.begin > at:
-		return fmt.Errorf("the data begin at byte %d, but the bytes from %d on belong to no tensor", e.begin, at)
+		return fmt.Errorf("the data starts at byte %d, but the bytes from %d on belong to no tensor", e.begin, at)
 	case e.end < e.begin || e.end > size:
-		return fmt.Errorf("the data end at byte %d, outside the %d bytes of data: %w", e.end, size, io.ErrUnexpectedEOF)
+		return fmt.Errorf("the data ends at byte %d, outside the %d bytes of "+
+			"data: %w", e.end, size, io.ErrUnexpectedEOF)
 	case e.end-e.begin != want:
 		return fmt.Errorf("%s%v takes %d bytes, got %d", e.dtype, e.shape, want, e.end-e.begin)
 	}

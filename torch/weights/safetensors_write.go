@@ -90,7 +90,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 		h.out.WriteByte(' ')
 	}
 	if h.err == nil && h.out.Len() > maxHeader {
-		h.err = fmt.Errorf("the header has %d bytes, but the format allows %d", h.out.Len(), maxHeader)
+		h.err = fmt.Errorf("the header is %d bytes long, but the format allows at most %d", h.out.Len(), maxHeader)
 	}
 	return h.out.Bytes(), h.err
 }

@@ -107,7 +107,7 @@ func gemm(c *call) error {
 		return err
 	}
 	if c.whole("transA", 0) != 0 || c.real("alpha", 1) != 1 || c.real("beta", 1) != 1 {
-		return fmt.Errorf("a product with transA, alpha or beta is not supported")
+		return fmt.Errorf("a matrix product with transA, alpha or beta is not supported")
 	}
 	weight := c.arg("weight", w)
 	if c.whole("transB", 0) == 0 {
@@ -146,7 +146,7 @@ func layerNorm(c *call) error {
 	}
 	scale, err := c.need(1)
 	if err != nil || c.tensors[scale.name] == nil {
-		return fmt.Errorf("the scale is not a tensor of the model")
+		return fmt.Errorf("the scale is not stored in the model")
 	}
 	return c.done("layer_norm.default", c.arg("input", x),
 		graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
@@ -179,7 +179,7 @@ func power(c *call) error {
 	}
 	exponent := c.number(c.operand(1))
 	if _, tensor := exponent.(graph.Value); tensor || exponent == nil {
-		return fmt.Errorf("the exponent is not a constant of the model")
+		return fmt.Errorf("the exponent is not a constant in the model")
 	}
 	return c.done("pow.Tensor_Scalar", c.arg("self", x), graph.Arg{Name: "exponent", Value: exponent})
 }
@@ -287,7 +287,7 @@ func lstm(c *call) error {
 		hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
 		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] ||
 		w.dims[0] != bias.dims[0] {
-		return fmt.Errorf("unsupported LSTM; expected weights that are tensors of the model, sequences of equal " +
+		return fmt.Errorf("unsupported LSTM; expected weights that are stored in the model, sequences of equal " +
 			"length, and the batch as the second dimension")
 	}
 	var params []any
