@@ -108,8 +108,8 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 // Start gives a waiting job its devices. It returns false if there is no placement.
 func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 
-// StartOn starts a waiting job on a different number of devices than it requests. It returns false if there is no
-// placement.
+// StartOn starts a waiting job on a number of devices other than the number that it requests. It returns false if there
+// is no placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
 	if j.Running() || gpus <= 0 {
 		p.fail("cannot start job %s on %d devices; expected a waiting job and at least one device", j.Trace.ID, gpus)
@@ -186,7 +186,7 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left returns the remaining work of a job, in seconds at rate one.
+// Left returns the remaining work of a job, in seconds at rate 1.
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work

@@ -56,7 +56,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	}
 }
 
-// Row is a row of a table. The row stores its first fault, which ends the reading of the table.
+// Row is a row of a table. The row stores its first error; reading of the table then stops.
 type Row struct {
 	path  string
 	line  int

@@ -64,7 +64,7 @@ func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.
 }
 
 // ProposedObservation creates the observation of a network with all actions of the given kinds that fit, and the action
-// none. Nil kinds mean deepen and widen.
+// none. If kinds is nil, they are deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	actions, err := Proposals(n, kinds)
 	if err != nil {

@@ -65,8 +65,8 @@ type Form = form.Form
 // Field is a key of a form and its value.
 type Field = form.Field
 
-// FormFault is a fault in a form.
+// FormFault is an error in a form.
 type FormFault = form.Fault
 
-// FormFaults lists all faults of a form. FormFaults is never empty when it is returned as an error.
+// FormFaults lists all errors in a form. FormFaults is never empty when it is returned as an error.
 type FormFaults = form.Faults

@@ -20,7 +20,7 @@ type Spec struct {
 	Work float64
 }
 
-// Multiple returns Work, or 1 if it is zero.
+// Multiple returns Work, or 1 if Work is zero.
 func (s *Spec) Multiple() float64 { return cmp.Or(s.Work, 1) }
 
 // Alone returns the job's run time in seconds when it runs alone on one device with the smallest batch.

@@ -111,7 +111,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Err returns the first fault of the added data, or nil if there is no fault.
+// Err returns the first error in the added data, or nil if there is none.
 func (t *Table) Err() error { return t.fault }
 
 // Rows returns the number of rows.

@@ -9,7 +9,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind is a named kind of decider. To add one, add a line to [Kinds].
+// Kind is a named kind of decider. To add a kind, add a line to [Kinds].
 type Kind struct {
 	Name  string
 	About string // help text in a few words

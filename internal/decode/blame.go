@@ -72,8 +72,8 @@ func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	}
 }
 
-// Fail reports an error of the file that a key names. If the error is Faults, they are reported unchanged; any other
-// error is reported at the key, or at an item of its list.
+// Fail reports an error of the file that a key names. If the error has the type Faults, its faults are reported
+// unchanged; any other error is reported at the key, or at an item of its list.
 func (r *Reading) Fail(key string, err error, item ...any) {
 	var faults Faults
 	if errors.As(err, &faults) {

@@ -91,7 +91,7 @@ func divisions(n, size int) float64 {
 }
 
 // SamplesNeeded returns the minimum number of values that each of two samples needs so that [Permutation] can return a
-// p-value of at most level. The level must be positive.
+// p-value at or below the given level. The level must be positive.
 func SamplesNeeded(level float64) int {
 	n := 2
 	for 2/divisions(2*n, n) > level {

@@ -154,7 +154,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes the inputs, other than keys, that results depend on.
+// Contents writes all inputs that determine the results, except for the keys.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {

@@ -17,7 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions determines how a network becomes a graph. Graph files do not need them.
+// ReadOptions determines how a network is converted to a graph. Graph files do not need them.
 type ReadOptions struct {
 	Batch   int    // examples per step; zero means 64
 	Size    int    // height and width of images in pixels; zero means the network's own size

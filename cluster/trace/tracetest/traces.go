@@ -78,13 +78,13 @@ const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],
 	"8,bob,blue,\"a, \"\"b\"\"\n c\",43205,5,0,0,4,TIMEOUT,,,0,0,0,0,0,0\n" +
 	"9,ann,red,,86400,7200,16,0,64,NODE_FAIL,Pictures,Net,64,0,10,0.5,20,1000\n"
 
-// Fault is a trace with a fault.
+// Fault is an invalid trace.
 type Fault struct {
 	Text string // content of the file
 	Says string // text that the error for a file named a.csv must contain
 }
 
-// Faults returns traces that every reader rejects, indexed by the kind of fault.
+// Faults returns traces that every reader rejects, indexed by the kind of error.
 func Faults() map[string]Fault {
 	const head = "job_id,user,gpu_num,submit_time,duration,amp,speed\n"
 	swap := func(text, old, with string) string { return strings.Replace(text, old, with, 1) }
