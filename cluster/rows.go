@@ -97,7 +97,7 @@ func (r *Row) Whole(column string) int {
 	return x
 }
 
-// Expect records a fault of a cell unless ok is true.
+// Expect records an error in a cell unless ok is true.
 func (r *Row) Expect(ok bool, column, expected string) {
 	if !ok && r.fault == nil {
 		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected %s", r.path, r.line, column, r.Text(column),

@@ -240,7 +240,7 @@ type meter struct {
 	tell func(bytes int64)
 }
 
-// Write counts and never fails.
+// Write counts the bytes and never fails.
 func (m *meter) Write(data []byte) (int, error) {
 	m.done += int64(len(data))
 	m.tell(m.done)

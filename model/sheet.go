@@ -127,8 +127,8 @@ func (n *Network) Parameters() int {
 	return sum
 }
 
-// Operations returns the floating-point operations of a forward pass over one example: the sum over Sheet. Additions at
-// the end of residual connections are not counted.
+// Operations returns the floating-point operations of a forward pass over one example: the sum over the rows of Sheet.
+// Additions at the end of residual connections are not counted.
 func (n *Network) Operations() (int64, error) {
 	rows, err := n.Sheet()
 	sum := int64(0)

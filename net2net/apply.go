@@ -51,8 +51,8 @@ type Options struct {
 	replay *Change // record whose random choices are repeated
 }
 
-// Apply executes an action on a network. An impossible action returns an error and leaves the network unchanged. A
-// network without weights only changes its shape.
+// Apply executes an action on a network. If the action is impossible, Apply returns an error and leaves the network
+// unchanged. For a network without weights, only the shapes change.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	if n.Graph != nil {
 		change, err := applyGraph(n, a, o)

@@ -18,8 +18,8 @@ type Value struct {
 	Text   string  // value in a text column
 }
 
-// Table holds rows of features with a target. Columns are added one after another. The first fault is kept and returned
-// by [Table.Err] and Fit. The zero value is an empty table.
+// Table holds rows of features with a target. Columns are added one after another. [Table.Err] and Fit return the first
+// error. The zero value is an empty table.
 type Table struct {
 	columns []column
 	target  []float64
@@ -38,7 +38,7 @@ func (c *column) isText() bool { return c.levels != nil }
 func (c *column) rows() int { return max(len(c.numbers), len(c.codes)) }
 
 // AddNumbers adds a numeric column, stored as float32. NaN is a missing value. A value that is infinite as a float32 is
-// a fault.
+// an error.
 func (t *Table) AddNumbers(name string, values []float64) {
 	c := column{name: name, numbers: make([]float32, len(values))}
 	for row, v := range values {

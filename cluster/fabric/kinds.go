@@ -17,7 +17,7 @@ type Kind struct {
 	New func(random *rand.Rand) Decider
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decider { return d } }

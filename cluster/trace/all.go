@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// Trace holds the jobs that were kept from a file.
+// Trace holds the selected jobs of a file.
 type Trace struct {
 	Jobs   []Job     // jobs in order of submission; jobs of the same second in file order
 	Format string    // name of the file's format

@@ -21,7 +21,7 @@ const (
 )
 
 // ErrNotDurable means that a file was written completely but its folder could not be synced: after a power failure, the
-// old file may be back.
+// old file may reappear.
 var ErrNotDurable = errors.New("the file is written, but a power failure may undo it")
 
 // WriteAtomic replaces the content of the file at path with the output of the function write. The bytes are written to

@@ -140,7 +140,7 @@ func (p *Policy) FitsBlocks(n *model.Network) error {
 	return nil
 }
 
-// Fits returns an error if the policy cannot decide about a network, because its actions or its vocabulary do not
+// Fits returns an error if the policy cannot choose actions for a network because its actions or its vocabulary do not
 // match.
 func (p *Policy) Fits(n *model.Network) error {
 	if err := p.FitsBlocks(n); err != nil {
@@ -150,8 +150,8 @@ func (p *Policy) Fits(n *model.Network) error {
 	return err
 }
 
-// FitsGrown returns an error if the policy cannot decide about a network without weights, or about the network that one
-// of its actions creates.
+// FitsGrown returns an error if the policy cannot choose actions for a network without weights, or for a network that
+// one of its actions creates.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err

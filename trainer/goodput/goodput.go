@@ -80,8 +80,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides the examples that a device processes in a step into turns that fit its memory. With twice, it returns
-// at least two turns, since gradient noise is measured between turns or between devices.
+// Split divides the examples that a device processes in a step into turns that fit its memory. If twice is true, it
+// returns at least two turns, since gradient noise is measured between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -95,13 +95,13 @@ func (l Limits) Split(device float64, twice bool) Batch {
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
 // Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in at
-// least two turns. With twice, this applies to every batch.
+// least two turns. If twice is true, this applies to every batch.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)
 }
 
-// Bound limits a batch to the maximum batch.
+// Bound limits a batch size to the maximum.
 func (l Limits) Bound(b Batch, devices int) Batch {
 	b.Device = min(b.Device, l.Most/(devices*b.Turns()))
 	return b

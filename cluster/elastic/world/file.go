@@ -74,7 +74,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
 }
 
-// Known returns an error if no scheduler has the name.
+// Known returns an error if no scheduler has the given name.
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
