@@ -15,7 +15,7 @@ type Row struct {
 	ActivationBytes int64
 }
 
-// Sheet returns a row per layer in running order. A layer that runs twice has two rows; its parameters are counted in
+// Sheet returns a row per layer in execution order. A layer that runs twice has two rows; its parameters are counted in
 // the first row. A returned error has the type Faults.
 func (n *Network) Sheet() ([]Row, error) {
 	if n.Graph != nil {

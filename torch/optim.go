@@ -27,7 +27,7 @@ var rules = enum[Rule]{"rule", []string{"", SGD: "sgd", Adam: "adam", AdamW: "ad
 // RuleNames lists the names that UnmarshalText accepts.
 func RuleNames() []string { return rules.list() }
 
-// String returns the name of the rule; the zero Rule has the name none.
+// String returns the name of the rule; the zero Rule has the name "none".
 func (r Rule) String() string { return rules.text(r) }
 
 // MarshalText writes the rule's name, which is empty for the zero Rule.

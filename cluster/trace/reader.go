@@ -162,8 +162,8 @@ func (r *Reader) next(job *Job) error {
 	return r.err
 }
 
-// Read fills in the next job in file order. It returns io.EOF after the last job. In a trace with dates, times are
-// relative to the first job that is not skipped. After an error, reading cannot continue.
+// Read fills in the next job in file order. It returns io.EOF after the last job. In a trace with dates, the first job
+// that is not skipped determines time 0. After an error, reading cannot continue.
 func (r *Reader) Read(job *Job) error {
 	for {
 		if err := r.next(job); err != nil {

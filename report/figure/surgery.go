@@ -13,7 +13,7 @@ type Surgery struct {
 	After  Network
 }
 
-// Network lists the layers of a network in running order.
+// Network lists the layers of a network in execution order.
 type Network struct {
 	Name   string
 	Detail string // detail such as the number of parameters

@@ -56,9 +56,9 @@ func IsSweep(env *app.Env, folder string) bool {
 	return err == nil
 }
 
-// Enter opens the workers of a run; the fleet is nil if there are none. It changes the working folder of this process
-// to the folder in which the run started, because relative paths in the run's configuration start there. It returns the
-// absolute path of the run folder.
+// Enter opens the workers of a run; the fleet is nil if there are none. It changes the working directory of this
+// process to the folder in which the run started, because relative paths in the run's configuration start there. It
+// returns the absolute path of the run folder.
 func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error) {
 	if f, err = Open(env, folder); err != nil && !errors.Is(err, ErrNone) {
 		return nil, "", err
