@@ -86,7 +86,7 @@ func (j *Job) Beside() string {
 	return fmt.Sprint(*j.beside)
 }
 
-// Ends returns the second at which the job will end if nothing changes.
+// Ends returns the time, in seconds, at which the job will end if nothing changes.
 func (j *Job) Ends() int64 { return j.end }
 
 // Share is a set of devices on one node.

@@ -8,7 +8,7 @@ import (
 	"graft/results"
 )
 
-// Usage is the usage of a pool from one second until the next row.
+// Usage describes how a pool is used from the time of this row until the time of the next row.
 type Usage = results.UsageRow
 
 // mostRows is the maximum number of rows of a usage table.

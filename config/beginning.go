@@ -27,7 +27,7 @@ const seedMark = "{seed}"
 // after ReadJob.
 func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
 
-// InitialWeightsOf returns the initial weights of a seed.
+// InitialWeightsOf returns the initial weights for a seed.
 func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 	if j.Network.Fresh {
 		return InitialWeights{}

@@ -25,7 +25,7 @@ func (e Expected) Steps() (steps int64) {
 	return steps
 }
 
-// Epochs is the number of whole epochs.
+// Epochs is the number of complete epochs.
 func (e Expected) Epochs() (epochs int) {
 	for _, s := range e.Spans {
 		epochs += s.Epochs

@@ -62,7 +62,7 @@ var published = map[string][]remote{
 	},
 }
 
-// Fetchable lists the kinds of datasets that Fetch downloads, in order.
+// Fetchable lists the dataset kinds that Fetch downloads, in order.
 func Fetchable() []string { return slices.Sorted(maps.Keys(published)) }
 
 // Fetch downloads a published dataset into a folder, which is then the Path of Options. A file gets its final name only

@@ -221,8 +221,8 @@ func (p *Structural) Fits(n *model.Network) error {
 		"that fit, or use another policy or network", p.weighs(), n.Name())
 }
 
-// Unlearned returns the given kinds of actions that are missing from the policy's training data. For an untrained
-// policy, the list is empty.
+// Unlearned returns the given action kinds that are missing from the policy's training data. For an untrained policy,
+// the list is empty.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil

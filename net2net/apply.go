@@ -8,7 +8,7 @@ import (
 	"graft/tracing"
 )
 
-// Form names the form of a new block, which determines how the network keeps its function.
+// Form names the form of a new block. The form determines how the network keeps its function.
 type Form string
 
 // Forms of new blocks. The zero Form means Identity if the activation is idempotent and batch normalisation can be

@@ -211,7 +211,7 @@ func Situations(trees []*Tree) []decider.Situation {
 	return all
 }
 
-// OfferedKinds returns the kinds of actions that are choices in the trees, sorted.
+// OfferedKinds returns the action kinds that are choices in the trees, sorted.
 func OfferedKinds(trees []*Tree) []net2net.Kind {
 	var kinds []net2net.Kind
 	for _, s := range Situations(trees) {

@@ -23,7 +23,7 @@ type Spec struct {
 // Multiple returns Work, or 1 if Work is zero.
 func (s *Spec) Multiple() float64 { return cmp.Or(s.Work, 1) }
 
-// Alone returns the job's run time in seconds when it runs alone on one device with the smallest batch.
+// Alone returns the job's run time in seconds when it runs alone on one device at the smallest batch size.
 func (s *Spec) Alone() (seconds float64, err error) {
 	seconds, err = s.App.OneDevice()
 	return seconds * s.Multiple(), err

@@ -24,7 +24,7 @@ type Recording struct {
 	Steps  []Step // measured step times
 }
 
-// Run is a training run with a constant batch.
+// Run is a training run at a constant batch size.
 type Run struct {
 	Batch  int
 	Epochs []RunEpoch

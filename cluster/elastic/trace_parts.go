@@ -12,8 +12,8 @@ import (
 )
 
 // ReadClusterTrace reads the GPU jobs with positive durations from a trace in any format of package trace. Jobs are
-// sorted by submission, and jobs of the same second keep the order of the file. Duplicate IDs and negative durations
-// cause errors that name the line.
+// sorted by submission, and jobs with the same submission time stay in the order of the file. Duplicate IDs and
+// negative durations cause errors that name the line.
 func ReadClusterTrace(fsys files.FS, path string) ([]trace.Job, error) {
 	r, err := trace.Open(fsys, path, trace.Options{OnlyGPU: true})
 	if err != nil {

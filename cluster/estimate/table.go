@@ -122,7 +122,7 @@ func (t *Table) Rows() int {
 	return len(t.target)
 }
 
-// Names returns the names of the columns in the order of addition.
+// Names returns the names of the columns in the order in which they were added.
 func (t *Table) Names() []string {
 	return mapped(t.columns, func(c column) string { return c.name })
 }

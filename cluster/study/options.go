@@ -116,5 +116,5 @@ func Names(list []Entry) (names []string) {
 	return names
 }
 
-// TraceSeed is the seed for drawing job properties that a cluster trace lacks.
+// TraceSeed is the seed for drawing job properties that are missing from a cluster trace.
 const TraceSeed = 1

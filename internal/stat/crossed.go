@@ -11,8 +11,9 @@ func CrossedInterval(rows [][]float64) Interval {
 	return crossed(rowMeans(rows), columnMeans(rows)).interval()
 }
 
-// CrossedDifference returns the mean of table a minus the mean of table b, with its 95% interval. Both tables have the
-// same number of rows, which are paired. The columns of both are treated as random, as in [CrossedInterval].
+// CrossedDifference returns the mean of table a minus the mean of table b, with its 95% interval. Both tables must have
+// the same number of rows; rows with the same index are paired. The columns of both are treated as random, as in
+// [CrossedInterval].
 func CrossedDifference(a, b [][]float64) Interval { return crossedDifference(a, b).interval() }
 
 // CrossedPValue returns the two-sided p-value of the hypothesis that [CrossedDifference] is zero.

@@ -50,7 +50,7 @@ type Activations struct {
 	Probabilities []float32 // probability of each action
 }
 
-// Forward evaluates the policy on a network, given the time left and the whole time budget in the same unit.
+// Forward evaluates the policy on a network, given the time left and the total time budget in the same unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: the time left is %v and the budget is %v; expected finite numbers and a "+
@@ -94,7 +94,7 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 }
 
 // TimeCode returns the original system's encoding of the time left: the values 5 sin(2πi·left/budget) for i from 1 to
-// size. The whole budget and zero have the same encoding.
+// size. A full budget and zero have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {

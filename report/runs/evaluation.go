@@ -47,7 +47,7 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison returns the comparison that both kinds of evaluations have.
+// Comparison returns the comparison that both evaluation kinds contain.
 func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -115,7 +115,7 @@ func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	return noise / count, floor / count
 }
 
-// PolicyOrigin names the program whose format a policy has: graft or the original system.
+// PolicyOrigin names the program whose file format a policy uses: graft or the original system.
 type PolicyOrigin string
 
 const (

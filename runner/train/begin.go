@@ -116,7 +116,7 @@ func checkToken(env *app.Env, path string) error {
 
 func checkWeights(env *app.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
 
-// CheckWeights returns an error if the initial weights of a seed do not have the names and shapes of the network.
+// CheckWeights returns an error if the initial weights for a seed do not have the names and shapes of the network.
 func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	first := c.InitialWeightsOf(seed).Weights
 	if first == "" {

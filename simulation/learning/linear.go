@@ -9,8 +9,8 @@ import (
 	"graft/simulation"
 )
 
-// Linear is a policy whose score of a choice is a weighted sum of its features, with separate weights for each kind of
-// action. It is a baseline: a structural policy that does not read the network.
+// Linear is a policy that scores a choice by a weighted sum of the choice's features, with separate weights for each
+// kind of action. It is a baseline: a structural policy that does not read the network.
 type Linear struct {
 	scale   decider.Scale
 	weights map[net2net.Kind][]float64 // the last is the constant

@@ -29,7 +29,7 @@ func (r *Report) Err() error {
 	return fmt.Errorf("table %s: %w", r.Dir, r.Faults)
 }
 
-// Check reads the whole folder of a table and reports all defects. It may run while a writer adds records. It returns
+// Check reads all files in a table's folder and reports all defects. It may run while a writer adds records. It returns
 // an error only if the folder cannot be read or has no table. Without a table, the error wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}

@@ -34,7 +34,7 @@ func (f *File) CheckLearning() error {
 	return nil
 }
 
-// Learner creates the learner of a seed.
+// Learner creates the learner for a seed.
 func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation := f.Learning()
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
