@@ -293,9 +293,9 @@ func (p *Pool) leave(j *Job) {
 	j.partner, other.partner = nil, nil
 }
 
-// Pack puts a waiting job onto the devices of a job that runs alone on the same number of devices. Both jobs work at
-// the rates of the speed model until one of them ends. It returns false if the nodes do not have enough other resources
-// for the waiting job.
+// Pack starts a waiting job on the devices of a job that runs alone and has the same number of devices. Both jobs work
+// at the rates of the speed model until one of them ends. It returns false if the nodes do not have enough other
+// resources for the waiting job.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||

@@ -12,7 +12,7 @@ type Quirk struct {
 	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond makes a job keep its devices for one second too long.
+// ExtraSecond makes each job keep its devices for one extra second.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
 // Quirks holds the names of the quirks that a simulation reproduces; nil means none. A policy ignores the names of

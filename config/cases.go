@@ -69,8 +69,8 @@ func (c Case) Key(taken func(key string) bool) string {
 // mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first faulty cases and states the number of remaining faulty cases. It returns nil
-// if there is no error.
+// JoinCases joins the errors of the first invalid cases and states the number of the remaining ones. It returns nil if
+// there is no error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
 		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))

@@ -91,7 +91,7 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// Likeliest returns the index of the largest probability, the first one on a tie.
+// Likeliest returns the index of the largest probability. On a tie, it returns the first of them.
 func Likeliest[F float32 | float64](probabilities []F) int {
 	best := 0
 	for k, p := range probabilities {

@@ -11,7 +11,7 @@ import (
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are padded for vector units. It has one value
-// for each of Blocks: the operations with channels rounded up to a multiple of that block. Convolutions with groups
+// per entry of Blocks: the operations with channels rounded up to a multiple of that block. Convolutions with groups
 // have no additional operations.
 type Padding [len(Blocks)]int64
 

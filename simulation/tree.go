@@ -238,7 +238,7 @@ func OfferedTargets(trees []*Tree) []string {
 }
 
 // Follow walks through the tree and takes the choice that the function pick returns for each node. It returns the index
-// of the record at the end.
+// of the record that it reaches.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {

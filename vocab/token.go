@@ -92,8 +92,8 @@ func Names(graphs bool) []string {
 // OfGraphs reports whether the token's kind occurs only in graphs of operators.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
-// Values returns the token as numbers: a one for its kind, and its measures. If graphs is false, kinds that occur only
-// in graphs count as Other.
+// Values returns the token as numbers: a one-hot encoding of its kind, and its measures. If graphs is false, kinds that
+// occur only in graphs count as Other.
 func (t Token) Values(graphs bool) []float64 {
 	values := make([]float64, graphKinds, len(Names(graphs)))
 	if !t.OfGraphs() {

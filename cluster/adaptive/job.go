@@ -29,8 +29,8 @@ func (s *Spec) Alone() (seconds float64, err error) {
 	return seconds * s.Multiple(), err
 }
 
-// Requested returns the run time in seconds with the requested batch and number of devices, on nodes with perNode
-// devices.
+// Requested returns the run time in seconds with the requested batch size and number of devices, on nodes with the
+// given number of devices.
 func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 	seconds, err = s.App.time(compact(s.Devices, perNode), s.Batch)
 	return seconds * s.Multiple(), err

@@ -104,8 +104,8 @@ type Clock interface {
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// Sweep kills the processes that find returns, until none remain. It calls find again after each round, because
-// processes start other processes or are busy in the kernel.
+// Sweep kills the processes that the function find returns, until none remain. It calls find again after each round,
+// because processes may start other processes, or may be busy in the kernel.
 func Sweep(clock Clock, find func() ([]Found, error)) error {
 	const (
 		rounds = 200

@@ -50,8 +50,8 @@ type hello struct {
 	Protocol int `json:"protocol"`
 }
 
-// Start starts a program and agrees with it on the protocol. The setup is encoded as a JSON object whose keys are added
-// to the first request; a nil setup adds none.
+// Start starts a program and negotiates the protocol with it. The setup is encoded as a JSON object whose keys are
+// added to the first request; a nil setup adds none.
 func Start(ctx context.Context, o Options, role string, setup any) (*Process, error) {
 	p, err := start(o)
 	if err != nil {
@@ -72,7 +72,7 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 	return p, nil
 }
 
-// Try starts a program, agrees with it on the protocol and ends it.
+// Try starts a program, negotiates the protocol with it and ends it.
 func Try(ctx context.Context, o Options, role string) error {
 	p, err := Start(ctx, o, role, nil)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // SidecarName is the name of the file in which graft_export.py describes a network's modules. The file is in the folder
-// extra of an archive, or next to a file.
+// "extra" of an archive, or next to the file of the network.
 const SidecarName = "graft_modules.json"
 
 // LargestSidecar is the maximum size, in bytes, of the file that SidecarName names.
@@ -41,7 +41,7 @@ func ReadModules(text []byte) ([]Module, error) {
 	return modules, nil
 }
 
-// Describe replaces the graph's modules with the modules of a description. If a module has no description, its nodes
+// Describe replaces the graph's modules with the modules in a description. If a module has no description, its nodes
 // belong to the nearest enclosing module that has one.
 func (g *Graph) Describe(modules []Module) {
 	known := make(map[string]bool, len(modules))

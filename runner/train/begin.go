@@ -88,7 +88,7 @@ func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c), TryProgram(ctx, c))
 }
 
-// TryProgram starts the decider's program, if there is one, and agrees with it on the protocol.
+// TryProgram starts the decider's program, if there is one, and negotiates the protocol with it.
 func TryProgram(ctx context.Context, c *config.Job) error {
 	if !c.Adapt.IsProgram() {
 		return nil

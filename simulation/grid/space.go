@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Space is the search space of sequences: the network determines the choices at each decision, and the actions alone
+// Space is the search space of sequences: the network determines the choices at each decision, and only the actions
 // determine the network.
 type Space struct {
 	Network *model.Network // initial network of all sequences; its weights are not used

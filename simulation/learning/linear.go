@@ -116,7 +116,7 @@ func (f *linearFit) move(kind net2net.Kind, gradient []float64, decay float64) {
 	}
 }
 
-// Follow takes the most likely choice at each decision, and returns the index of the record at the end.
+// Follow takes the most likely choice at each decision, and returns the index of the record that it reaches.
 func (l *Linear) Follow(t *simulation.Tree) int {
 	logits := l.logits(l.inputs(simulation.Situations([]*simulation.Tree{t})))
 	starts, at := make([]int, len(t.Nodes)), 0
