@@ -28,7 +28,7 @@ const (
 const Missing = int64(-1)
 
 // Completions returns the completion times of a study's jobs, in the order of the study, for comparisons with other
-// outcomes. A job that was not simulated has the time Missing.
+// outcomes. A job that was not simulated has the completion time Missing.
 func (o *Outcome) Completions() []int64 {
 	list := make([]int64, o.Given)
 	for k := range list {

@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of job files with a compare or fleet section. ReadJob also reads such files.
+// SweepKind is the kind of job files with a section "compare" or "fleet". ReadJob also reads such files.
 var SweepKind = &Kind{
 	Name: "sweep", Noun: "job", Command: "graft compare", Files: "job files for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
@@ -36,7 +36,7 @@ type Sweep struct {
 	Fleet FleetOptions `result:"none"`
 }
 
-// ReadSweep reads a job file with the options of its trials. The sections compare and fleet are optional.
+// ReadSweep reads a job file with the options of its trials. The sections "compare" and "fleet" are optional.
 func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 	return Open(fsys, path).Sweep(set)
 }

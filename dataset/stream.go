@@ -115,7 +115,7 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 
 // Each divides the split into consecutive parts (rows is the number of images per part) and calls the function do for
 // each part. The function needed takes the number of images in a part and returns the range of images that this process
-// needs; the other images of a stream are black. If needed is nil, all images are needed.
+// needs; the other images of a stream are black. If the function needed is nil, all images are needed.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {

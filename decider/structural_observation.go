@@ -58,7 +58,8 @@ func (o *Observation) firstKind(c Choice) vocab.Kind {
 	return first
 }
 
-// NewObservation creates the observation of a network with candidate actions. An impossible action is an error.
+// NewObservation creates the observation of a network with candidate actions. If an action is impossible, it returns an
+// error.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)
 }

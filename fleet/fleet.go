@@ -175,8 +175,8 @@ func (f *Fleet) Close() error {
 	return lock.Close()
 }
 
-// Attach opens a batch by the journal in its folder. It starts nothing and takes no lock:
-// Workers and Cancel may be called while another process supervises the batch.
+// Attach opens a batch from the journal in its folder. It starts nothing and takes no lock: Workers and Cancel may be
+// called while another process supervises the batch.
 func Attach(t Tools, folder string) (*Fleet, error) {
 	t.ensureDefaults()
 	j, err := readJournal(t.Files, folder)

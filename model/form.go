@@ -59,7 +59,7 @@ func positioned(l Lane, k int) string {
 	}
 }
 
-// Form is a table of a network file. The zero Form is an empty table.
+// Form is a table in a network file. The zero Form is an empty table.
 type Form = form.Form
 
 // Field is a key of a form and its value.

@@ -6,8 +6,8 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks lists the multiples to which libraries round up the number of channels for a processor's vector units.
-// Padding has one value per multiple.
+// Blocks lists the multiples to which libraries round up the number of channels for a processor's vector units. Padding
+// has one value per entry of Blocks.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are padded for vector units. It has one value

@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s%s; %s", at, field, e.Text, e.Remedy)
 }
 
-// Is reports whether target is ErrMalformed.
+// Is reports whether the argument target is ErrMalformed.
 func (e *Error) Is(target error) bool { return target == ErrMalformed }
 
 // mendLine is the remedy of most faults in a line.

@@ -23,7 +23,7 @@ type Process struct {
 	Start uint64 `json:"start"` // time of the start in kernel ticks since boot
 }
 
-// Alive reports whether the process runs.
+// Alive reports whether the process is running.
 func (p Process) Alive(fsys files.FS) bool {
 	now, err := Named(fsys, p.ID)
 	return err == nil && now == p

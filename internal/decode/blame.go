@@ -59,8 +59,8 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// If wanted is true, Attempt calls read, a function that reads the file named by the key. Faults in the file are listed
-// after the faults of the document.
+// If the argument wanted is true, Attempt calls the function read, which reads the file that the key names. Faults in
+// the file are listed after the faults of the document.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return

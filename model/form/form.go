@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Form is a table of a network file, with its keys in the order in which they are written. The zero Form is an empty
+// Form is a table in a network file, with its keys in the order in which they are written. The zero Form is an empty
 // table.
 type Form []Field
 

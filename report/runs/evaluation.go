@@ -168,7 +168,7 @@ type EvaluatedSteps struct {
 	Steps   []evaluation.Step `json:"steps"`   // decisions of the policy, in order
 }
 
-// SplitStandings returns the standings of choosers that could choose in all tables, and the names of the other
+// SplitStandings returns the standings of the choosers that have a result for every table, and the names of the other
 // choosers.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0

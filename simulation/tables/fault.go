@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FaultKind names a kind of fault in one word.
+// FaultKind names a kind of defect in one word.
 type FaultKind string
 
 // Kinds of faults.
