@@ -48,7 +48,7 @@ func (p *Pool) RemoveNode(name int) bool {
 	return true
 }
 
-// RenameNode gives a node an unused name. In the node lists of its jobs, the node moves to the end. It returns false if
+// RenameNode gives a node an unused name. The node moves to the end of the node lists of its jobs. It returns false if
 // the node does not exist or the name is taken.
 func (p *Pool) RenameNode(from, to int) bool {
 	nd := p.nodes.find(from)

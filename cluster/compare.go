@@ -28,7 +28,7 @@ const (
 const Missing = int64(-1)
 
 // Completions returns the completion times of a study's jobs, in the order of the study, for comparisons with other
-// outcomes. A job that was not simulated has the time Missing.
+// outcomes. A job that was not simulated has the completion time Missing.
 func (o *Outcome) Completions() []int64 {
 	list := make([]int64, o.Given)
 	for k := range list {
@@ -40,9 +40,9 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// OverDays returns the mean of values, which has one value per job, or NaN if there are no jobs. The interval comes
-// from a bootstrap over days of submission, which samples all jobs of a day together (Künsch, The jackknife and the
-// bootstrap for general stationary observations, 1989). It needs at least two days and is NaN otherwise.
+// OverDays returns the mean of one value per job, or NaN if there are no jobs. The interval comes from a bootstrap over
+// submission days, which samples all jobs of a day together (Künsch, The jackknife and the bootstrap for general
+// stationary observations, 1989). With fewer than two days, the interval is NaN.
 func OverDays(jobs []trace.Job, values []float64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
 }

@@ -17,7 +17,7 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of the next five values of list, for the spans that begin after the given second. It returns
+// Ahead returns the mean of the next five values of a list, for the spans that begin after the given second. It returns
 // NaN if there are no such spans.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
@@ -48,7 +48,7 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo converts the seconds of a forecast to the seconds of a trace that begins at the date zero.
+// ShiftTo makes a forecast's times relative to the argument zero, which is the date of a trace's time 0.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

@@ -22,7 +22,7 @@ type Policy struct {
 	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (p Policy) Listing() (name, about string) { return p.Name, p.About }
 
 // Setup is the input of a new scheduler.

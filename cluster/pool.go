@@ -108,8 +108,8 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 // Start gives a waiting job its devices. It returns false if there is no placement.
 func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 
-// StartOn starts a waiting job on a different number of devices than it requests. It returns false if there is no
-// placement.
+// StartOn starts a waiting job on a number of devices other than the number that it requests. It returns false if there
+// is no placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
 	if j.Running() || gpus <= 0 {
 		p.fail("cannot start job %s on %d devices; expected a waiting job and at least one device", j.Trace.ID, gpus)
@@ -186,7 +186,7 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left returns the remaining work of a job, in seconds at rate one.
+// Left returns the remaining work of a job, in seconds at rate 1.
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
@@ -293,9 +293,9 @@ func (p *Pool) leave(j *Job) {
 	j.partner, other.partner = nil, nil
 }
 
-// Pack puts a waiting job onto the devices of a job that runs alone on the same number of devices. Both jobs work at
-// the rates of the speed model until one of them ends. It returns false if the nodes lack other resources for the
-// waiting job.
+// Pack starts a waiting job on the devices of a job that runs alone and has the same number of devices. Both jobs work
+// at the rates of the speed model until one of them ends. It returns false if the nodes do not have enough other
+// resources for the waiting job.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Quirk is a fault of a scheduler's original simulator that affects its results. It is corrected by default.
+// Quirk is a bug of a scheduler's original simulator that affects its results. By default, graft does not reproduce it.
 type Quirk struct {
 	Name  string // name in options
 	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond makes a job keep its devices for one second too long.
+// ExtraSecond makes each job keep its devices for one extra second.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
-// Quirks holds the names of the quirks that a simulation keeps; nil keeps none. Names that a policy does not have are
-// ignored, so that one list works for several policies.
+// Quirks holds the names of the quirks that a simulation reproduces; nil means none. A policy ignores the names of
+// other policies' quirks, so one list works for several policies.
 type Quirks []string
 
-// Keeps reports whether a quirk is kept.
+// Keeps reports whether a quirk is reproduced.
 func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) }
 
 // AllQuirks returns the names of all quirks of a policy. With all of them, results equal the results of the original

@@ -1,6 +1,6 @@
 package cluster
 
-// JobRecord holds a policy's state of a job in addition to the common outcome.
+// JobRecord holds the state that a policy records for a job, in addition to the common outcome.
 type JobRecord interface {
 	// Columns returns the names of additional columns in the table of jobs, or nil. If one job of an outcome has
 	// these columns, all jobs have them.

@@ -75,7 +75,7 @@ func (r *Run) lacking(nodes int, j *Job) string {
 	return fmt.Sprintf("more %s requested than the nodes have", r.resources[at].Name)
 }
 
-// Holds reports whether a number of idle nodes has enough resources, other than devices, for a job.
+// Holds reports whether the given number of idle nodes has enough resources, other than devices, for a job.
 func (r *Run) Holds(nodes int, j *Job) bool {
 	if len(r.resources) == 0 || j.GPUs > nodes*r.perNode() {
 		return true

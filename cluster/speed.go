@@ -26,7 +26,7 @@ type LinearSpeed struct {
 	Profiles *Profiles // profiles of pairs; nil means no measured pairs
 }
 
-// Rates implements [SpeedModel]. A job that runs alone on its requested devices has rate one.
+// Rates implements [SpeedModel]. A job that runs alone on its requested devices has a rate of 1.
 func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil || m.Profiles == nil:

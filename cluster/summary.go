@@ -38,7 +38,8 @@ type Spread struct {
 // al., Theory and practice in parallel job scheduling, 1997).
 const shortest = 10
 
-// Summarize computes statistics over the jobs for which keep returns true. A nil keep accepts all jobs.
+// Summarize computes statistics over the jobs for which the function keep returns true. If the function is nil, all
+// jobs are included.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))

@@ -8,7 +8,7 @@ import (
 	"graft/results"
 )
 
-// Usage is the usage of a pool from one second until the next row.
+// Usage describes how a pool is used from the time of this row until the time of the next row.
 type Usage = results.UsageRow
 
 // mostRows is the maximum number of rows of a usage table.
@@ -46,8 +46,8 @@ func (p *Pool) usage() Usage {
 		Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
 }
 
-// Sampled yields the usage at each second that is a multiple of the argument every, from the first change in a list to
-// the second end.
+// Sampled yields the usage at multiples of an interval, from the first change in a list to the given end. Both
+// arguments are in seconds.
 func Sampled(list []Usage, every, end int64) iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for k, u := range list {

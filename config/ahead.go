@@ -11,7 +11,7 @@ import (
 
 // Ahead lists the accepted differences between a job and the job with which a run began: later events, later actions of
 // a script, or a different end of the budget. The error lists the differences that are not accepted: all others, and
-// any difference that lies before the point that the run has reached.
+// any difference before the point that the run has reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,

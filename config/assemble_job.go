@@ -27,7 +27,7 @@ func (j *Job) NetworkName() string {
 }
 
 // Model creates the network without tensors. A network of the zoo gets its input and classes from the data, or keeps
-// its defaults if the data leave them unknown. A network from a file keeps its own input and classes. The key
+// its defaults if the data do not determine them. A network from a file keeps its own input and classes. The key
 // network.classes overrides the number of classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Network.File == "" {

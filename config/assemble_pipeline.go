@@ -13,7 +13,7 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// Check reports the faults of the scenarios and of policy files. It checks each scenario with the settings that the
+// Check returns the errors in the scenarios and the policy files. It checks each scenario with the settings that the
 // pipeline passes to it.
 func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"

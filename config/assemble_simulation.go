@@ -54,8 +54,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 // Decisions returns the number of decisions per sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. The string code identifies other inputs of the
-// outcomes: versions and the kind of device.
+// Plan returns the plan that all workers of the scenario share. The argument code identifies other inputs that outcomes
+// depend on: versions and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {

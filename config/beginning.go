@@ -27,7 +27,7 @@ const seedMark = "{seed}"
 // after ReadJob.
 func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
 
-// InitialWeightsOf returns the initial weights of a seed.
+// InitialWeightsOf returns the initial weights for a seed.
 func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 	if j.Network.Fresh {
 		return InitialWeights{}
@@ -45,8 +45,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own weight file.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the path of the file with the tensors for which no initialization is defined, for a network with
-// fresh parameters. Empty means none.
+// ConstantsOf returns the path of the file with the tensors that have no defined initialization, for a network whose
+// parameters are initialized. It returns an empty path if there is none.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""

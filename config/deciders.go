@@ -33,7 +33,7 @@ const (
 	ActionChoices            // any number of actions; actions that do not fit are skipped
 )
 
-// JobDecider describes a value of adapt.decider. To add one, add a type in package decider and an item in
+// JobDecider describes a value of adapt.decider. To add a decider, add a type in package decider and an item in
 // [JobDeciders].
 type JobDecider struct {
 	Name    string
@@ -74,7 +74,7 @@ var programDecider = JobDecider{"PATH", "asks your program, in any language", ""
 		return decider.Program{Random: j.random(), Options: coprocess.Options{Path: j.Adapt.Decider}}, nil
 	}}
 
-// IsProgram reports whether the decider is a path of a program.
+// IsProgram reports whether the decider is the path of a program.
 func (o AdaptOptions) IsProgram() bool {
 	_, known := JobDeciders().Find(o.Decider)
 	return !known && o.Decider != ""

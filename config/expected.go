@@ -25,7 +25,7 @@ func (e Expected) Steps() (steps int64) {
 	return steps
 }
 
-// Epochs is the number of whole epochs.
+// Epochs is the number of complete epochs.
 func (e Expected) Epochs() (epochs int) {
 	for _, s := range e.Spans {
 		epochs += s.Epochs
@@ -34,7 +34,7 @@ func (e Expected) Epochs() (epochs int) {
 }
 
 // Expected returns the expected work of a valid job; false means unknown, as for the wall clock. It assumes that the
-// actions of a script are taken and that all other decisions keep the network.
+// actions of a script are taken and that all other decisions leave the network unchanged.
 func (j *Job) Expected() (Expected, bool) {
 	f, known := j.expectation()
 	if !known {
@@ -44,7 +44,7 @@ func (j *Job) Expected() (Expected, bool) {
 	return Expected{Spans: spans, Open: j.Adapt.Decider != DecideNone && !j.Adapt.rehearsed()}, known
 }
 
-// Expected returns the expected work of a sequence of actions that keeps the network.
+// Expected returns the expected work of a sequence of actions that leaves the network unchanged.
 func (m *Simulation) Expected() (Expected, bool) {
 	e, known := m.Job.Expected()
 	e.Open = true

@@ -15,7 +15,7 @@ import (
 const Kubernetes = "kubernetes"
 
 // FleetOptions holds the options of the workers that run the sequences of a scenario. Outcomes do not depend on them.
-// Keys that the engine does not support are errors.
+// Keys that the engine does not support cause an error.
 type FleetOptions struct {
 	// Engine that starts the workers: "local" starts processes on this machine, "slurm" submits jobs to a Slurm
 	// cluster, "kubernetes" writes a manifest that you apply to a cluster. Empty means "local".
@@ -92,7 +92,7 @@ func (o FleetOptions) Manifest(folder string) fleet.ManifestOptions {
 	return m
 }
 
-// ValidateFor returns every fault of a batch for the configured engine.
+// ValidateFor returns every error in a batch for the configured engine.
 func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 	if o.Engine != Kubernetes {
 		return b.ValidateFor(o.Engine)

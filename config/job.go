@@ -211,9 +211,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check reports faults that make the network unsuitable for the data. It applies the decider to the network without
-// weights, and reports
-// actions that can never be applied.
+// Check returns an error if the network does not suit the data. It applies the decider to the network without weights,
+// and reports actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
 		return

@@ -18,8 +18,8 @@ import (
 	"graft/trainer"
 )
 
-// RunOptions holds the seed, device and output of a job. Paths in all sections are paths of the operating system,
-// relative to the working folder. A path that is not found there is relative to the folder of the file.
+// RunOptions holds the seed, device and output of a job. Paths in all sections use the operating system's syntax and
+// are relative to the working directory. A path that is not found there is relative to the folder of the file.
 type RunOptions struct {
 	Seed   int64  // Seed of all random numbers except those drawn from data.seed. Default 1; zero is a valid seed.
 	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.

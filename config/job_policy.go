@@ -132,8 +132,8 @@ func (j *Job) consult() error {
 	return j.Fits(j.network)
 }
 
-// Fits returns an error if the decider cannot decide about a network. A policy with a vocabulary must also be able to
-// decide about the network after one of its actions. A structural policy reads any network.
+// Fits returns an error if the decider cannot choose actions for a network. A policy with a vocabulary must also be
+// able to choose actions for the network that results from each of its actions. A structural policy reads any network.
 func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:

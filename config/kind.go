@@ -13,7 +13,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// File holds the options of a configuration file. It may implement named, preset, loader and checker.
+// File holds the options of a configuration file. It may implement the interfaces named, preset, loader and checker.
 type File = decode.File
 
 // Page describes a kind's part of the reference page.
@@ -38,7 +38,7 @@ type (
 // sources is embedded in the structs of files.
 type sources = decode.Sources
 
-// Kind is a kind of configuration file. To add one, add a file with its options struct and its Kind, and a line in
+// Kind is a kind of configuration file. To add a kind, add a file with its options struct and its Kind, and a line in
 // Kinds.
 type Kind struct {
 	Name    string // name in one word: 'graft config schema --NAME' prints the kind's schema
@@ -54,8 +54,8 @@ type Kind struct {
 	Page    Page
 }
 
-// Kinds lists the kinds of files in the order of the reference page. A file belongs to the first kind that has one of
-// the file's sections; a file without such a section is a job.
+// Kinds lists the file kinds in the order of the reference page. A file belongs to the first kind that has one of the
+// file's sections; a file without such a section is a job.
 func Kinds() []*Kind {
 	first, last := registeredKinds()
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind}
@@ -63,7 +63,7 @@ func Kinds() []*Kind {
 	return append(append(kinds, last...), SweepKind)
 }
 
-// KindOf returns the kind of a file. For an empty path or a file that cannot be read, it returns the kind of jobs.
+// KindOf returns the kind of a file. For an empty path or a file that cannot be read, it returns the kind of job files.
 func KindOf(fsys files.FS, path string) *Kind { return Open(fsys, path).Kind() }
 
 // Read reads a file of the kind, applies assignments such as time.budget=30s, and reads the files that it names; an
@@ -121,8 +121,8 @@ func (k *Kind) defaults() File {
 	return f
 }
 
-// Reference returns the reference page, in Markdown, of the keys in all kinds of files. It has a table per section,
-// with types, defaults, and descriptions from the comments in the code.
+// Reference returns the reference page, in Markdown, of the keys of all file kinds. It has a table per section, with
+// types, defaults, and descriptions from the comments in the code.
 func Reference() string {
 	var b strings.Builder
 	for k, kind := range Kinds() {

@@ -11,8 +11,7 @@ import (
 	"graft/simulation/grid"
 )
 
-// Measurable holds the networks that must be measured so that a profile can charge a job, and the conditions of the
-// measurement.
+// Measurable holds the networks to measure for a profile that covers a job, and the conditions of the measurement.
 type Measurable struct {
 	Network   *model.Network     // initial network, without weights
 	Sequences [][]net2net.Action // sequences of actions by which the network may grow

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// PipelineKind is the kind of files with a pipeline section.
+// PipelineKind is the kind of files with a section "pipeline".
 var PipelineKind = &Kind{
 	Name: "pipeline", Noun: "pipeline", Command: "graft pipeline",
 	Files: "pipeline files", Title: "a pipeline of graft", Sections: []string{"pipeline"},

@@ -6,7 +6,7 @@ import (
 	"graft/internal/decode"
 )
 
-// CompatNone corrects the faults of other simulators.
+// CompatNone reproduces no bugs of other simulators.
 const CompatNone = "none"
 
 // QuoteList formats a list of strings as the value of an assignment.

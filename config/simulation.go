@@ -18,7 +18,7 @@ import (
 	"graft/trainer"
 )
 
-// SimulationKind is the kind of files with a simulate section.
+// SimulationKind is the kind of files with a section "simulate".
 var SimulationKind = &Kind{
 	Name: "simulation", Noun: "scenario", Command: "graft simulate",
 	Files: "scenario files", Title: "a scenario of graft", Sections: []string{"simulate"},
@@ -29,8 +29,8 @@ var SimulationKind = &Kind{
 			"[simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job with a simulate section, whose decisions are enumerated rather than made
-// by a decider.
+// Simulation is the file of a scenario: a job with a section "simulate", whose decisions are enumerated rather than
+// made by a decider.
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run

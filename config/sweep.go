@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of job files with a compare or fleet section. ReadJob also reads such files.
+// SweepKind is the kind of job files with a section "compare" or "fleet". ReadJob also reads such files.
 var SweepKind = &Kind{
 	Name: "sweep", Noun: "job", Command: "graft compare", Files: "job files for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
@@ -36,7 +36,7 @@ type Sweep struct {
 	Fleet FleetOptions `result:"none"`
 }
 
-// ReadSweep reads a job file with the options of its trials. The sections compare and fleet are optional.
+// ReadSweep reads a job file with the options of its trials. The sections "compare" and "fleet" are optional.
 func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 	return Open(fsys, path).Sweep(set)
 }
@@ -74,8 +74,8 @@ func (s *Sweep) Digest() string {
 // Summary describes the job in one line.
 func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 
-// Sequences returns the fixed sequences of actions that a comparison tries, and the number of all sequences. It returns
-// at most compare.max_sequences sequences, spread evenly.
+// Sequences returns the fixed sequences of actions that a comparison tries, and the total number of sequences. It
+// returns at most compare.max_sequences sequences, spread evenly.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("list the fixed sequences: the network was not read; call ReadSweep first")

@@ -12,7 +12,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// TreeLearningKind is the kind of files with a tables section.
+// TreeLearningKind is the kind of files with a section "tables".
 var TreeLearningKind = &Kind{
 	Name: "tree-learning", Noun: "learning", Command: "graft learn", Files: "files for training structural policies",
 	Title: "structural policies of graft that learn", Sections: []string{"tables"},

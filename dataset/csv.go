@@ -206,7 +206,7 @@ type labelled struct {
 	cut     int // texts longer than the context
 }
 
-// CheckTable reads a table in the same way as Load, but without a device, and reports its faults.
+// CheckTable reads a table in the same way as Load, but without a device, and returns its errors.
 func CheckTable(fsys files.FS, o Options) error {
 	train, test, err := readTables(fsys, o)
 	if err != nil {

@@ -65,7 +65,7 @@ type Set struct {
 // Tokens reports whether examples are tokens of text, not images.
 func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 
-// Each reports whether each token of an example has a label.
+// Each reports whether every token of an example has its own label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
 // Labels returns the number of labels, without ignored ones, in the examples of a split from index first to index

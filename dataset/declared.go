@@ -8,7 +8,7 @@ import (
 	"graft/internal/files"
 )
 
-// Facts hold the sizes that a network must fit. A zero size means unknown.
+// Facts holds the sizes that a network must match. A zero size means unknown.
 type Facts struct {
 	Shape      []int // shape of an example
 	Classes    int   // number of different labels

@@ -62,7 +62,7 @@ var published = map[string][]remote{
 	},
 }
 
-// Fetchable lists the kinds of datasets that Fetch downloads, in order.
+// Fetchable lists the dataset kinds that Fetch downloads, in order.
 func Fetchable() []string { return slices.Sorted(maps.Keys(published)) }
 
 // Fetch downloads a published dataset into a folder, which is then the Path of Options. A file gets its final name only
@@ -240,7 +240,7 @@ type meter struct {
 	tell func(bytes int64)
 }
 
-// Write counts and never fails.
+// Write counts the bytes and never fails.
 func (m *meter) Write(data []byte) (int, error) {
 	m.done += int64(len(data))
 	m.tell(m.done)

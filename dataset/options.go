@@ -31,7 +31,7 @@ type kind struct {
 	find        func(files.FS, Options) (reader, error)
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // kinds are all kinds, by name. A new kind is a new file and a line here.
@@ -122,7 +122,7 @@ func (o *Options) EnsureDefaults() {
 	o.Synthetic.EnsureDefaults()
 }
 
-// Validate returns every fault, including zeros that EnsureDefaults has not replaced.
+// Validate returns every error, including zeros that EnsureDefaults has not replaced.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	_, known := kinds.Find(o.Kind)

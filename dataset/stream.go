@@ -85,7 +85,7 @@ func (t *Stream) Ahead(r Rows) {
 const streamBytes = 64 << 20
 
 // Most returns the maximum number of images that are processed at once, a multiple of the batch size. If the images are
-// in memory, it returns the number of all images.
+// in memory, it returns the total number of images.
 func (p *Split) Most(batch int) int {
 	if p.Stream == nil {
 		return p.Count
@@ -93,7 +93,7 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns the selected images and labels. It also starts to read the images that next selects.
+// Pick returns the selected images and labels. It also starts to read the images that the argument next selects.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 
 // Each divides the split into consecutive parts (rows is the number of images per part) and calls the function do for
 // each part. The function needed takes the number of images in a part and returns the range of images that this process
-// needs; the other images of a stream are black. If needed is nil, all images are needed.
+// needs; the other images of a stream are black. If the function needed is nil, all images are needed.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {

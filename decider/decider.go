@@ -31,7 +31,7 @@ type State struct {
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
-// Curve summarises the learning curve at the last whole epoch before a decision. The zero value means unknown.
+// Curve summarises the learning curve at the last complete epoch before a decision. The zero value means unknown.
 type Curve struct {
 	Loss float64 `json:"loss"` // mean training loss over the epoch's steps, in nats
 	// logarithm of the ratio of the previous epoch's loss to Loss; zero without a previous epoch
@@ -66,13 +66,13 @@ type Decider interface {
 	Decide(ctx context.Context, s State) (Decision, error)
 }
 
-// None is the decider that keeps every network.
+// None is the decider that never changes a network.
 type None struct{}
 
-// Decide chooses the action none.
+// Decide chooses the action "none".
 func (None) Decide(context.Context, State) (Decision, error) { return Decision{}, nil }
 
-// Fixed is the decider that always chooses the same action. The zero value chooses none.
+// Fixed is the decider that always chooses the same action. The zero value chooses the action "none".
 type Fixed struct{ Action net2net.Action }
 
 // Decide chooses the fixed action.
@@ -80,7 +80,7 @@ func (f Fixed) Decide(context.Context, State) (Decision, error) {
 	return Decision{Action: f.Action}, nil
 }
 
-// Script is the decider that chooses its actions one after the other, and none after the last action.
+// Script is the decider that chooses its actions one after the other, and then the action "none".
 type Script struct{ Actions []net2net.Action }
 
 // Decide chooses the next action.
@@ -91,7 +91,7 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// Likeliest returns the index of the largest probability, the first one on a tie.
+// Likeliest returns the index of the largest probability. On a tie, it returns the first of them.
 func Likeliest[F float32 | float64](probabilities []F) int {
 	best := 0
 	for k, p := range probabilities {
@@ -105,7 +105,7 @@ func Likeliest[F float32 | float64](probabilities []F) int {
 // usualKinds are the default kinds of actions.
 var usualKinds = []net2net.Kind{"deepen", "widen"}
 
-// Random is the decider that chooses uniformly among the actions that fit, including none.
+// Random is the decider that chooses uniformly among the actions that fit, including "none".
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // kinds of actions to choose from; nil means deepen and widen
@@ -153,7 +153,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	return append(actions, net2net.Action{}), nil
 }
 
-// Proposals returns the actions of the given kinds that fit a network, followed by the action none.
+// Proposals returns the actions of the given kinds that fit a network, followed by the action "none".
 func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds

@@ -9,7 +9,7 @@ import (
 	"graft/net2net"
 )
 
-// Foreign is a policy that another program learned.
+// Foreign is a policy that another program trained.
 type Foreign interface {
 	Decider
 	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network, whose layers may still

@@ -10,8 +10,8 @@ import (
 	"graft/net2net"
 )
 
-// Program is the decider that asks a user's program. Every decision starts the program again, so that it keeps no state
-// from earlier decisions, which a resumed job would not have.
+// Program is the decider that queries a user's program. Every decision starts the program again, because state that the
+// program kept from earlier decisions would be lost when a job is resumed.
 type Program struct {
 	Random  // choices of the program, and the seed that is sent to it
 	Options coprocess.Options

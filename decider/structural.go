@@ -16,7 +16,7 @@ import (
 	"graft/vocab"
 )
 
-// Structural is a policy for any network. It scores each candidate action, including none, from the layers that the
+// Structural is a policy for any network. It scores each candidate action, including "none", from the layers that the
 // action changes, the whole network, the growth and the time left. It is an ensemble or a forest. The members of an
 // ensemble learn independently, and their probabilities are averaged. The regression trees of a forest predict the
 // advantage of a choice over the others. Create it with NewStructural or ReadStructural.
@@ -221,8 +221,8 @@ func (p *Structural) Fits(n *model.Network) error {
 		"that fit, or use another policy or network", p.weighs(), n.Name())
 }
 
-// Unlearned returns the given kinds of actions that are missing from the policy's training data. For an untrained
-// policy it returns none.
+// Unlearned returns the given action kinds that are missing from the policy's training data. For an untrained policy,
+// the list is empty.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil
@@ -275,7 +275,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
-// SampleIndex samples an index with the given probabilities. Their sum must be one.
+// SampleIndex samples an index with the given probabilities. The sum of the probabilities must be 1.
 func SampleIndex[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {

@@ -39,7 +39,7 @@ type Choice struct {
 }
 
 // Target returns an action's operation and the kind of the first layer with weights that the action changes, such as
-// "deepen convolution". It is empty for the action none.
+// "deepen convolution". It is empty for the action "none".
 func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""
@@ -58,13 +58,14 @@ func (o *Observation) firstKind(c Choice) vocab.Kind {
 	return first
 }
 
-// NewObservation creates the observation of a network with candidate actions. An impossible action is an error.
+// NewObservation creates the observation of a network with candidate actions. If an action is impossible, it returns an
+// error.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)
 }
 
 // ProposedObservation creates the observation of a network with all actions of the given kinds that fit, and the action
-// none. Nil kinds mean deepen and widen.
+// "none". If kinds is nil, they are deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	actions, err := Proposals(n, kinds)
 	if err != nil {

@@ -49,7 +49,8 @@ func (p *MemberTrainer) Logits() ([]float64, error) {
 	return torch.Values[float64](p.logits)
 }
 
-// Step takes an optimizer step that ascends along a gradient with respect to the result of the last Logits.
+// Step takes an optimizer step that increases an objective, given the objective's gradient with respect to the result
+// of the last call to Logits.
 func (p *MemberTrainer) Step(gradient []float64) error {
 	defer p.end()
 	if p.step == nil || len(gradient) != p.inputs.count {

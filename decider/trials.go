@@ -18,8 +18,8 @@ type Trial struct {
 // ErrNoTrial reports that an action cannot be tried: it does not fit, or the budget has no time left for it.
 var ErrNoTrial = errors.New("the action cannot be tried")
 
-// Trials is the decider that, for each choice, trains a copy of the network for some steps. It takes the choice with
-// the lowest validation loss; on a tie, it takes the first of them. The loss right after surgery cannot rank the
+// Trials is the decider that tries each choice: it trains a copy of the network for some steps. It takes the choice
+// with the lowest validation loss; on a tie, it takes the first of them. The loss right after surgery cannot rank the
 // choices, since surgery does not change it. Trials take time from the budget.
 type Trials struct {
 	Random     // decider whose choices are tried

@@ -24,7 +24,7 @@ var (
 
 // Batch describes the workers of one program. Each worker reads its number (counted from 0) from the variable
 // GRAFT_WORKER, its number of processors from GRAFT_THREADS and, if it has a device, the device from GRAFT_DEVICE. It
-// exits with 0 when no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM it must end soon.
+// exits with 0 when no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM it must exit promptly.
 type Batch struct {
 	// Key identifies the batch among all batches of the user. A live batch with the same key is found and not started
 	// twice.
@@ -74,7 +74,7 @@ type Resources struct {
 	Extra []string `json:"extra,omitempty"`
 }
 
-// Validate returns every fault that does not depend on the engine.
+// Validate returns every error that does not depend on the engine.
 func (b Batch) Validate() error {
 	var faults validate.Faults
 	faults.When(!keyPattern.MatchString(b.Key),

@@ -175,8 +175,8 @@ func (f *Fleet) Close() error {
 	return lock.Close()
 }
 
-// Attach opens a batch by the journal in its folder. It starts nothing and takes no lock:
-// Workers and Cancel may be called while another process supervises the batch.
+// Attach opens a batch from the journal in its folder. It starts nothing and takes no lock: Workers and Cancel may be
+// called while another process supervises the batch.
 func Attach(t Tools, folder string) (*Fleet, error) {
 	t.ensureDefaults()
 	j, err := readJournal(t.Files, folder)
@@ -227,7 +227,7 @@ func (f *Fleet) Engine() string { return f.journal.Engine }
 func (f *Fleet) Handle() Handle { return f.journal.Handle }
 
 // Workers returns the state of each worker by number, with the path of its log. It still reports the end of a worker
-// after the engine has forgotten the worker.
+// after the engine has stopped reporting it.
 func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	states, err := f.engine.Poll(ctx, f.journal.Handle)
 	if err != nil {

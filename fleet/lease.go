@@ -81,10 +81,10 @@ func (o LeaseOptions) Validate() error {
 //
 // A held task has files TASK.0, TASK.1 and so on, each made by an exclusive link; the process that made the highest
 // number is the holder. A heartbeat makes the next file and removes the previous one. A takeover makes the next file as
-// well. If a holder wakes up while another process takes the task over, only one of them can make the file, so exactly
-// one continues, regardless of their clocks. The process that makes a file holds the task only if the previous file
-// still exists; otherwise another process has held and released the task in between. TASK.0 stays while the task is
-// held, so that taking a free task is one exclusive step. Its text is rewritten when TASK.1 is made and at every
+// well. If a suspended holder resumes while another process takes over the task, only one of them can make the file, so
+// exactly one continues, regardless of their clocks. The process that makes a file holds the task only if the previous
+// file still exists; otherwise another process has held and released the task in between. TASK.0 stays while the task
+// is held, so that taking a free task is one exclusive step. Its text is rewritten when TASK.1 is made and at every
 // takeover; otherwise a process that watches only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
@@ -181,7 +181,7 @@ func (l *Lease) Held() bool {
 func (l *Lease) inTime() bool { return l.leases.o.Clock.Now()-l.last < l.leases.o.Lost }
 
 // Beat renews the lease. An error that wraps ErrLost means that another process has the task. After any other error the
-// lease is held until Lost has passed, and another call may succeed.
+// lease is held until the time Lost has passed, and another call may succeed.
 func (l *Lease) Beat() error {
 	l.beating.Lock()
 	defer l.beating.Unlock()

@@ -81,8 +81,8 @@ type ImitationOptions struct {
 	ValueLoss float64
 }
 
-// Imitate trains a model to repeat decisions. The loss is minus the logarithm of the model's probability of a right
-// action. It returns the mean loss of the last pass. It shuffles the examples with the random number generator random.
+// Imitate trains a model to repeat decisions. The loss is minus the logarithm of the model's probability of a correct
+// action. It returns the mean loss of the last pass. It shuffles the examples with the given random number generator.
 func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand) (loss float64, err error) {
 	if o.Epochs == 0 {
 		o.Epochs = 1

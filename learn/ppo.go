@@ -61,8 +61,7 @@ type PPOFigures struct {
 	ClipFraction float64 `json:"clip_fraction"` // fraction of probability ratios outside of the clipping range
 }
 
-// UpdatePPO improves a model with the steps of a rollout. It shuffles the steps with the random number generator
-// random.
+// UpdatePPO improves a model with the steps of a rollout. It shuffles the steps with the given random number generator.
 func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
 	advantages, returns := Advantages(steps, o.Discounts)
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)

@@ -110,7 +110,7 @@ func (r *Rollout) reset() error {
 	return nil
 }
 
-// Play takes a number of actions, which it samples from the agent, and returns the steps.
+// Play takes the given number of actions, sampled from the agent, and returns the steps.
 func (r *Rollout) Play(actions int) ([]Step, error) {
 	steps := make([]Step, 0, actions)
 	for range actions {
@@ -207,5 +207,6 @@ func Sample(log []float64, random *rand.Rand) int {
 	return last // probabilities sum to a little less than one
 }
 
-// Likeliest returns the most likely action, the first on a tie. If every value is NaN, it returns 0.
+// Likeliest returns the most likely action. On a tie, it returns the first of them. If every value is NaN, it returns
+// 0.
 func Likeliest(log []float64) int { return best(log, nil) }

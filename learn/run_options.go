@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// RunOptions holds the seeds and output of a run that learns policies. Paths here and in the other sections are paths
-// of the operating system, relative to the working directory.
+// RunOptions holds the seeds and output of a run that learns policies. Paths here and in the other sections use the
+// operating system's syntax and are relative to the working directory.
 type RunOptions struct {
 	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
 	// Number of policies to learn, from 1 to 1,024. Policies trained on tables decide together, by a vote. If the

@@ -33,12 +33,13 @@ func params(networks []*dense.Network) (all [][]float64) {
 // Parts of a saved model.
 var parts = []string{"parameter", "first_moment", "second_moment"}
 
-// SaveParams adds a model's parameters to a set of tensors. The names begin with prefix.
+// SaveParams adds a model's parameters to a set of tensors. The names of the tensors begin with the given prefix.
 func SaveParams(m Keeper, set *weights.Set, prefix string) {
 	save(set, prefix, parts[0], params(m.networks()))
 }
 
-// SaveModel adds a model's parameters and the state of its optimizer to a set of tensors. The names begin with prefix.
+// SaveModel adds a model's parameters and the state of its optimizer to a set of tensors. The names of the tensors
+// begin with the given prefix.
 func SaveModel(m Keeper, set *weights.Set, prefix string) {
 	SaveParams(m, set, prefix)
 	first, second := m.adam().Moments(params(m.networks()))

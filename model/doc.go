@@ -10,7 +10,7 @@
 // # Design
 //
 // A tree of plain data, one interpreter. A layer is a value with its tensors, shapes, cost, effect on channels, and
-// instructions. A container defines how its children run. model.Run walks a tree in running order with an algebra;
+// instructions. A container defines how its children run. model.Run walks a tree in execution order with an algebra;
 // shapes, costs, programs, channels and drawings are one algebra each, so they agree on the order. Printed text and
 // names are the same as in PyTorch. An operation without a module in PyTorch, such as flattening before a classifier,
 // is a named step of the flow and not printed. The execution order may differ from the order of registration, and a

@@ -59,14 +59,14 @@ func positioned(l Lane, k int) string {
 	}
 }
 
-// Form is a table of a network file. The zero Form is an empty table.
+// Form is a table in a network file. The zero Form is an empty table.
 type Form = form.Form
 
 // Field is a key of a form and its value.
 type Field = form.Field
 
-// FormFault is a fault in a form.
+// FormFault is an error in a form.
 type FormFault = form.Fault
 
-// FormFaults lists all faults of a form. FormFaults is never empty when it is returned as an error.
+// FormFaults lists all errors in a form. FormFaults is never empty when it is returned as an error.
 type FormFaults = form.Faults

@@ -20,7 +20,7 @@ const (
 )
 
 // FromForm creates a network from its form, without tensors. A returned error has the type FormFaults. It lists all
-// faults of the form; if every part could be read, it lists the faults that Check finds.
+// errors in the form; if every part could be read, it lists the errors that Check finds.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
 		read := graph.FromForm

@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// Form returns the form of the network, without its weights. If Check finds no fault in this network, FromForm creates
+// Form returns the form of the network, without its weights. If Check finds no error in this network, FromForm creates
 // an equal network from the form.
 func (n *Network) Form() Form {
 	if n.Graph != nil {

@@ -33,7 +33,7 @@ func (h Held) Infer(Shape) (Shape, error) { return nil, fmt.Errorf("%s: %w", h.C
 // Operations returns zero, because the graph counts the operations.
 func (Held) Operations(_, _ Shape) int64 { return 0 }
 
-// Channels reports that each channel is passed on.
+// Channels reports that the channels stay the same.
 func (Held) Channels() Channels { return Channels{} }
 
 // Emit returns its input, because the graph is compiled as a whole.

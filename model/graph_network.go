@@ -189,8 +189,8 @@ func (n *Network) Vocabulary() int {
 	return 0
 }
 
-// TakesShape reports whether the network accepts examples of a shape. Named sizes may be smaller than in the example
-// that was used for the export.
+// TakesShape reports whether the network accepts examples of the given shape. Named sizes may be smaller than in the
+// example that was used for the export.
 func (n *Network) TakesShape(shape []int) bool {
 	if n.Graph == nil {
 		return n.Input.Same(shape)

@@ -183,7 +183,7 @@ func python(v any) string {
 }
 
 // PythonFloat formats a number as Python's repr does, as the shortest decimal that parses to an equal value. Numbers
-// below 1e-4 and from 1e16 on have an exponent.
+// below 1e-4, and numbers of at least 1e16, have an exponent.
 func PythonFloat(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")

@@ -47,7 +47,7 @@ func (l Linear) Infer(in Shape) (Shape, error) {
 // Operations counts the multiply-adds of the matrix, and the bias.
 func (l Linear) Operations(_, _ Shape) int64 { return int64(l.Out) * int64(2*l.In+count(l.Bias)) }
 
-// Channels reports that the output channels are new.
+// Channels reports that the layer creates new channels.
 func (l Linear) Channels() Channels { return Channels{Opens: true} }
 
 // Resize returns the layer with different numbers of features.

@@ -57,8 +57,8 @@ const (
 	Cat
 )
 
-// Flow lists children and steps in running order. The zero Flow runs all children, one after the other. A child without
-// weights may run twice.
+// Flow lists children and steps in execution order. The zero Flow runs all children, one after the other. A child
+// without weights may run twice.
 type Flow struct {
 	Join Join
 	// Body is the chain of a Chain, the body of a Sum, or the branches of a Cat. Nil means all children that the other
@@ -91,7 +91,7 @@ func (c *Container) body() []string {
 	return names
 }
 
-// Steps returns the children and steps of a lane, in running order.
+// Steps returns the children and steps of a lane, in execution order.
 func (c *Container) Steps(l Lane) []string { return lane(c, l) }
 
 // Child returns a child by name, or nil if there is none.

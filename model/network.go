@@ -65,8 +65,8 @@ func printModule(b *strings.Builder, m Module, depth int) {
 	b.WriteString(")")
 }
 
-// Walk visits all modules in PyTorch's order, parents before children. The root has the empty path. If visit returns
-// false, the children of the module are skipped.
+// Walk visits all modules in PyTorch's order, parents before children. The root has the empty path. If the function
+// visit returns false, the children of the module are skipped.
 func (n *Network) Walk(visit func(path string, m Module) bool) { walk("", n.Root, visit) }
 
 func walk(path string, m Module, visit func(string, Module) bool) {
@@ -201,16 +201,16 @@ func hasWeights(m Module) bool {
 	return false
 }
 
-// Fault describes a fault of a network.
+// Fault describes an error in a network.
 type Fault struct {
 	Path string // path of the part, as in a state dict; empty for the whole network
 	Text string
 }
 
-// Faults lists all faults of a network. Faults is never empty when it is returned as an error.
+// Faults lists all errors in a network. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
-// Error lists the faults.
+// Error lists all of these errors.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for k, fault := range f {
@@ -219,7 +219,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Check returns all faults of the network: parts that cannot run and shapes that do not fit.
+// Check returns all errors in the network: parts that cannot run and shapes that do not fit.
 func (n *Network) Check() error {
 	if faults := n.check(); len(faults) > 0 {
 		return Faults(faults)

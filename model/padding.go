@@ -6,12 +6,12 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks lists the multiples to which libraries round up the number of channels for a processor's vector units.
-// Padding has one value per multiple.
+// Blocks lists the multiples to which libraries round up the number of channels for a processor's vector units. Padding
+// has one value per entry of Blocks.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are padded for vector units. It has one value
-// for each of Blocks: the operations with channels rounded up to a multiple of that block. Convolutions with groups
+// per entry of Blocks: the operations with channels rounded up to a multiple of that block. Convolutions with groups
 // have no additional operations.
 type Padding [len(Blocks)]int64
 

@@ -56,7 +56,7 @@ func lane(c *Container, l Lane) []string {
 	}
 }
 
-// Run passes x through the network in running order.
+// Run passes x through the network in execution order.
 func Run[T any](n *Network, x T, a Algebra[T]) (T, error) {
 	if n.Graph != nil {
 		return x, errGraph

@@ -15,7 +15,7 @@ type Row struct {
 	ActivationBytes int64
 }
 
-// Sheet returns a row per layer in running order. A layer that runs twice has two rows; its parameters are counted in
+// Sheet returns a row per layer in execution order. A layer that runs twice has two rows; its parameters are counted in
 // the first row. A returned error has the type Faults.
 func (n *Network) Sheet() ([]Row, error) {
 	if n.Graph != nil {
@@ -127,8 +127,8 @@ func (n *Network) Parameters() int {
 	return sum
 }
 
-// Operations returns the floating-point operations of a forward pass over one example: the sum over Sheet. Additions at
-// the end of residual connections are not counted.
+// Operations returns the floating-point operations of a forward pass over one example: the sum over the rows of Sheet.
+// Additions at the end of residual connections are not counted.
 func (n *Network) Operations() (int64, error) {
 	rows, err := n.Sheet()
 	sum := int64(0)

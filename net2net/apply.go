@@ -8,7 +8,7 @@ import (
 	"graft/tracing"
 )
 
-// Form names the form of a new block, which determines how the network keeps its function.
+// Form names the form of a new block. The form determines how the network keeps its function.
 type Form string
 
 // Forms of new blocks. The zero Form means Identity if the activation is idempotent and batch normalisation can be
@@ -51,8 +51,8 @@ type Options struct {
 	replay *Change // record whose random choices are repeated
 }
 
-// Apply executes an action on a network. An impossible action returns an error and leaves the network unchanged. A
-// network without weights only changes its shape.
+// Apply executes an action on a network. If the action is impossible, Apply returns an error and leaves the network
+// unchanged. For a network without weights, only the shapes change.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	if n.Graph != nil {
 		change, err := applyGraph(n, a, o)

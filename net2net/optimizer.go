@@ -28,10 +28,10 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 // Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both. The
 // learning rate and the other options stay unchanged.
 //
-// The state follows the parameters. A tensor that is kept keeps its state. A copy gets a share of the moments: the same
-// share that it gets of the gradient. A new tensor starts with a first moment of zero. Its second moment is the mean
-// second moment of its donor, and its step count is the donor's, so its updates are as large as its neighbours'
-// updates. Without a donor it starts with the state of a new optimizer.
+// The state follows the parameters. The state of an unchanged tensor does not change. A copy gets a share of the
+// moments: the same share that it gets of the gradient. A new tensor starts with a first moment of zero. Its second
+// moment is the mean second moment of its donor, and its step count is the donor's, so its updates are as large as its
+// neighbours' updates. Without a donor it starts with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ func CountFigures(p *page.Page) (n int) {
 // headBytes is the length of the prefix that identifies a page made by graft.
 const headBytes = 1024
 
-// CheckReplace returns an error if the path is an existing file that graft did not write as a page. With force, every
-// regular file may be replaced.
+// CheckReplace returns an error if the path is an existing file that graft did not write as a page. If force is true,
+// any regular file may be replaced.
 func CheckReplace(fsys files.FS, path string, force bool) error {
 	info, err := fsys.Stat(path)
 	switch {

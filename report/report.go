@@ -56,8 +56,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New creates the report of runs: a single run with its detail, or several runs with comparisons. If all is true, the
-// detail has every row.
+// New creates the report of runs: a single run with its detail, or several runs with comparisons. If the argument all
+// is true, the detail has every row.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}
@@ -84,7 +84,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 }
 
 // Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of a reference
-// case. The argument of is the name of the reference case.
+// case. The reference case is given by name.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {

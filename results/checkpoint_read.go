@@ -174,7 +174,7 @@ func (c *Checkpoint) readMarks() error {
 	return nil
 }
 
-// Sections returns the names of the sections in written order.
+// Sections returns the names of the sections in the order in which they were written.
 func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
 
 // Section returns a new reader of a section, for sequential or random access. It is valid until Close.

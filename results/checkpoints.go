@@ -184,9 +184,9 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		"restart: %w", r.path, len(list), errors.Join(damaged...))
 }
 
-// Rewind drops the rows after a checkpoint from each table and log, except the program's log. It returns an error if a
-// file lacks rows that the checkpoint counts, or if rows have changed since the checkpoint. A nil checkpoint means the
-// beginning of the run; all rows are dropped. It may be repeated after a crash.
+// Rewind drops the rows after a checkpoint from each table and log, except the program's log. It returns an error if
+// rows that the checkpoint counts are missing from a file, or if rows have changed since the checkpoint. A nil
+// checkpoint means the beginning of the run; all rows are dropped. It may be repeated after a crash.
 func (r *Run) Rewind(c *Checkpoint) error {
 	var marks map[string]Mark
 	if c != nil {

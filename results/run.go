@@ -132,8 +132,8 @@ func (r *Run) Reconfigure(config, resolved, digest string) error {
 	return nil
 }
 
-// Sync syncs all rows. A written row survives a kill; after Sync, a checkpoint or Close it also survives a power
-// failure.
+// Sync syncs all rows. A written row survives if the process is killed; after Sync, a checkpoint or Close it also
+// survives a power failure.
 func (r *Run) Sync() error {
 	_, err := r.marks()
 	return err

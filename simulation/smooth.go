@@ -7,7 +7,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Points is the number of points in an accuracy of 1: a point is a hundredth of accuracy.
+// Points is the number of points in an accuracy of 1: a point is an accuracy of 0.01.
 const Points = 100
 
 // MeanAccuracies returns the mean accuracy of each record over its seeds.

@@ -211,7 +211,7 @@ func Situations(trees []*Tree) []decider.Situation {
 	return all
 }
 
-// OfferedKinds returns the kinds of actions that are choices in the trees, sorted.
+// OfferedKinds returns the action kinds that are choices in the trees, sorted.
 func OfferedKinds(trees []*Tree) []net2net.Kind {
 	var kinds []net2net.Kind
 	for _, s := range Situations(trees) {
@@ -237,8 +237,8 @@ func OfferedTargets(trees []*Tree) []string {
 	return slices.Sorted(maps.Keys(targets))
 }
 
-// Follow walks through the tree and takes the choice that pick returns for each node. It returns the index of the
-// record at the end.
+// Follow walks through the tree and takes the choice that the function pick returns for each node. It returns the index
+// of the record that it reaches.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {

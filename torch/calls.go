@@ -22,7 +22,7 @@ type Call struct {
 	OnlyTraining bool     // whether the call runs only in train mode
 }
 
-// Argument is a named argument of a call. A missing argument has the operator's default; an argument named device
+// Argument is a named argument of a call. A missing argument has the operator's default; an argument named "device"
 // always has the device of the network's weights.
 type Argument struct {
 	Name string
@@ -33,7 +33,7 @@ type Argument struct {
 // Ref is the name of the input, of a tensor, or of the result of an earlier call.
 type Ref string
 
-// CallList describes a network as a list of calls in running order, with one input and one output.
+// CallList describes a network as a list of calls in execution order, with one input and one output.
 type CallList struct {
 	Input   string
 	Output  string

@@ -27,7 +27,7 @@ var rules = enum[Rule]{"rule", []string{"", SGD: "sgd", Adam: "adam", AdamW: "ad
 // RuleNames lists the names that UnmarshalText accepts.
 func RuleNames() []string { return rules.list() }
 
-// String returns the name of the rule; the zero Rule has the name none.
+// String returns the name of the rule; the zero Rule has the name "none".
 func (r Rule) String() string { return rules.text(r) }
 
 // MarshalText writes the rule's name, which is empty for the zero Rule.
@@ -107,7 +107,7 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 }
 
 // State is the initial state of a parameter in an optimizer. Its tensors are used, not copied. A nil tensor means
-// zeros, and the zero State means the state in a new optimizer.
+// zeros. The zero State is the state of a parameter in a new optimizer.
 type State struct {
 	First, Second *Tensor // moments, as described in Slot
 	Steps         int64

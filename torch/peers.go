@@ -154,7 +154,7 @@ func (p *Peers) Sum(tensors ...*Tensor) error {
 	})
 }
 
-// Broadcast copies the tensors of the process with rank root to all other processes.
+// Broadcast copies the tensors of one process, whose rank is the argument root, to all other processes.
 func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
 	return p.call("broadcast to processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_broadcast(p.handle, C.int32_t(root), first, count)

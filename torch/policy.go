@@ -98,9 +98,9 @@ const (
 	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // most recent gradient
 )
 
-// Policy is a network that decides, with its parameters and the moments of its training. Its parameters have PyTorch's
-// order: for each recurrent layer and direction weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the
-// linear layers. Only one goroutine may use it at a time.
+// Policy is a policy network with its parameters and the moments of its optimizer. Its parameters have PyTorch's order:
+// for each recurrent layer and direction weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the linear
+// layers. Only one goroutine may use it at a time.
 type Policy struct {
 	handle C.graft_policy
 	shape  PolicyShape
@@ -266,8 +266,8 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 		doubles(flat)))
 }
 
-// Expect returns the expected reward of an episode and the probability of each end. It also computes the exact expected
-// gradient of an episode, without a baseline.
+// Expect returns the expected reward of an episode and the probability of each final state. It also computes the exact
+// expected gradient of an episode, without a baseline.
 func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
 	const op = "compute the expectation of a policy"
 	if err := p.grown(op); err != nil {

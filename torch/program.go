@@ -13,7 +13,7 @@ import (
 type Value int32
 
 // Builder builds a program of a network: each method adds one layer and returns its result. The zero Builder is empty
-// and ready to use. Weights stay ordinary tensors of their scope, which must stay open as long as the program is used.
+// and ready to use. Weights stay ordinary tensors of their scope, which must stay open while the program is in use.
 type Builder struct {
 	code    []C.graft_instr
 	weights []*Tensor

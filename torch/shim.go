@@ -156,7 +156,8 @@ func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 		from.First)
 }
 
-// IndexAdd adds factor times each slice of y to the slice of x that index selects, in place, along a dimension.
+// IndexAdd adds factor times each slice of y to the slice of x that the argument index selects, in place, along a
+// dimension.
 func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
 }

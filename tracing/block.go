@@ -144,8 +144,8 @@ func (r *reader) end() {
 	r.run = nil
 }
 
-// Block finds a block by its name, its number or its former name. After surgery, the former name is the name of the
-// group of blocks that grew from the block.
+// Block finds a block by its name, its number or its former name. After surgery, the former name of a block refers to
+// the group of blocks that grew from this block.
 func (t *Trace) Block(name string) (*Block, error) {
 	for _, b := range t.Blocks {
 		if b.Name == name {

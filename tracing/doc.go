@@ -1,4 +1,4 @@
-// Package tracing reads a network for surgery: its layers in running order, the blocks that can be deepened, and its
+// Package tracing reads a network for surgery: its layers in execution order, the blocks that can be deepened, and its
 // channel spaces, which are sets of channels that must change together.
 //
 // Every edge carries channels of one or more spaces. A convolution or a linear layer opens a space; normalisations,

@@ -10,7 +10,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Scaling names a rule that scales the learning rate for batches larger than the smallest batch.
+// Scaling names a rule that scales the learning rate for batch sizes above the minimum.
 type Scaling string
 
 // Rules that scale the learning rate. The zero Scaling means AdaScale for SGD, and SquareRoot for Adam and AdamW.
@@ -25,7 +25,7 @@ const (
 	NoScaling  Scaling = "none"
 )
 
-// AdaptiveBatch configures a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
+// AdaptiveBatch configures a batch size that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
 // Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
 	// Adapts the batch size at each change of devices and between epochs: selects the size with the highest goodput
@@ -54,7 +54,8 @@ type AdaptiveBatch struct {
 // Measures reports whether gradient noise is measured.
 func (a AdaptiveBatch) Measures() bool { return a.On || a.Measure }
 
-// EnsureDefaults fills unset options if gradient noise is measured. The arguments are the job's batch and update rule.
+// EnsureDefaults fills unset options if gradient noise is measured. The arguments are the job's batch size and update
+// rule.
 func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 	if a.Measures() {
 		a.Interval = cmp.Or(a.Interval, 16)

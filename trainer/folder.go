@@ -47,7 +47,7 @@ type Folder struct {
 	columns int // columns of the table of epochs
 }
 
-// OpenFolder opens the tables of a run folder; the caller closes the folder. The flag noise states whether the job
+// OpenFolder opens the tables of a run folder; the caller closes the folder. The argument noise states whether the job
 // measures gradient noise.
 func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
 	f, err := &Folder{Run: run}, error(results.ErrColumns)

@@ -143,8 +143,8 @@ func (p Parts) validate() error {
 	return Matches(p.Network, p.Data)
 }
 
-// Takes returns an error if a network does not accept examples of a shape. The length of sequences may differ from the
-// length in the network's file.
+// Takes returns an error if a network does not accept examples of the given shape. The length of sequences may differ
+// from the length in the network's file.
 func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	if tokens != n.Tokens() {
 		return fmt.Errorf("the network expects %s, but %s has %s; choose another network, or other data",

@@ -26,7 +26,8 @@ const (
 )
 
 // Paces makes a quick measurement of one training step and one evaluation batch of each network, for an estimate before
-// a job starts. Measure is more exact. The first of o.Batches is the training batch; the last is the evaluation batch.
+// a job starts. Measure is more accurate. The first of o.Batches is the training batch; the last is the evaluation
+// batch.
 func Paces(ctx context.Context, networks []*model.Network, o MeasureOptions) ([]Pace, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -8,9 +8,9 @@ import (
 	"graft/model"
 )
 
-// Resources counts the work of a job so far. It excludes work lost in a kill, because the job repeats it, and
-// includes work of an abandoned epoch. All values are zero for a job that was started by a version of graft that did
-// not count work.
+// Resources counts the work of a job so far. It excludes work that was lost when the process was killed, because the
+// job repeats that work. It includes the work of an abandoned epoch. All values are zero for a job that was started by
+// a version of graft that did not count work.
 type Resources struct {
 	Images int64 `json:"images"` // number of training images; an image counts once per epoch
 	// number of floating-point operations; a multiply-add counts as two, and a step as three forward passes

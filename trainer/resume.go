@@ -42,8 +42,8 @@ func readReached(text []byte) (Reached, error) {
 }
 
 // Resume continues a job from its checkpoint, with the same results. Options and data must match the saved job; if
-// Parts.Was is set, later parts of the timeline may differ. The network in p is not used. A job whose timeline
-// changes is saved immediately.
+// Parts.Was is set, later parts of the timeline may differ. The network in the argument p is not used. A job whose
+// timeline changes is saved immediately.
 func Resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Options) (*Job, error) {
 	j, err := resume(s, st, p, place, o)
 	if err != nil {

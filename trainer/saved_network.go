@@ -26,7 +26,7 @@ func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	return n, err
 }
 
-// Which selects one of the networks that a job keeps.
+// The argument which selects one of the networks that a job keeps.
 type Which string
 
 // Networks that a job keeps.

@@ -21,9 +21,9 @@ const (
 )
 
 // ThreadChooser finds the number of LibTorch threads with which training is fastest. It runs trials: a few short calls
-// that alternate between the current number and the next larger or smaller number. Use it only for steady jobs: their
-// results do not depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser
-// changes nothing.
+// that alternate between the current number and the next larger or smaller number. Use it only for jobs whose results
+// do not depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser changes
+// nothing.
 type ThreadChooser struct {
 	now     func() time.Time
 	set     func(int) error

@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// WeightsHistory holds the records that another program kept about weights that it trained.
+// WeightsHistory holds another program's records about the weights that it trained.
 type WeightsHistory struct {
 	Weights  string        // path of the weights
 	Epochs   int           // number of training epochs

@@ -71,7 +71,7 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of Values in order: the kinds of tokens that occur in trees, then the measures. If graphs is
+// Names returns the names of Values in order: the token kinds that occur in trees, then the measures. If graphs is
 // true, the kinds that occur only in graphs follow.
 func Names(graphs bool) []string {
 	var names []string
@@ -92,8 +92,8 @@ func Names(graphs bool) []string {
 // OfGraphs reports whether the token's kind occurs only in graphs of operators.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
-// Values returns the token as numbers: a one for its kind, and its measures. If graphs is false, kinds that occur only
-// in graphs count as Other.
+// Values returns the token as numbers: a one-hot encoding of its kind, and its measures. If graphs is false, kinds that
+// occur only in graphs count as Other.
 func (t Token) Values(graphs bool) []float64 {
 	values := make([]float64, graphKinds, len(Names(graphs)))
 	if !t.OfGraphs() {

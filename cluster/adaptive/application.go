@@ -8,7 +8,7 @@ import (
 )
 
 // Application holds the measurements of a training task: step times by placement and batch, and the progress of each
-// epoch. The unit of progress is a step of the smallest batch.
+// epoch. Progress is counted in steps at the smallest batch size.
 type Application struct {
 	Name   string
 	Limits goodput.Limits
@@ -66,7 +66,7 @@ func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	}, nil
 }
 
-// Iterations returns the number of steps from the start to the end of an epoch, with a constant batch.
+// Iterations returns the number of steps from the start to the end of an epoch, at a constant batch size.
 func (a *Application) Iterations(batch, epoch int) (float64, error) {
 	low, high, err := a.around(batch)
 	if err != nil {

@@ -20,17 +20,17 @@ type Spec struct {
 	Work float64
 }
 
-// Multiple returns Work, or 1 if it is zero.
+// Multiple returns Work, or 1 if Work is zero.
 func (s *Spec) Multiple() float64 { return cmp.Or(s.Work, 1) }
 
-// Alone returns the job's run time in seconds when it runs alone on one device with the smallest batch.
+// Alone returns the job's run time in seconds when it runs alone on one device at the smallest batch size.
 func (s *Spec) Alone() (seconds float64, err error) {
 	seconds, err = s.App.OneDevice()
 	return seconds * s.Multiple(), err
 }
 
-// Requested returns the run time in seconds with the requested batch and number of devices, on nodes with perNode
-// devices.
+// Requested returns the run time in seconds with the requested batch size and number of devices, on nodes with the
+// given number of devices.
 func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 	seconds, err = s.App.time(compact(s.Devices, perNode), s.Batch)
 	return seconds * s.Multiple(), err

@@ -28,7 +28,7 @@ var (
 		Fixed: "a waiting job pays no restart cost for its first devices"}
 )
 
-// PolluxOptions holds the options of Pollux. Zero values mean the published values.
+// PolluxOptions holds the options of Pollux. Zero values select the published values.
 type PolluxOptions struct {
 	// Exponent of the power mean over the speedups of all jobs, from -100 to 100. Zero means -1 (harmonic mean), the
 	// published value.

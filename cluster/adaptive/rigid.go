@@ -12,9 +12,9 @@ import (
 // RigidPool is the name of the only virtual cluster of a rigid study.
 const RigidPool = "all"
 
-// Rigid returns the jobs of the study as rigid jobs, which keep the devices and the batch that their users request. The
-// duration of a rigid job is the time that its epochs take on the minimum number of nodes, plus the start delay. In
-// other placements, its speed follows from its step times. Times are rounded to seconds.
+// Rigid returns the jobs of the study as rigid jobs, which always use the number of devices and the batch size that
+// their users request. The duration of a rigid job is the time that its epochs take on the minimum number of nodes,
+// plus the start delay. In other placements, its speed depends on its step times. Times are rounded to seconds.
 func (s Study) Rigid() (*cluster.Study, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -40,8 +40,8 @@ func (s Study) Rigid() (*cluster.Study, error) {
 	return study, nil
 }
 
-// OneDevice returns the run time, in seconds, of a job of the application that runs alone on one device with the
-// smallest batch.
+// OneDevice returns the run time, in seconds, of a job of the application that runs alone on one device at the smallest
+// batch size.
 func (a *Application) OneDevice() (seconds float64, err error) {
 	return a.time([]int{1}, a.Limits.Least)
 }

@@ -39,7 +39,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds rounds the ends of epochs to seconds.
+// WholeSeconds rounds the end times of epochs to whole seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "an epoch ends when its progress is complete, not at a whole second"}
 
@@ -299,7 +299,7 @@ func (s *stall) check(w *World) error {
 
 const mostJobs = 1 << 20
 
-// Validate returns the faults of a study, up to a maximum number.
+// Validate returns the errors in a study, up to a maximum number.
 func (s *Study) Validate() error {
 	faults := validate.Faults{s.Options.Validate()}
 	faults.When(len(s.Jobs) == 0 || len(s.Jobs) > mostJobs, "the workload has %d jobs; expected 1 to %d", len(s.Jobs),

@@ -24,7 +24,7 @@ type Recording struct {
 	Steps  []Step // measured step times
 }
 
-// Run is a training run with a constant batch.
+// Run is a training run at a constant batch size.
 type Run struct {
 	Batch  int
 	Epochs []RunEpoch
@@ -36,7 +36,7 @@ type RunEpoch struct {
 	Gradient goodput.Moments // moments of the gradients of single examples
 }
 
-// EqualEpoch is a part of a run with the same progress as one epoch with the smallest batch.
+// EqualEpoch is a part of a run that makes as much progress as one epoch at the smallest batch size.
 type EqualEpoch struct {
 	Progress float64       // progress at the end of the part, in steps of the smallest batch
 	Steps    float64       // number of steps from the start of the run to the end of the part
@@ -73,7 +73,8 @@ func (e RunEpoch) noise(least int) goodput.Noise {
 	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
 }
 
-// Misses returns, for each measured step time, the relative error of the speed model that is fitted to all of them.
+// Misses returns, for each measured step time, the relative error of a speed model that is fitted to all measured step
+// times.
 func (r *Recording) Misses() (off []float64) {
 	var measured []goodput.Measured
 	for _, s := range r.Steps {
@@ -98,9 +99,9 @@ func (s Step) devices() (n int) {
 
 // Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
 // application with the same name is replaced if replace is true; otherwise Write returns an error. The table that
-// identifies an application is written last, so that a kill leaves no partial application. It returns an error if
-// applications.csv lists properties of the name, since they would override the measurements. Without that file, the
-// same applies to properties in the argument fixed.
+// identifies an application is written last, so a killed process leaves no partial application. If applications.csv
+// lists properties of an application with this name, Write returns an error, since they would override the
+// measurements. If applications.csv is missing, Write returns an error if the argument fixed has such properties.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

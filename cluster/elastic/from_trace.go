@@ -23,7 +23,7 @@ type TraceOptions struct {
 // FromTrace converts the jobs of a trace to elastic jobs, with the types, speeds and options of the study s; it ignores
 // the study's own jobs. Jobs arrive in the slot of their submission, counted from the first submission, and get IDs
 // from 1 in that order. A job gets the type that has the name of its model, or a random type if there is no such type.
-// Jobs without devices or without a duration are left out. Duplicate IDs, jobs that end before they begin, and jobs out
+// Jobs without devices or without a duration are omitted. Duplicate IDs, jobs that end before they begin, and jobs out
 // of order are errors.
 func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
 	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}

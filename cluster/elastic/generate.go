@@ -85,7 +85,7 @@ type Draws interface {
 	Poisson(mean float64) int
 }
 
-// NewDraws returns the random number generator of a seed.
+// NewDraws returns the random number generator for a seed.
 func NewDraws(seed uint64) Draws { return draws{rand.New(rand.NewPCG(seed, workloadStream))} }
 
 // workloadStream is the stream of random numbers of workloads.

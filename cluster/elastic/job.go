@@ -47,7 +47,7 @@ func (j *Job) Left() float64 { return 1 - j.Progress/j.Epochs }
 // that the job does not starve.
 const overrun = 0.05
 
-// EpochsLeft returns the expected remaining epochs of a job, a positive number.
+// EpochsLeft returns the expected number of remaining epochs of a job, which is always positive.
 func (j *Job) EpochsLeft() float64 { return max(j.Epochs-j.Progress, overrun*j.Epochs) }
 
 // JCT returns the time from the arrival of a finished job to its completion, in slots.

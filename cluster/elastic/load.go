@@ -3,8 +3,8 @@ package elastic
 import "math"
 
 // Load returns the fraction of the cluster that the jobs need from the first slot to the last arrival. It assumes that
-// each job runs with the numbers of workers and servers at which its need is smallest. If the load is above 1, jobs
-// queue under every scheduler. The need of a job is the largest fraction that it takes of any resource (dominant share:
+// each job runs with the numbers of workers and servers that minimize its need. If the load is above 1, jobs queue
+// under every scheduler. The need of a job is the largest fraction that it takes of any resource (dominant share:
 // Ghodsi et al., Dominant Resource Fairness, 2011). It returns NaN if a type has no positive speed, or all jobs arrive
 // in one slot.
 func (s Study) Load() float64 {

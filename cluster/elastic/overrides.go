@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Settings holds the parameters of the original simulator, with graft's names.
+// Settings holds the parameters of the original simulator, under graft's names.
 type Settings struct {
 	Options  Options         // options for the simulation, without quirks
 	Generate GenerateOptions // options for the generated workload

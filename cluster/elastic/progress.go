@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// End trains all jobs with tasks until the end of the slot, and returns the slot's reward.
+// End trains all jobs that have tasks until the end of the slot, and returns the slot's reward.
 func (w *World) End() (reward float64) {
 	w.gain = 0
 	w.line = w.line[:0]
@@ -80,7 +80,7 @@ func (w *World) note(j *Job) {
 }
 
 // Estimate returns the epochs that a job would complete in a slot with additional workers and servers on the least
-// loaded node. It ignores speed errors and the cost of scaling. It returns zero if a count exceeds its maximum. Under
+// loaded node. It ignores speed errors and the cost of scaling. It returns zero if a count exceeds its maximum. With
 // [NoCost], counts may exceed their maximum by one.
 func (w *World) Estimate(j *Job, workers, servers int) float64 {
 	least := w.nodes.least()

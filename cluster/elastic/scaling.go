@@ -19,12 +19,12 @@ type Scaling struct {
 	Further float64 // seconds for each further task
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear for other numbers"
 
-// Scalings returns all scaling models. To add one, add a line.
+// Scalings returns all scaling models. To add a model, add a line.
 func Scalings() registry.List[Scaling] {
 	return registry.List[Scaling]{
 		{NoScaling, "scaling takes no time", "assumption of the original simulator", 0, 0},

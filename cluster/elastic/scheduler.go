@@ -21,7 +21,7 @@ type Kind struct {
 	New    func(w *World) Scheduler
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 // Run simulates the study under a scheduler until all jobs have completed.

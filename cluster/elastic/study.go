@@ -23,7 +23,7 @@ type Study struct {
 	Options Options
 }
 
-// Validate returns the faults of a study, up to a maximum number.
+// Validate returns the errors in a study, up to a maximum number.
 func (s *Study) Validate() error {
 	if s.Speed == nil {
 		return errors.New("the study has no speed model; set one, such as a Table or Analytic")

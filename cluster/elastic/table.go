@@ -21,8 +21,8 @@ const maxTableBytes = 64 << 20
 const defaultMost = 50
 
 // ReadTable reads the speeds of all models from a JSON object. It has a member "table", or a member "measured" with a
-// list of [Measurement] per model. Measurements are interpolated for 1 to "most" servers and workers (default 50).
-// Other members are ignored.
+// list of [Measurement] per model. Measurements are interpolated for up to 50 servers and 50 workers; the member "most"
+// changes this maximum. Other members are ignored.
 func ReadTable(r io.Reader) (Table, error) {
 	var file struct {
 		Table    Table                    `json:"table"`

@@ -12,8 +12,8 @@ import (
 )
 
 // ReadClusterTrace reads the GPU jobs with positive durations from a trace in any format of package trace. Jobs are
-// sorted by submission, and jobs of the same second keep the order of the file. Duplicate IDs and negative durations
-// cause errors that name the line.
+// sorted by submission, and jobs with the same submission time stay in the order of the file. Duplicate IDs and
+// negative durations cause errors that name the line.
 func ReadClusterTrace(fsys files.FS, path string) ([]trace.Job, error) {
 	r, err := trace.Open(fsys, path, trace.Options{OnlyGPU: true})
 	if err != nil {
@@ -59,7 +59,7 @@ func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 }
 // Divide splits jobs, sorted by submission, into workloads of consecutive jobs; the argument size is the number of jobs
 // per workload. The first counts[0] workloads (at least one) are part 0, the next counts[1] workloads are part 1, and
 // so on. A part begins more than gap seconds after the last job of the previous part, so that a burst of jobs is not
-// split between two parts. Jobs in a gap and surplus jobs at the end are left out.
+// split between two parts. Jobs in a gap and surplus jobs at the end are omitted.
 func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]trace.Job, err error) {
 	at := 0
 	for _, count := range counts {

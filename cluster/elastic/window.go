@@ -18,7 +18,7 @@ const (
 )
 
 // WindowOptions holds the options of a learned policy's observation, a matrix with one column per job. The columns are
-// the first jobs in the configured order; jobs at their maximum counts are left out. The rows are type, slots since
+// the first jobs in the configured order; jobs at their maximum counts are omitted. The rows are type, slots since
 // arrival, share of epochs left, dominant share, workers and servers.
 type WindowOptions struct {
 	Size int // Number of jobs in the window, one column per job. Zero means 20.

@@ -76,7 +76,7 @@ const speedStream = 1
 // after the slot ends.
 func (w *World) Jobs() []*Job { return w.unfinished }
 
-// Slot returns the number of the current slot, from 0.
+// Slot returns the number of the current slot, counted from 0.
 func (w *World) Slot() int { return w.slot }
 
 // Nodes returns the number of nodes.
@@ -100,7 +100,7 @@ func (w *World) Most() int { return w.options.Most }
 // AllReduce reports whether jobs have no parameter servers.
 func (w *World) AllReduce() bool { return w.options.AllReduce }
 
-// Keeps reports whether a quirk is kept.
+// Keeps reports whether a quirk is reproduced.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
 // Without drops a quirk for the rest of the simulation, for a scheduler whose original version does not have it.
@@ -109,8 +109,8 @@ func (w *World) Without(q cluster.Quirk) {
 		func(name string) bool { return name == q.Name })
 }
 
-// Best returns the numbers of workers and servers at which jobs of a type are fastest, and the epochs per slot at these
-// numbers.
+// Best returns the numbers of workers and servers at which jobs of a type train fastest, and the epochs per slot at
+// these numbers.
 func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
 }

@@ -35,7 +35,7 @@ type bag struct {
 	pairs    [][]float64 // scores by pair and cell
 }
 
-// Fit learns a model from a table. Equal tables, options and seeds give byte-identical models, regardless of the number
+// Fit trains a model on a table. Equal tables, options and seeds give byte-identical models, regardless of the number
 // of workers. With random validation, the order of rows has no effect either. Fit checks the context after each tree of
 // each term.
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {

@@ -50,7 +50,7 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	return f.t, f.score()
 }
 
-// WalkThroughput forecasts every tick from the ticks known before it. A new model is learned after each interval
+// WalkThroughput forecasts every tick from the ticks known before it. A new model is trained after each interval
 // (option Every). In the first interval, and in windows with too few ticks to learn from, the forecast is the mean of
 // the last known hour.
 func WalkThroughput(ctx context.Context, ticks []Tick, o ThroughputOptions) (*Throughput, error) {

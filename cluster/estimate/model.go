@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Model predicts by a sum of terms. Fit, Load or Parse creates it. It is immutable and safe for concurrent use. The
-// zero value predicts zero.
+// Model predicts a value as a sum of terms. Fit, Load or Parse creates it. It is immutable and safe for concurrent use.
+// The zero value predicts zero.
 type Model struct {
 	features []feature
 	terms    []term // one per feature, in order, then pairs

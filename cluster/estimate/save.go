@@ -71,7 +71,7 @@ func (m *Model) Write(w io.Writer) error {
 	return nil
 }
 
-// Save atomically replaces the file at path with the model.
+// Save atomically writes a model to a file, and replaces an existing file.
 func (m *Model) Save(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, m.Write)
 }

@@ -2,7 +2,7 @@ package estimate
 
 import "fmt"
 
-// Window is a period in which a model predicts, with the model's training rows.
+// Window is a period for which one model makes predictions, with the rows on which the model was trained.
 type Window struct {
 	From, To int64 // period from From to below To
 	Train    []int // training rows: rows whose outcome was known before From
@@ -15,9 +15,9 @@ const (
 	mostListed  = 1 << 28
 )
 
-// WalkForward divides the time from first to the last row into windows of equal length. A new model is learned at the
-// start of each window. The list known holds, for each row, the time at which its outcome became known; nil means the
-// row's own time.
+// WalkForward divides the time from the argument first to the last row into windows of equal length. A new model is
+// trained at the start of each window. The argument known holds, for each row, the time at which its outcome became
+// known; nil means the row's own time.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {
 		known = times

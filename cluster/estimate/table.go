@@ -18,8 +18,8 @@ type Value struct {
 	Text   string  // value in a text column
 }
 
-// Table holds rows of features with a target. Columns are added one after another. The first fault is kept and returned
-// by [Table.Err] and Fit. The zero value is an empty table.
+// Table holds rows of features with a target. Columns are added one after another. [Table.Err] and Fit return the first
+// error. The zero value is an empty table.
 type Table struct {
 	columns []column
 	target  []float64
@@ -38,7 +38,7 @@ func (c *column) isText() bool { return c.levels != nil }
 func (c *column) rows() int { return max(len(c.numbers), len(c.codes)) }
 
 // AddNumbers adds a numeric column, stored as float32. NaN is a missing value. A value that is infinite as a float32 is
-// a fault.
+// an error.
 func (t *Table) AddNumbers(name string, values []float64) {
 	c := column{name: name, numbers: make([]float32, len(values))}
 	for row, v := range values {
@@ -111,7 +111,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Err returns the first fault of the added data, or nil if there is no fault.
+// Err returns the first error in the added data, or nil if there is none.
 func (t *Table) Err() error { return t.fault }
 
 // Rows returns the number of rows.
@@ -122,7 +122,7 @@ func (t *Table) Rows() int {
 	return len(t.target)
 }
 
-// Names returns the names of the columns in the order of addition.
+// Names returns the names of the columns in the order in which they were added.
 func (t *Table) Names() []string {
 	return mapped(t.columns, func(c column) string { return c.name })
 }

@@ -68,8 +68,8 @@ func (o ThroughputOptions) Validate() error {
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
-// ThroughputTable returns a table with the features of each tick: its date, and lags, smoothed lags, means, medians and
-// deviations of both series. All features are known six steps before the tick. The table has no target.
+// ThroughputTable returns a table with the features of each tick: its date and, for both series, lags, smoothed lags,
+// means, medians and standard deviations. All features are known six steps before the tick. The table has no target.
 func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {

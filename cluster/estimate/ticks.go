@@ -13,7 +13,7 @@ const mostTicks = 1 << 20
 
 // TicksOf counts the submissions of a trace per time step: the number of jobs that request devices, and the number of
 // requested devices. The first step begins at midnight before the first job; the last step contains the last job. The
-// argument zero is the date of the trace's second 0. A step of zero means ten minutes.
+// argument zero is the date at which the trace's time is 0. A step of zero means ten minutes.
 func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, error) {
 	o := ThroughputOptions{Step: step}
 	o.EnsureDefaults()

@@ -29,7 +29,7 @@ type DurationEstimate struct {
 	Blind   bool    // neither a model nor an ended job exists, and the estimate is UnknownSeconds
 }
 
-// DurationWindow is the period between two models.
+// DurationWindow is the time between the training of two models.
 type DurationWindow struct {
 	Window        // period; its rows are positions of jobs in order of submission
 	Scores Scores // accuracy of the estimates in the window; zero without a model
@@ -44,9 +44,9 @@ type Durations struct {
 	Model     *Model             // last model
 }
 
-// EstimateDurations estimates the durations of a trace's jobs in order of time. At the start of each window it learns a
-// model from the jobs that have ended, and estimates the jobs of the window. Before the first model, and in windows
-// with too few jobs to learn from, the estimate is the mean of similar jobs.
+// EstimateDurations estimates the durations of a trace's jobs in chronological order. At the start of each window it
+// fits a model to the jobs that have ended, and estimates the durations of the jobs in the window. Before the first
+// model, and in windows with too few jobs to learn from, the estimate is the mean of similar jobs.
 func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Durations, error) {
 	o.EnsureDefaults()
 	jobs = inOrderOfTime(jobs)

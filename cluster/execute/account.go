@@ -130,7 +130,7 @@ func (c *Account) end(j *JobResult, e Event) {
 	}
 }
 
-// Over reports whether a job will not run again.
+// Over reports whether a job has ended and will not be retried.
 func (j *JobResult) Over() bool { return j.Ended >= 0 }
 
 // Retries returns the number of failures after which a job ran again.

@@ -20,8 +20,8 @@ const (
 	mostHeld   = 4096
 )
 
-// Check lists the faults of options and jobs: invalid values and dependencies, missing programs and folders, and jobs
-// that the scheduler may stop although they cannot continue. It starts no process and writes no file.
+// Check returns the errors in options and jobs: invalid values and dependencies, missing programs and folders, and jobs
+// that cannot continue after a stop although the scheduler may stop them. It starts no process and writes no file.
 func Check(o Options, jobs []Job) error {
 	_, _, err := prepare(o, jobs)
 	return err

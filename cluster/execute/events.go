@@ -36,7 +36,7 @@ const (
 	Interrupted End = "interrupted" // the executor was stopped or killed; the next executor runs the task again
 )
 
-// Event is an event of a task. Fields that its kind does not use are zero.
+// Event is an event of a task. Fields that the event's kind does not use are zero.
 type Event struct {
 	// time since the first start of an executor, without periods between executors
 	At   time.Duration `json:"at_ns"`

@@ -25,8 +25,8 @@ func thisExecutor(fsys files.FS) string {
 }
 
 // StartGuard starts a guard process. If this process is killed, the guard survives and kills the descendants of the
-// tasks, which the kernel does not kill. Argv is a command that calls Guard; the executor is added as an argument.
-// The function stop ends the guard when no task is left.
+// tasks, because the kernel does not kill them. Argv is a command that calls Guard; StartGuard adds an argument that
+// identifies this process. Call stop to end the guard when no tasks are left.
 func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	c := exec.Command(argv[0], append(argv[1:], thisExecutor(fsys))...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it must not get signals of the terminal
@@ -43,7 +43,7 @@ func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	}, nil
 }
 
-// Guard waits until the stream alive ends. It then kills the processes of the executor's tasks, unless the executor
+// Guard waits for the end of its input stream. It then kills the processes of the executor's tasks, unless the executor
 // signalled its normal end by writing a byte.
 func Guard(fsys files.FS, clock process.Clock, executor string, alive io.Reader) error {
 	if n, _ := io.ReadFull(alive, make([]byte, 1)); n == 1 {

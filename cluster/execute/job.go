@@ -36,13 +36,13 @@ const (
 	maxLimit   = 1 << 30 // MiB
 )
 
-// EnsureDefaults replaces zero values with defaults; place is the job's position.
+// EnsureDefaults replaces zero values with defaults; the argument place is the job's position in the list.
 func (j *Job) EnsureDefaults(place int) {
 	j.Spec.EnsureDefaults(place)
 	j.Backoff = cmp.Or(j.Backoff, time.Second)
 }
 
-// Validate returns the faults that do not depend on the machine.
+// Validate returns the errors that do not depend on the machine.
 func (j *Job) Validate() error {
 	var faults validate.Faults
 	faults.When(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")

@@ -16,8 +16,8 @@ const JournalFile = journalName + ".jsonl"
 
 const journalName = "tasks"
 
-// Read calls visit for each event in the journal of a run folder, even while an executor writes the journal. It ignores
-// a missing journal and an incomplete last line.
+// Read calls the function visit for each event in the journal of a run folder, even while an executor writes the
+// journal. It ignores a missing journal and an incomplete last line.
 func Read(fsys files.FS, folder string, visit func(Event) error) error {
 	path := filepath.Join(folder, JournalFile)
 	file, err := fsys.Open(path)

@@ -79,7 +79,7 @@ func (l *boundedLog) write(text []byte) {
 	}
 }
 
-// Close writes the end of the log and returns the number of missing bytes.
+// Close writes the end of the log and returns the number of bytes that the log omits.
 func (l *boundedLog) Close() (dropped int64, err error) {
 	l.shorten()
 	if l.dropped > 0 && l.most > 0 {

@@ -54,7 +54,7 @@ type Meter interface {
 	Begin(device int) Reading
 }
 
-// Reading is an energy measurement that has begun.
+// Reading is an energy measurement in progress.
 type Reading interface {
 	// End returns the energy since Begin in joules, and the method of the measurement.
 	End() (joules float64, method string)
@@ -77,7 +77,7 @@ func (o *Options) EnsureDefaults() {
 // uuidPattern matches names of GPUs and of their instances.
 var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 
-// Validate returns the faults of options. Call it after EnsureDefaults.
+// Validate returns every invalid option. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
 		return errors.New("the file system or the scheduler is missing; set both")

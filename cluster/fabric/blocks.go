@@ -36,8 +36,8 @@ func (r *Ramp) shapes(n int) (list []shape) {
 // Fits reports whether n servers of an empty network can form a block.
 func (r *Ramp) Fits(n int) bool { return n == 1 || len(r.shapes(n)) > 0 }
 
-// Block finds the first block of n usable servers and appends it to the list into. It returns nil if there is no such
-// block.
+// Block finds the first block of n usable servers, appends it to a list and returns the list. It returns nil if there
+// is no such block.
 func (r *Ramp) Block(n int, use func(server int) bool, into []int) []int {
 	if n > r.Size() {
 		return nil

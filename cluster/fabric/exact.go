@@ -19,8 +19,8 @@ type Plan struct {
 var ErrTooLarge = errors.New("the exact search is too large")
 
 // Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. If several
-// states hold the same servers for the same times, it searches only one of them. It returns ErrTooLarge if it searches
-// more states than the limit, the argument most. It stops when ctx ends.
+// states hold the same servers for the same times, it searches only one of them. The argument most limits the number of
+// states; if more are needed, Exact returns ErrTooLarge. It stops when ctx ends.
 func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	world, err := NewWorld(study)
 	if err != nil {

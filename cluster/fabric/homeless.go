@@ -1,6 +1,6 @@
 package fabric
 
-// Offered lists the degrees that have a block of servers on an empty cluster.
+// Offered lists the degrees for which an empty cluster has a block of servers.
 func (s *Study) Offered() (degrees []int) {
 	for n := 1; n <= min(s.Options.MaxParts, s.Network.Size()); n++ {
 		if n == 1 || n%2 == 0 && s.Network.Fits(n) {

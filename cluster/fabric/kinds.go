@@ -9,7 +9,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind is a named kind of decider. To add one, add a line to [Kinds].
+// Kind is a named kind of decider. To add a kind, add a line to [Kinds].
 type Kind struct {
 	Name  string
 	About string // help text in a few words
@@ -17,7 +17,7 @@ type Kind struct {
 	New func(random *rand.Rand) Decider
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decider { return d } }

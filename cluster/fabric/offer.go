@@ -1,6 +1,6 @@
 package fabric
 
-// Offer predicts the start of the waiting job at one degree.
+// Offer holds the predicted run time and servers of the waiting job at one degree.
 type Offer struct {
 	Degree  int
 	Cause   Cause   // reason to block the job at this degree; NoCause if the job would start

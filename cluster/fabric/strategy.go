@@ -7,7 +7,7 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// Strategy is a way to split a training step over servers. To add one, add a line to strategies.
+// Strategy is a way to split a training step over servers. To add a strategy, add a line to the variable strategies.
 type Strategy string
 
 // Strategies of [Options].

@@ -90,7 +90,7 @@ const maxJobs = 10_000_000
 // mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate returns the faults of a study. Call it after the defaults of its options are set.
+// Validate returns the errors in a study. Call it after the defaults of its options are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

@@ -3,7 +3,7 @@ package node
 import "slices"
 
 // Bound returns a lower bound on the mean turnaround of a study over all schedules, in seconds. It relaxes the
-// constraints of arrivals and devices. The k-th task to complete needs at least as much time as the k-th smallest work
+// constraints on arrivals and devices. The k-th task to complete needs at least as much time as the k-th smallest work
 // takes on the fastest device. By then, all devices together have provided at least the k smallest areas of cores and
 // the k smallest areas of memory. An area is an amount multiplied by the time for which a task holds it.
 func Bound(s Study) float64 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Power models the electrical power of a device. A device without tasks takes the power Empty. With tasks, the power
+// Power models the electrical power of a device. A device without tasks draws the power Empty. With tasks, the power
 // grows from Active to Full in proportion to the busy share of the cores (linear in utilisation as in Fan, Weber and
 // Barroso, Power Provisioning for a Warehouse-sized Computer, ISCA 2007).
 type Power struct {

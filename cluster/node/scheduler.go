@@ -36,7 +36,7 @@ type Kind struct {
 	New    func(o SchedulerOptions) Scheduler
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 // SchedulerOptions holds the options of all schedulers. Each scheduler reads only its own options.

@@ -8,8 +8,8 @@ type Speed interface {
 }
 
 // Shares is the default [Speed]. Tasks that together request more than all cores get cores in proportion to their
-// requests. In addition, each task slows down by Contention per GPU's worth of cores that other tasks use, since tasks
-// share caches and memory bandwidth.
+// requests. In addition, other tasks slow each task down in proportion to Contention and to their share of the cores,
+// since tasks share caches and memory bandwidth.
 type Shares struct {
 	// slowdown coefficient: speeds are divided by 1 + Contention × other tasks' cores / all cores; zero means none
 	Contention float64
@@ -31,7 +31,7 @@ func (s Shares) Rates(together []*Task, rates []float64) {
 type Pair [2]string
 
 // Pairs is a [Speed] from measured pairs. The rate of a task that runs with several other tasks is the product of its
-// rates with each of them. Pairs without a measurement use Otherwise.
+// rates with each of them. Pairs without a measurement use the field Otherwise.
 type Pairs struct {
 	Measured  map[Pair][2]float64 // rates of the two tasks in a pair; each pair is listed once, in either order
 	Otherwise Speed               // model for pairs without a measurement; nil means Shares{}

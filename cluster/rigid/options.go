@@ -14,7 +14,7 @@ import (
 )
 
 // Options describes the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
-// looked up in the working folder first, then in the folder of the file.
+// looked up in the working directory first, then in the folder of the file.
 type Options struct {
 	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated
 	// job durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of

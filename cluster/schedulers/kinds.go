@@ -21,7 +21,7 @@ func (o Options) Validate() error { return errors.Join(o.Lucid.Validate()) }
 // Kinds returns all schedulers with their default options.
 func Kinds() registry.List[cluster.Policy] { return Options{}.Kinds() }
 
-// Kinds returns all schedulers. To add one, add a file and a line here.
+// Kinds returns all schedulers. To add a scheduler, add a file and a line here.
 func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return registry.List[cluster.Policy]{
@@ -45,7 +45,7 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 // Named returns a scheduler with its default options by its name or path.
 func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
 
-// Named returns a scheduler by its name, or the scheduler that asks a program by its path.
+// Named returns a scheduler by its name. For the path of a program, it returns the scheduler that queries this program.
 func (o Options) Named(name string) (cluster.Policy, error) {
 	if IsProgram(name) {
 		return programPolicy(name), nil

@@ -42,7 +42,7 @@ type Part struct {
 	Values Values `json:"values"` // values by key of the metric
 }
 
-// LeftOut counts the jobs that were left out for one reason.
+// LeftOut counts the jobs that were omitted for one reason.
 type LeftOut struct {
 	Why     string `json:"why"`     // reason, worded as the end of a sentence
 	Jobs    int    `json:"jobs"`    // number of jobs

@@ -19,14 +19,14 @@ type Shared struct {
 }
 
 // Workload names the traces of jobs. Paths use the operating system's syntax. Relative paths are looked up in the
-// working folder first, then in the folder of the file.
+// working directory first, then in the folder of the file.
 type Workload struct {
 	// Paths of job traces, one workload per trace. The accepted formats depend on the kind of cluster.
 	Traces []string `config:",path" result:"contents"`
 }
 
 // Names derives the names of workloads from their traces, and adds the name of the folder if two names are equal. If
-// traces still share a name, it reports them to r and returns nil.
+// traces still share a name, it reports them to the argument r and returns nil.
 func (o *Workload) Names(r *decode.Reading) []string {
 	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 	count, seen := map[string]int{}, map[string]string{}
@@ -102,8 +102,8 @@ func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is a path, of a learned scheduler or a program: it contains a slash or
-// has the extension of a weight file.
+// IsPath reports whether the name of a scheduler is the path of a learned scheduler or of a program: it contains a
+// slash or has the extension of a weight file.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, weightExtension)
 }
@@ -116,5 +116,5 @@ func Names(list []Entry) (names []string) {
 	return names
 }
 
-// TraceSeed is the seed for drawing job properties that a cluster trace lacks.
+// TraceSeed is the seed for drawing job properties that are missing from a cluster trace.
 const TraceSeed = 1

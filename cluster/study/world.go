@@ -12,7 +12,8 @@ import (
 	"graft/internal/files"
 )
 
-// World describes a kind of cluster simulation. To add one, add a package with a World, and a line in package worlds.
+// World describes a kind of cluster simulation. To add a kind, add a package with a World, and a line in package
+// worlds.
 type World struct {
 	Name     string   // kind of its files and of its runs, in one word
 	Title    string   // name of one run in headings, such as "simulation of elastic jobs"
@@ -50,7 +51,7 @@ type Entry struct {
 	Needs   []string // flags of which at least one must be given; empty requires none
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (e Entry) Listing() (name, about string) { return e.Name, e.About }
 
 // File is the configuration file of a world.

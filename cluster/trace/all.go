@@ -10,15 +10,15 @@ import (
 	"graft/internal/files"
 )
 
-// Trace holds the jobs that were kept from a file.
+// Trace holds the selected jobs of a file.
 type Trace struct {
 	Jobs   []Job     // jobs in order of submission; jobs of the same second in file order
 	Format string    // name of the file's format
 	Start  time.Time // date of second zero, taken as UTC; the zero time if unknown
 }
 
-// ReadAll reads the jobs of a file into memory, about 200 bytes per job. In a trace with dates, the first kept job in
-// order of submission determines second zero, whether or not the job is in the window.
+// ReadAll reads the jobs of a file into memory, about 200 bytes per job. In a trace with dates, the first selected job
+// in order of submission determines time 0, even if it is outside the window.
 func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
 	r, err := Open(fsys, path, o)
 	if err != nil {

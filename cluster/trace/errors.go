@@ -9,7 +9,7 @@ import (
 // ErrMalformed is wrapped by every error about the content of a file. I/O errors do not wrap it.
 var ErrMalformed = errors.New("malformed")
 
-// Error is a fault in a file with its location. It wraps [ErrMalformed].
+// Error describes an error in a file, with its location. It wraps [ErrMalformed].
 type Error struct {
 	Path   string // path of the file, as given
 	Line   int    // line of the fault, from 1; zero means the whole file
@@ -19,7 +19,7 @@ type Error struct {
 	Remedy string // suggested remedy
 }
 
-// Error returns the location, the fault and the remedy.
+// Error returns the location, the problem and the remedy.
 func (e *Error) Error() string {
 	at := e.Path
 	for _, n := range []int{e.Line, e.Column} {
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s%s; %s", at, field, e.Text, e.Remedy)
 }
 
-// Is reports whether target is ErrMalformed.
+// Is reports whether the argument target is ErrMalformed.
 func (e *Error) Is(target error) bool { return target == ErrMalformed }
 
 // mendLine is the remedy of most faults in a line.

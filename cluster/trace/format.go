@@ -16,7 +16,7 @@ type Format struct {
 	Writable bool   // whether a [Writer] can write the format
 }
 
-// Listing returns the name and its line of help.
+// Listing returns the name and a one-line description.
 func (f Format) Listing() (name, about string) { return f.Name, f.About }
 
 // format is a Format with its detection, reader and writer.

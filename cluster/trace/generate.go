@@ -140,7 +140,7 @@ func Generate(o GenerateOptions) (*Generator, error) {
 // VCs returns the virtual clusters of the jobs, largest first.
 func (g *Generator) VCs() []VC { return append([]VC(nil), g.vcs...) }
 
-// Start returns the date of second zero.
+// Start returns the date at which the trace's time is zero.
 func (g *Generator) Start() time.Time { return g.o.Start }
 
 // Read fills in the next job. It returns io.EOF after the last job.

@@ -14,7 +14,7 @@ const (
 	Running          // the job still ran when the trace was taken
 )
 
-// Job is a job of a trace. A zero field means that the trace does not have it.
+// Job is a job of a trace. A field is zero if the trace does not contain its value.
 type Job struct {
 	ID   string // ID in the trace
 	User string // name of the submitter in the trace

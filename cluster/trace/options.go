@@ -12,7 +12,7 @@ import (
 // secondsOfDay is the number of seconds of every day: dates in traces have no time zone.
 const secondsOfDay = 86400
 
-// Origin selects the moment that is second 0 of a trace with dates.
+// Origin selects the moment that becomes time 0 of a trace with dates.
 type Origin int
 
 const (

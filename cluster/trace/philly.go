@@ -192,7 +192,7 @@ type counting struct {
 // allow sets the limit to an offset.
 func (c *counting) allow(end int64) { c.end = end }
 
-// Read passes bytes on, up to the limit.
+// Read reads from the input, up to the limit.
 func (c *counting) Read(to []byte) (int, error) {
 	if c.passed >= c.end {
 		return 0, errTooLong

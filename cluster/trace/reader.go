@@ -162,8 +162,8 @@ func (r *Reader) next(job *Job) error {
 	return r.err
 }
 
-// Read fills in the next job in file order. It returns io.EOF after the last job. In a trace with dates, the first kept
-// job determines second zero. After an error, reading cannot continue.
+// Read fills in the next job in file order. It returns io.EOF after the last job. In a trace with dates, the first job
+// that is not skipped determines time 0. After an error, reading cannot continue.
 func (r *Reader) Read(job *Job) error {
 	for {
 		if err := r.next(job); err != nil {
@@ -179,10 +179,10 @@ func (r *Reader) Read(job *Job) error {
 // Format returns the name of the file's format.
 func (r *Reader) Format() string { return r.format.Name }
 
-// Line returns the line at which the last job begins in the file, from 1.
+// Line returns the line at which the last job begins in the file, counted from 1.
 func (r *Reader) Line() int { return r.lastLine }
 
-// Start returns the date of second zero, taken as UTC, and false if the trace has no dates.
+// Start returns the date, in UTC, at which the trace's time is zero; it returns false if the trace has no dates.
 func (r *Reader) Start() (time.Time, bool) {
 	c := r.rows.clock()
 	if !c.known {
@@ -191,7 +191,7 @@ func (r *Reader) Start() (time.Time, bool) {
 	return time.Unix(c.unix+r.zero, 0).UTC(), true
 }
 
-// Skipped returns the number of rows that were left out so far because they have no time.
+// Skipped returns the number of rows skipped so far because they have no time.
 func (r *Reader) Skipped() int {
 	if s, skips := r.rows.(interface{ skipped() int }); skips {
 		return s.skipped()

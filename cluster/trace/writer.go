@@ -133,7 +133,7 @@ func (job *Job) validate() error {
 	return nil
 }
 
-// WriteFile atomically writes a file with the jobs that fill passes to the writer. A path that ends in .gz is
+// WriteFile atomically writes a file; the function fill passes the jobs to the writer. A path that ends in .gz is
 // compressed. An existing file is replaced only if force is true; otherwise the error wraps fs.ErrExist.
 func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
 	put := files.WriteNew

@@ -10,7 +10,7 @@ import (
 	"graft/cluster/study"
 )
 
-// All returns every world, in the order of help texts. To add a world, add a package and a line here.
+// All returns every world, in the order in which help texts list them. To add a world, add a package and a line here.
 func All() []*study.World {
 	return []*study.World{
 		rigid.World(),

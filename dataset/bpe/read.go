@@ -19,8 +19,8 @@ const largestFile = 64 << 20
 // EndOfText is GPT-2's token between documents.
 const EndOfText = "<|endoftext|>"
 
-// Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt in the same folder. A tokenizer that
-// splits words differently from GPT-2 is an error.
+// Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt in the same folder. It returns an
+// error for a tokenizer that splits words differently from GPT-2.
 func Read(fsys files.FS, path string) (*Encoding, error) {
 	data, err := files.ReadAll(fsys, path, largestFile)
 	if err != nil {

@@ -43,8 +43,8 @@ func NeedSlurm(t *testing.T) {
 	}
 }
 
-// StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons that a killed test left. The
-// folder of the package under test must be a sibling of the folder scripts.
+// StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons that a killed test left running.
+// The folder of the package under test must be a sibling of the folder scripts.
 func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	here, err := os.Getwd()
 	if err != nil {

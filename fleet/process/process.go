@@ -23,7 +23,7 @@ type Process struct {
 	Start uint64 `json:"start"` // time of the start in kernel ticks since boot
 }
 
-// Alive reports whether the process runs.
+// Alive reports whether the process is running.
 func (p Process) Alive(fsys files.FS) bool {
 	now, err := Named(fsys, p.ID)
 	return err == nil && now == p
@@ -104,8 +104,8 @@ type Clock interface {
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// Sweep kills the processes that find returns, until none remain. It calls find again after each round, because
-// processes start other processes or are busy in the kernel.
+// Sweep kills the processes that the function find returns, until none remain. It calls find again after each round,
+// because processes may start other processes, or may be busy in the kernel.
 func Sweep(clock Clock, find func() ([]Found, error)) error {
 	const (
 		rounds = 200

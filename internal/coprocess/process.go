@@ -51,8 +51,8 @@ type hello struct {
 	Protocol int `json:"protocol"`
 }
 
-// Start starts a program and agrees with it on the protocol. The setup is encoded as a JSON object, whose keys are sent
-// with the first request; nil sends nothing more.
+// Start starts a program and negotiates the protocol with it. The setup is encoded as a JSON object whose keys are
+// added to the first request; a nil setup adds none.
 func Start(ctx context.Context, o Options, role string, setup any) (*Process, error) {
 	p, err := start(o)
 	if err != nil {
@@ -140,7 +140,8 @@ func remedy(err error, path string) error {
 	return err
 }
 
-// Ask sends a request and decodes the answer. After an error the program has ended. It also ends if ctx is cancelled.
+// Ask sends a request and decodes the answer. If it returns an error, the program has ended. It also ends if ctx is
+// cancelled.
 func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {

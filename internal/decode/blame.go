@@ -59,8 +59,8 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// If wanted is true, Attempt calls read, a function that reads the file named by the key. Faults in the file are listed
-// after the faults of the document.
+// If the argument wanted is true, Attempt calls the function read, which reads the file that the key names. Faults in
+// the file are listed after the faults of the document.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return
@@ -72,8 +72,8 @@ func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	}
 }
 
-// Fail reports an error of the file that a key names. If the error is Faults, they are reported unchanged; any other
-// error is reported at the key, or at an item of its list.
+// Fail reports an error of the file that a key names. If the error has the type Faults, its faults are reported
+// unchanged; any other error is reported at the key, or at an item of its list.
 func (r *Reading) Fail(key string, err error, item ...any) {
 	var faults Faults
 	if errors.As(err, &faults) {

@@ -2,7 +2,7 @@ package decode
 
 import "strings"
 
-// Choice lists quoted words, such as "a", "b" and "c"; it skips the empty word.
+// Choice formats a list of quoted words, such as "a", "b" and "c"; it skips empty strings.
 func Choice(list []string) string {
 	var quoted []string
 	for _, word := range list {

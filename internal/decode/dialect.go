@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Dialect describes the option structs of a caller: the texts that their types allow, the notation of types, and the
+// Dialect describes the option structs of a caller: the strings that their types allow, the notation of types, and the
 // descriptions of keys. The zero Dialect describes nothing. It must not be changed after its first use.
 type Dialect struct {
 	// texts that a type allows; the empty text stands for the zero value of the type

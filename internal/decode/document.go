@@ -42,7 +42,7 @@ func NewDocument(file string, text []byte) *Document {
 // Text returns the text of the document.
 func (d *Document) Text() string { return d.text }
 
-// Fresh returns a copy of the document from which nothing has been read yet.
+// Fresh returns a copy of the document in which no key has been read.
 func (d *Document) Fresh() *Document { return &Document{file: d.file, text: d.text, starts: d.starts} }
 
 // line returns the line, from zero, of an offset.

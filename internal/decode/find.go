@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// FindPaths resolves the paths in the document: the values of the given keys, and of keys with the tag path. A relative
-// path means a file in the working folder; if the file exists only in the folder of the document, the value is changed
-// to that path.
+// FindPaths resolves the paths in the document: the values of the given keys, and of keys with the tag "path". A
+// relative path means a file in the working directory; if the file exists only in the folder of the document, the value
+// is changed to that path.
 func (r *Reading) FindPaths(keys []string, is func(key, text string) bool, there func(path string) bool) {
 	keys, words := slices.Clone(keys), map[string]bool{}
 	for _, o := range r.outline.Leaves() {

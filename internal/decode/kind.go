@@ -50,8 +50,8 @@ type FileKind struct {
 
 var registered []*FileKind
 
-// Register adds a kind of file. It must be called while packages are initialized.
+// Register adds a file kind. It must be called while packages are initialized.
 func Register(k *FileKind) { registered = append(registered, k) }
 
-// Registered returns the kinds of files that packages have registered.
+// Registered returns the file kinds that packages have registered.
 func Registered() []*FileKind { return registered }

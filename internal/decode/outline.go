@@ -8,7 +8,7 @@ import (
 )
 
 // Outline describes the keys of an option struct, or one key with the keys below it. The key of a field is its name in
-// snake_case. A struct is a table. The fields of an embedded struct belong to the table around it.
+// snake_case. A struct is a table. The fields of an embedded struct belong to the enclosing table.
 type Outline struct {
 	Key    string     // name of the key in its table; empty for the whole file
 	Path   []string   // keys from the top of the file down to this one

@@ -10,7 +10,7 @@ import (
 	"graft/internal/words"
 )
 
-// Source tells where a value comes from. The zero Source means a default.
+// Source describes the origin of a value. The zero Source means a default.
 type Source struct {
 	File string // path of the file with the value; empty if the value is from no file
 	Line int    // line of File, from 1; zero means the whole file
@@ -30,7 +30,7 @@ func (s Source) String() string {
 	return "default"
 }
 
-// Reading is the process of reading a document into a struct. It collects all faults.
+// Reading is the process of reading a document into a struct. It collects all errors.
 type Reading struct {
 	Given map[string]Source // source of each value that is not a default, by key
 	// Beside holds the second path that FindPaths searched, by key, for each file that exists at neither path.
@@ -124,7 +124,7 @@ func (r *Reading) add(f Problem) {
 	r.problems = append(r.problems, f)
 }
 
-// Add adds faults of other files or flags. They are listed after the faults of the document.
+// Add adds errors in other files or in flags. They are listed after the errors in the document.
 func (r *Reading) Add(faults ...Fault) {
 	free := max(0, min(mostGathered-len(r.problems)-len(r.others), len(faults)))
 	r.others = append(r.others, faults[:free]...)
@@ -156,13 +156,13 @@ func (r *Reading) spoil(f Problem) {
 	r.broken[o.Name()] = true
 }
 
-// Failed reports whether any fault has been found.
+// Failed reports whether any error has been found.
 func (r *Reading) Failed() bool { return len(r.problems)+len(r.others) > 0 }
 
 // Broken reports whether the value of a key could not be read.
 func (r *Reading) Broken(key string) bool { return r.broken[key] }
 
-// Finish returns all collected faults as Faults, or nil if there are none.
+// Finish returns all collected errors as Faults, or nil if there are none.
 func (r *Reading) Finish() error {
 	found := r.doc.Locate(r.problems)
 	var all Faults

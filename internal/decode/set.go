@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FlagFile returns the file name in faults of an assignment.
+// FlagFile returns the file name that errors in an assignment show.
 func FlagFile(assignment string) string { return "--set " + assignment }
 
 func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Result tells how the results of a run depend on a key.
+// Result states how the results of a run depend on a key.
 type Result string
 
 // Values of the field tag `result:"…"`. The tag of a struct field applies to all fields inside the struct.

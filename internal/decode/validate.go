@@ -14,7 +14,7 @@ type (
 	validator interface{ Validate() error }
 )
 
-// Defaults replaces zero values by their defaults. An explicit zero that means a default is a fault.
+// Defaults replaces zero values by their defaults. An explicit zero is an error if zero means a default.
 func (r *Reading) Defaults() {
 	zero := map[string]bool{}
 	for _, o := range r.outline.Leaves() {
@@ -48,7 +48,7 @@ func (r *Reading) walk(o *Outline, visit func(*Outline, any)) {
 	}
 }
 
-// Validate adds the faults that the sections report, each once.
+// Validate adds the errors that the sections report, each once.
 func (r *Reading) Validate() {
 	told := map[string]bool{}
 	r.walk(r.outline, func(o *Outline, section any) {

@@ -20,7 +20,7 @@ func (k *Key) Before(other *Key) bool {
 	return k[2] < other[2]
 }
 
-// Float converts a float to an integer for a Key, and keeps the order. Zero and negative zero are equal; a NaN sorts
+// Float converts a float to an integer for a Key and preserves the order. Zero and negative zero are equal; a NaN sorts
 // before or after all other numbers.
 func Float(x float64) int64 {
 	b := int64(math.Float64bits(x + 0)) // +0 turns -0 into 0

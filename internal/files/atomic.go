@@ -40,7 +40,7 @@ func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.CreatePrivate, fsys.Rename)
 }
 
-// WriteNew creates a file, either complete or not at all. If path exists, the error wraps fs.ErrExist. If several
+// WriteNew creates either the complete file or no file. If path exists, the error wraps fs.ErrExist. If several
 // processes, on one or several machines, write the same path, only one succeeds. Other errors are the same as for
 // [WriteAtomic]. On a file system without hard links two concurrent writers can both succeed.
 func WriteNew(fsys FS, path string, write func(io.Writer) error) error {

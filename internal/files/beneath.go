@@ -14,7 +14,7 @@ import (
 // ErrOutside means that a path is outside the root folder of [Beneath].
 var ErrOutside = errors.New("outside the allowed folder")
 
-// Beneath returns a read-only [FS] of the folder root and its subfolders. Paths are paths of the operating system and
+// Beneath returns a read-only [FS] of the folder root and its subfolders. Paths use the operating system's syntax and
 // start with root; they are absolute if root is absolute. A symbolic link that is absolute or leads outside root is an
 // error; root itself can be a link. No file is kept open, so a missing root is reported by each operation.
 func Beneath(root string) FS { return ReadOnly{FS: beneath{root: filepath.Clean(root)}} }

@@ -26,7 +26,7 @@ func (OS) Open(path string) (File, error) {
 	return openRegular(path, os.Stat, func() (*os.File, error) { return openOS(path, os.O_RDONLY) })
 }
 
-// Create creates a new file for writing. An existing file is an error.
+// Create creates a new file for writing. It returns an error if the file exists.
 func (OS) Create(path string) (File, error) {
 	return asFile(openOS(path, os.O_RDWR|os.O_CREATE|os.O_EXCL))
 }
@@ -45,7 +45,7 @@ func (OS) Append(path string) (File, error) {
 // Rename moves a file, replacing any file at the new path.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link gives a file a second name. An existing name is an error.
+// Link gives a file a second name. It returns an error if that name exists.
 func (OS) Link(from, to string) error { return os.Link(from, to) }
 
 // Remove deletes one file or one empty folder.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// IOFS adapts an FS to the interface of package io/fs, for fs.WalkDir and fs.Glob. Paths remain paths of the operating
-// system.
+// IOFS adapts an FS to the interface of package io/fs, for fs.WalkDir and fs.Glob. Paths keep the operating system's
+// syntax.
 func IOFS(fsys FS) fs.FS { return ioFS{fsys} }
 
 type ioFS struct{ FS }

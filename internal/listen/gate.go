@@ -15,10 +15,10 @@ const (
 	placeKept    = 50 * time.Millisecond // time that a new connection keeps its place
 )
 
-// Gate is a listener that prevents slow and untrusted clients from blocking others. Connections share a limited number
-// of places until they are trusted: until they have sent a token, or a whole request. If all places are taken, a new
-// connection replaces the oldest connection of the address with the most places. A new connection from that address
-// waits until its oldest connection has held its place for 50 ms.
+// Gate is a listener that prevents slow and untrusted clients from blocking others. Untrusted connections share a
+// limited number of places. A connection becomes trusted when it has sent a token or a complete request. If all places
+// are taken, a new connection replaces the oldest connection of the address with the most places. A new connection from
+// that address waits until its oldest connection has held its place for 50 ms.
 type Gate struct {
 	net.Listener
 	now    func() time.Time

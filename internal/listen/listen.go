@@ -11,8 +11,8 @@ import (
 	"graft/internal/failure"
 )
 
-// CheckAddress returns an error if other machines can reach an address, unless anywhere is true. The text danger
-// describes the consequence in the error.
+// CheckAddress returns an error if other machines can reach an address, unless anywhere is true. The error contains the
+// text danger, which describes the consequence.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen on %s: other machines can reach this address, and %s; "+

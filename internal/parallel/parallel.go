@@ -33,8 +33,8 @@ type Pool struct {
 	Around func(work func())
 }
 
-// Each calls do(k) for each k from 0 to n-1, and returns when all calls have returned. Calls start in the order of the
-// numbers. After an error it continues. After the end of ctx, calls that have not started get the error of ctx.
+// Each calls do(k) for each k from 0 to n-1, and returns when all calls have returned. Calls start in ascending order
+// of k. After an error it continues. After the end of ctx, calls that have not started get the error of ctx.
 func (p Pool) Each(ctx context.Context, n int, do func(k int) error) Errors {
 	errs := make(Errors, n)
 	var next atomic.Int64

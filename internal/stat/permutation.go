@@ -19,7 +19,8 @@ const (
 // two samples of the same sizes in all possible ways. The p-value is the fraction of divisions in which the means
 // differ by at least as much as in the data (Pitman, Significance tests which may be applied to samples from any
 // populations, 1937). If there are more than 20,000 divisions, it draws 2,000 of them, determined by the seed. With few
-// values the p-value is never small: two against two give at least 1/3. It returns 1 if a sample is empty.
+// values the p-value is never small: for two samples of two values each, it is at least 1/3. It returns 1 if a sample
+// is empty.
 func Permutation(a, b []float64, seed uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 1
@@ -91,7 +92,7 @@ func divisions(n, size int) float64 {
 }
 
 // SamplesNeeded returns the minimum number of values that each of two samples needs so that [Permutation] can return a
-// p-value of at most level. The level must be positive.
+// p-value at or below the given level. The level must be positive.
 func SamplesNeeded(level float64) int {
 	n := 2
 	for 2/divisions(2*n, n) > level {

@@ -29,8 +29,8 @@ type OverSeeds struct {
 }
 
 // NewOverSeeds computes the mean and the interval of one value per seed with [TIntervalOf]. The argument miss is the
-// probability that the interval does not contain the true mean. The interval is cut to the range of the quantity; since
-// the true mean lies in that range, the cut does not change the probability.
+// probability that the interval does not contain the true mean. The interval is clipped to the range of the quantity.
+// Since the true mean lies in that range, clipping does not change the probability.
 func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	s := OverSeeds{N: len(values), Mean: Mean(values)}
 	if len(values) < FewestSeeds {

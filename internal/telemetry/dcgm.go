@@ -50,7 +50,7 @@ func throttleBits(r *Reading) Optional[float64] {
 }
 
 // WriteDCGM writes readings for Prometheus, with the names and labels of NVIDIA's DCGM exporter, in the order of the
-// devices. The label host is the name of the machine. An unknown value has no sample, and a metric without samples is
+// devices. The label "host" is the name of the machine. An unknown value has no sample, and a metric without samples is
 // omitted.
 func WriteDCGM(t *prometheus.Text, host string, devices []Device, readings []Reading) {
 	latest := map[int]Reading{}

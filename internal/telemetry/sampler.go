@@ -50,7 +50,7 @@ func pause(ctx context.Context, d time.Duration) {
 	<-wait.Done()
 }
 
-// Sink receives readings in order of time.
+// Sink receives readings in chronological order.
 type Sink interface {
 	// Add receives a reading of a device. After it returns an error, it is not called again.
 	Add(d Device, r Reading) error
@@ -90,8 +90,8 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 		latest: make([]Reading, 0, len(source.Devices()))}, nil
 }
 
-// Run reads the devices until ctx ends, then returns the first error of the sink. A failed reading is a row of unknown
-// values, and sampling continues. If a reading is late, it is skipped, not repeated later.
+// Run reads the devices until ctx ends, then returns the first error of the sink. A failed reading produces a row of
+// unknown values, and sampling continues. If a reading is late, it is skipped, not repeated later.
 func (s *Sampler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.Sample()

@@ -26,7 +26,7 @@ type Table struct{ stream *results.Stream }
 
 var _ Sink = (*Table)(nil)
 
-// OpenTable opens the table NAME.csv of a run, and creates it if it does not exist. The run closes it.
+// OpenTable opens the table NAME.csv of a run, and creates it if it does not exist. The run closes the table.
 func OpenTable(run *results.Run, name string) (*Table, error) {
 	stream, err := run.Stream(name, columns)
 	if err != nil {

@@ -6,14 +6,14 @@ import "fmt"
 // Faults lists invalid options; errors.Join combines them into an error.
 type Faults []error
 
-// When adds a fault if a condition is true. The arguments are always evaluated.
+// When adds an error if a condition is true. The arguments are always evaluated.
 func (f *Faults) When(wrong bool, format string, args ...any) {
 	if wrong {
 		*f = append(*f, fmt.Errorf(format, args...))
 	}
 }
 
-// Prefixed returns the faults, each with a prefix.
+// Prefixed returns the errors, each with a prefix.
 func (f Faults) Prefixed(text string) Faults {
 	prefixed := make(Faults, len(f))
 	for k, err := range f {
@@ -22,5 +22,5 @@ func (f Faults) Prefixed(text string) Faults {
 	return prefixed
 }
 
-// Unless adds a fault if a condition is false.
+// Unless adds an error if a condition is false.
 func (f *Faults) Unless(right bool, format string, args ...any) { f.When(!right, format, args...) }

@@ -29,7 +29,7 @@ func (l *Learner) Learned() (*Scheduler, error) {
 	return &Scheduler{Set: set, Cost: l.Best, Step: l.BestAt}, err
 }
 
-// Baselines holds the results that schedulers without learning have on the validation workloads.
+// Baselines holds the results of non-learning schedulers on the validation workloads.
 type Baselines struct {
 	Train, Validation int                // number of training workloads, and number of validation workloads
 	Unit              string             // unit of the costs, such as s or share

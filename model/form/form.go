@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Form is a table of a network file, with its keys in the order of writing. The zero Form is an empty table.
+// Form is a table in a network file, with its keys in the order in which they are written. The zero Form is an empty
+// table.
 type Form []Field
 
 // Field is a key and its value: a string, an int, a Form or an []any of these.
@@ -39,7 +40,7 @@ func plain(value any) any {
 	return value
 }
 
-// Fault is a fault in a form.
+// Fault is an error in a form.
 type Fault struct {
 	Where []any // keys (string) and indexes (int) that lead to the fault; empty for the whole form
 	Key   bool  // the key itself is at fault, not its value
@@ -69,10 +70,10 @@ func Path(where []any) string {
 	return b.String()
 }
 
-// Faults lists all faults of a form. Faults is never empty when it is returned as an error.
+// Faults lists all errors in a form. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
-// Error lists the faults.
+// Error lists all of these errors.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for k, fault := range f {

@@ -20,10 +20,10 @@ const (
 	mostFaults  = 20      // maximum faults that an error lists
 )
 
-// Faults lists the faults of a graph. Faults is never empty when it is returned as an error.
+// Faults lists the errors in a graph. Faults is never empty when it is returned as an error.
 type Faults []string
 
-// Error lists the faults, one per line.
+// Error lists the errors, one per line.
 func (f Faults) Error() string {
 	lines := []string(f)
 	if len(lines) > mostFaults {

@@ -7,10 +7,10 @@ import (
 )
 
 // SidecarName is the name of the file in which graft_export.py describes a network's modules. The file is in the folder
-// extra of an archive, or next to a file.
+// "extra" of an archive, or next to the file of the network.
 const SidecarName = "graft_modules.json"
 
-// LargestSidecar is the maximum size of the file SidecarName in bytes.
+// LargestSidecar is the maximum size, in bytes, of the file that SidecarName names.
 const LargestSidecar = 16 << 20
 
 // ReadModules reads the description of modules that graft_export.py writes.
@@ -41,8 +41,8 @@ func ReadModules(text []byte) ([]Module, error) {
 	return modules, nil
 }
 
-// Describe replaces the graph's modules with the modules of a description. A node of a module without a description
-// belongs to the nearest enclosing module.
+// Describe replaces the graph's modules with the modules in a description. If a module has no description, its nodes
+// belong to the nearest enclosing module that has one.
 func (g *Graph) Describe(modules []Module) {
 	known := make(map[string]bool, len(modules))
 	for _, m := range modules {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Shapes returns the shape of each value that is a tensor, for the input's example sizes. An operator whose shape
-// graft cannot infer is an error; the shapes before that operator are returned with the error.
+// Shapes returns the shape of each value that is a tensor, for the input's example sizes. If graft cannot infer the
+// shape of an operator, Shapes returns an error together with the shapes before that operator.
 func (g *Graph) Shapes() (map[Value][]int, error) {
 	s := newShaper(g)
 	for k := range g.Nodes {

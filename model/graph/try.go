@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Attempt describes a trial pass over a graph that was read from a file. The pass reveals faults of the graph before
+// Attempt describes a trial pass over a graph that was read from a file. The pass reveals errors in the graph before
 // the graph is used.
 type Attempt struct {
 	Weights *weights.Set // weights of the graph; nil means zeros
@@ -25,8 +25,8 @@ type Output struct {
 }
 
 // Try runs the graph in this process and returns its output in evaluation mode. If no input values are given, Try first
-// runs the operators that are passed on to LibTorch, on inputs of two sizes. Results whose shapes differ from the
-// stated shapes are errors. An operator may end the process: package trial runs Try in a separate process.
+// runs the operators that are passed on to LibTorch, on inputs of two sizes. Try returns an error if the shape of a
+// result differs from its stated shape. An operator may end the process: package trial runs Try in a separate process.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()

@@ -53,7 +53,7 @@ type Dim struct {
 	Size  int  `json:"size,omitempty"`
 }
 
-// Pad names the fill value of places without an origin.
+// Pad names the value that fills elements without an origin.
 type Pad string
 
 // Fillings of places without an origin. The zero Pad means zeros.
@@ -155,8 +155,7 @@ func (p *Plan) before(path string) string {
 	return path
 }
 
-// Reverse plans the reversal of a plan. The reversal averages copies, adds up shares, and drops padding and new
-// tensors.
+// Reverse returns the plan that reverts a plan: it averages copies, adds up shares, and drops padding and new tensors.
 func (p *Plan) Reverse() (*Plan, error) {
 	back := &Plan{Before: p.Graph, Graph: clone(p.Before)}
 	taken := map[string]bool{}

@@ -87,7 +87,7 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 }
 
 // Groups takes the name of a weight that computes keys or values, and returns the axis that counts key and value heads.
-// Its size may be one.
+// The size of this axis may be one.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {

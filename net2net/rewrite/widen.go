@@ -22,7 +22,7 @@ type Options struct {
 
 // Widen plans a new size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size of
 // a head, or the residual stream. If the network sums over the axis, each copy gets a share of the original's weights.
-// An axis that cannot change is an error.
+// If the axis cannot change, Widen returns an error.
 func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	axis = axis.Find()
 	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}

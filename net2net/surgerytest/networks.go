@@ -17,7 +17,7 @@ type builder struct {
 	shape model.Shape
 }
 
-// Network generates a random network, without weights, with all kinds of layers and containers.
+// Network generates a random network, without weights, with layers and containers of every kind.
 func Network(t *rapid.T) *model.Network {
 	b := &builder{t: t, shape: model.Shape{b3(t, "channels")}}
 	images := rapid.Bool().Draw(t, "images")

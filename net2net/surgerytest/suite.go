@@ -57,8 +57,8 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
 }
 
-// Check draws a network, calls propose to choose an operation that fits it, and checks all guarantees of the operation.
-// It returns false if no operation fits the network.
+// Check draws a network, calls the function propose to choose an operation that fits it, and checks all guarantees of
+// the operation. It returns false if no operation fits the network.
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {

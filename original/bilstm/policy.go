@@ -50,7 +50,7 @@ type Activations struct {
 	Probabilities []float32 // probability of each action
 }
 
-// Forward evaluates the policy on a network, given the time left and the whole time budget in the same unit.
+// Forward evaluates the policy on a network, given the time left and the total time budget in the same unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: the time left is %v and the budget is %v; expected finite numbers and a "+
@@ -94,7 +94,7 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 }
 
 // TimeCode returns the original system's encoding of the time left: the values 5 sin(2πi·left/budget) for i from 1 to
-// size. The whole budget and zero have the same encoding.
+// size. A full budget and zero have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {
@@ -140,7 +140,7 @@ func (p *Policy) FitsBlocks(n *model.Network) error {
 	return nil
 }
 
-// Fits returns an error if the policy cannot decide about a network, because its actions or its vocabulary do not
+// Fits returns an error if the policy cannot choose actions for a network because its actions or its vocabulary do not
 // match.
 func (p *Policy) Fits(n *model.Network) error {
 	if err := p.FitsBlocks(n); err != nil {
@@ -150,8 +150,8 @@ func (p *Policy) Fits(n *model.Network) error {
 	return err
 }
 
-// FitsGrown returns an error if the policy cannot decide about a network without weights, or about the network that one
-// of its actions creates.
+// FitsGrown returns an error if the policy cannot choose actions for a network without weights, or for a network that
+// one of its actions creates.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err

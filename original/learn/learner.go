@@ -78,7 +78,7 @@ func (l *Learner) Heat() float64 { return l.at.Temperature }
 // Done reports whether all episodes have been played.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
-// Learn trains on further episodes, in whole batches. It stops when all episodes are played.
+// Learn trains on further episodes, in complete batches. It stops when all episodes are played.
 func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {

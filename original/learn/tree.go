@@ -71,7 +71,7 @@ func (t *Tree) rewards(kind string) []float64 {
 	return all
 }
 
-// Validate returns the faults of the tree. It omits faults that the kernel itself checks.
+// Validate returns the errors in the tree. It omits errors that the kernel itself detects.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	for k, a := range t.Accuracy {

@@ -12,8 +12,8 @@ import (
 	"graft/torch/weights"
 )
 
-// RunOptions holds the seed and the output of training a policy. Paths in all sections are paths of the operating
-// system, relative to the working directory.
+// RunOptions holds the seed and the output of training a policy. Paths in all sections use the operating system's
+// syntax and are relative to the working directory.
 type RunOptions struct {
 	Seed   int64  // Seed of the initial parameters and of all actions. Default 1.
 	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.

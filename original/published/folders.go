@@ -19,8 +19,8 @@ import (
 const TableFile = "data.pkl"
 
 // ReadPolicy reads a policy of the original system and the vocabulary that it was trained with. If policy is a run
-// folder, the weights must have the sizes in the run's configuration, which is returned too. For a weight file, the
-// returned configuration is nil.
+// folder, the weights must have the sizes in the run's configuration; ReadPolicy also returns this configuration. For a
+// weight file, the returned configuration is nil.
 func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
 	v, err := vocab.Read(fsys, vocabulary)
 	if err != nil {

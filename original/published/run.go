@@ -32,7 +32,7 @@ type Run struct {
 	Policy     bilstm.Shape
 }
 
-// Scenario returns the scenario of a table. It lacks the actions, since the file contains only their number.
+// Scenario returns the scenario of a table. The actions are missing, since the file contains only their number.
 func (r *Run) Scenario() tables.Scenario {
 	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start,
 		Decisions: r.Decisions}

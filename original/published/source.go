@@ -12,7 +12,7 @@ import (
 	"graft/internal/decode"
 )
 
-// Source is a configuration file of the original system: its keys in order, their places and the faults found in them.
+// Source is a configuration file of the original system: its keys in order, their places and the errors found in them.
 type Source struct {
 	*decode.Document
 	Keys   map[string]any // values, by section and key
@@ -34,7 +34,7 @@ func NewSource(path string, text []byte) (*Source, error) {
 	return c, nil
 }
 
-// Located returns the recorded faults with their lines, or nil if there are none.
+// Located returns the recorded errors with their lines, or nil if there are none.
 func (c *Source) Located() error { return c.Locate(c.Faults) }
 
 // flatten lists the keys of the file, sections and keys joined by a dot.
@@ -59,7 +59,7 @@ func (c *Source) flatten() {
 	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// Require records a fault for each given key that is missing.
+// Require records an error for each given key that is missing.
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {
@@ -69,7 +69,7 @@ func (c *Source) Require(keys []string) {
 	}
 }
 
-// Fault records a fault at a key.
+// Fault records an error at a key.
 func (c *Source) Fault(key, format string, args ...any) {
 	var where []any
 	for step := range strings.SplitSeq(key, ".") {

@@ -8,8 +8,8 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// Draws provides the random numbers of an episode in the order of the published simulator. They determine its jobs, the
-// actions of a random agent between arrivals, and the channels.
+// Draws provides the random numbers of an episode in the order of the published simulator. They determine the jobs of
+// the episode, the actions of a random agent between arrivals, and the channels.
 type Draws struct {
 	np      *numpy.Random
 	py      python

@@ -32,8 +32,8 @@ type Scales struct {
 }
 
 // Graph returns the features of a model for the published policy. The features of an operation are its time and memory,
-// as shares of the largest, and its depth. The feature of a transfer is its size. The flag of the longest operation
-// stays unset, as in the published simulator.
+// relative to the largest values, and its depth. The feature of a transfer is its size. The flag of the longest
+// operation stays unset, as in the published simulator.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph

@@ -121,7 +121,7 @@ type Layer struct {
 	Key  string `json:"layer"` // text that PyTorch prints for the layer
 }
 
-// Unknown returns the layers of a network that the vocabulary lacks.
+// Unknown returns the layers of a network that are not in the vocabulary.
 func (v *Vocabulary) Unknown(n *model.Network) []Layer {
 	var unknown []Layer
 	n.Walk(func(path string, m model.Module) bool {

@@ -131,8 +131,8 @@ func (c Cell) exact() string {
 	return Exact(*c.Number)
 }
 
-// SortKey returns the number by which a page sorts the cell. It returns an empty string if the shown text reads as the
-// same number.
+// SortKey returns the number by which a page sorts the cell. It returns an empty string if the displayed text is
+// already the same number.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

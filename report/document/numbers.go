@@ -18,7 +18,7 @@ const (
 	UnitGFLOP   = "GFLOP"
 )
 
-// ShareText formats a share as percent with two decimals. It formats nil as a dash.
+// ShareText formats a share as a percentage with two decimals. It formats nil as a dash.
 func ShareText(share *float64) string {
 	if share == nil {
 		return "-"
@@ -26,10 +26,10 @@ func ShareText(share *float64) string {
 	return PercentText(*share)
 }
 
-// PercentText formats a share as percent with two decimals.
+// PercentText formats a share as a percentage with two decimals.
 func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// AccuracyText formats a share as percent with one decimal.
+// AccuracyText formats a share as a percentage with one decimal.
 func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // Thousands formats a number with spaces as thousands separators.

@@ -129,7 +129,7 @@ func (p *Picture) Labels() []Label {
 	return all
 }
 
-// Faults lists labels that exceed the picture, and labels that overlap.
+// Faults lists labels that extend beyond the picture, and labels that overlap.
 func (p *Picture) Faults() []string {
 	var faults []string
 	labels := p.Labels()

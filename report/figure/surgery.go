@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Surgery shows a network before and after surgery, next to each other. A kept layer has the same height in both.
+// Surgery shows a network before and after surgery, next to each other. A layer that surgery keeps has the same height
+// in both.
 type Surgery struct {
 	Title  string // title, which is also the text alternative
 	Note   string // note below the figure; empty means none
@@ -13,7 +14,7 @@ type Surgery struct {
 	After  Network
 }
 
-// Network lists the layers of a network in running order.
+// Network lists the layers of a network in execution order.
 type Network struct {
 	Name   string
 	Detail string // detail such as the number of parameters

@@ -79,7 +79,7 @@ type Nest struct {
 }
 
 // Filter lets readers select the rows that contain a search text, or that have a given value in some columns. The
-// address of the page keeps the selection and the order of rows.
+// address of the page stores the selection and the order of the rows.
 type Filter struct {
 	Columns []FilterColumn
 	Unit    string   // name of a row in the plural, such as runs

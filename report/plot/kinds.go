@@ -16,7 +16,7 @@ type drawing struct {
 	Figure figure.Figure
 }
 
-// Kind describes a kind of figure. To add one, add a function and a line in [Kinds].
+// Kind describes a kind of figure. To add a kind, add a function and a line in [Kinds].
 type Kind struct {
 	Name  string
 	About string // help text in one line
@@ -37,7 +37,7 @@ type Given struct {
 	X string
 }
 
-// Kinds lists all kinds of figures in the order in which they are drawn.
+// Kinds lists all figure kinds in the order in which they are drawn.
 func Kinds(given Given) registry.List[Kind] {
 	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
 	return registry.List[Kind]{
@@ -130,7 +130,7 @@ func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
 // withStudies returns the kinds of all cluster simulations, and others.
 func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.StudyKinds(), others) }
 
-// Runs lists the kinds of runs that the figure accepts.
+// Runs lists the run kinds that the figure accepts.
 func (k Kind) Runs() []*runs.Kind { return k.of }
 
 // Groups divides the runs that have results into groups, one group per figure.

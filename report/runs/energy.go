@@ -40,7 +40,7 @@ var energyColumns = []results.Column{{Name: "epoch", Kind: results.Int}, {Name: 
 // not usable.
 type EnergyTable struct{ stream *results.Stream }
 
-// OpenEnergy opens the table of a run, and creates it if it is missing. The run closes it.
+// OpenEnergy opens the table of a run, and creates it if it is missing. The run closes the table.
 func OpenEnergy(run *results.Run) (*EnergyTable, error) {
 	stream, err := run.Stream(energyTable, energyColumns)
 	if err != nil {

@@ -47,7 +47,7 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison returns the comparison that both kinds of evaluations have.
+// Comparison returns the comparison that both evaluation kinds contain.
 func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -115,7 +115,7 @@ func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	return noise / count, floor / count
 }
 
-// PolicyOrigin names the program whose format a policy has: graft or the original system.
+// PolicyOrigin names the program whose file format a policy uses: graft or the original system.
 type PolicyOrigin string
 
 const (
@@ -168,7 +168,7 @@ type EvaluatedSteps struct {
 	Steps   []evaluation.Step `json:"steps"`   // decisions of the policy, in order
 }
 
-// SplitStandings returns the standings of choosers that could choose in all tables, and the names of the other
+// SplitStandings returns the standings of the choosers that have a result for every table, and the names of the other
 // choosers.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0

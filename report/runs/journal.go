@@ -121,8 +121,8 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage ran on the same inputs and its outputs are unchanged. The argument from is the digest
-// of the inputs.
+// Holds reports whether a stage ran on the same inputs and its outputs are unchanged. The inputs are given by their
+// digest.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false

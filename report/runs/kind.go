@@ -2,7 +2,7 @@ package runs
 
 import "slices"
 
-// Kind describes how a kind of run folder is recognised and read. To add one, add a file and a line in [Kinds].
+// Kind describes how a kind of run folder is recognised and read. To add a kind, add a file and a line in [Kinds].
 type Kind struct {
 	Name   string // name in one word, used in manifests and reports
 	Title  string // name of one run in headings

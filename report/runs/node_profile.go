@@ -111,7 +111,7 @@ var nodeProfileColumns = []results.Column{{Name: "repeat", Kind: results.Int}, {
 // zero value is not usable.
 type NodeProfileTable struct{ stream *results.Stream }
 
-// OpenNodeProfile opens the table of a run, and creates it if it is missing. The run closes it.
+// OpenNodeProfile opens the table of a run, and creates it if it is missing. The run closes the table.
 func OpenNodeProfile(run *results.Run) (*NodeProfileTable, error) {
 	stream, err := run.Stream(nodeProfileTable, nodeProfileColumns)
 	return &NodeProfileTable{stream}, err

@@ -17,7 +17,7 @@ func Numbers(r *Run, folder, file string, columns ...string) (found map[string][
 	return numbersOf(r, folder, file, columns, false)
 }
 
-// KnownNumbers reads numeric columns as [Numbers] does, without empty cells.
+// KnownNumbers reads numeric columns as [Numbers] does, and omits empty cells.
 func KnownNumbers(r *Run, folder, file string, columns ...string) (found map[string][]float64, err error) {
 	return numbersOf(r, folder, file, columns, true)
 }

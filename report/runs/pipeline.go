@@ -47,7 +47,7 @@ type PipelineOutcome struct {
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
-// PipelineKind is the kind of folders of graft pipeline, which contain the folders of their parts.
+// PipelineKind is the kind of run folders of graft pipeline. They contain the run folders of the pipeline's parts.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun,
 	list: pipelineOverview}

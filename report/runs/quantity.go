@@ -84,7 +84,7 @@ func (r *Run) Quantity(name string) (float64, bool) {
 	return 0, false
 }
 
-// Word returns the name of a direction in JSON: more, less, or empty for Neutral.
+// Word returns the name of a direction in JSON: "more", "less", or an empty string for Neutral.
 func (a Direction) Word() string {
 	return map[Direction]string{Higher: "more", Lower: "less"}[a]
 }

@@ -64,7 +64,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares each case of a sweep with a reference case. The argument of is the name of the reference case.
+// Reaches compares each case of a sweep with a reference case. The reference case is given by name.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

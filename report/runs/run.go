@@ -14,7 +14,7 @@ import (
 	"graft/results"
 )
 
-// AsConfigFault gives configuration faults the exit code Configuration.
+// AsConfigFault gives configuration errors the exit code Configuration.
 func AsConfigFault(err error) error {
 	var faults config.Faults
 	if errors.As(err, &faults) {
@@ -143,7 +143,7 @@ func OutcomeOf[T any](r *Run) (*T, error) {
 // Journal returns the journal of a pipeline.
 func (r *Run) Journal() (*Journal, error) { return r.folder.readJournal() }
 
-// Parts lists the runs of a pipeline's stages, and their faults.
+// Parts lists the runs of a pipeline's stages, and their errors.
 func (r *Run) Parts() (all []Part, faults error) {
 	return keep(&r.folder.kept, "parts", func() ([]Part, error) {
 		l, err := r.Journal()

@@ -63,7 +63,7 @@ func ReadPlan(fsys files.FS, path string) (*grid.Plan, error) {
 	return p, nil
 }
 
-// CacheBeside returns the default cache folder of a simulation, which is next to its run folder.
+// CacheBeside returns the default cache folder of a simulation: a folder next to its run folder.
 func CacheBeside(folder string) string {
 	return filepath.Join(filepath.Dir(filepath.Clean(folder)), "cache")
 }

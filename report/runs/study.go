@@ -18,7 +18,7 @@ const (
 	PartsStream = "parts"
 )
 
-// StudyKinds lists the kinds of runs of cluster simulations, one per world.
+// StudyKinds lists the run kinds of cluster simulations, one per world.
 var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
 		kinds = append(kinds, studyKind(w))

@@ -100,7 +100,7 @@ func (p *SweepPlan) Case(name string) *SweepCase {
 	return nil
 }
 
-// Reported lists the cases that reports show. Cases that serve only the selection are left out.
+// Reported lists the cases that reports show. It omits cases that serve only the selection.
 func (p *SweepPlan) Reported() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects == nil {

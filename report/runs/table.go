@@ -13,7 +13,7 @@ import (
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun, list: simulationOverview}
 
-// TableKind is the kind of run folders that are tables outside of simulation folders.
+// TableKind is the kind of table folders that are not part of a simulation's run folder.
 var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
 	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun,
 	list: tableOverview}

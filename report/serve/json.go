@@ -105,7 +105,7 @@ func (c jsonContent) Render(w io.Writer) error {
 	return encoder.Encode(c.value)
 }
 
-// Policy forbids the response to load anything.
+// Policy prevents the response from loading anything.
 func (c jsonContent) Policy() string { return "default-src 'none'" }
 
 // Type returns the media type.

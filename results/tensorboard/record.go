@@ -38,10 +38,10 @@ func AppendRecord(to, data []byte) []byte {
 	return binary.LittleEndian.AppendUint32(append(to, data...), checksum(data))
 }
 
-// EachRecord calls the function do for each whole record, until do returns an error. It passes the record's number,
-// counted from 1, and its frame, which is valid only during the call. The result torn reports whether an incomplete
-// record follows the last whole record. If the rest of the file is not the beginning of a record, the error wraps
-// ErrDamaged.
+// EachRecord calls the function do for each complete record, until the function returns an error. It passes the
+// record's number, counted from 1, and its frame, which is valid only during the call. The result torn reports whether
+// an incomplete record follows the last complete record. If the rest of the file is not the beginning of a record, the
+// error wraps ErrDamaged.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte
@@ -96,5 +96,5 @@ func wholly(err error) error {
 	return err
 }
 
-// Data returns the content of a whole record.
+// Data returns the content of a complete record.
 func Data(record []byte) []byte { return record[headSize : len(record)-footSize] }

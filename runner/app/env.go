@@ -79,9 +79,8 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
-// Suffixed returns the path of a configuration file with a suffix in its name, so that Folder derives another run
-// folder
-// from it. An empty path stays empty.
+// Suffixed returns the path of a configuration file with a suffix in its name, so that Folder derives a different run
+// folder from it. An empty path stays empty.
 func Suffixed(path, suffix string) string {
 	if path == "" {
 		return ""
@@ -90,8 +89,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder: the first of given and configured that is not empty. If both are empty,
-// the path is derived from the configuration file's name.
+// Folder returns the path of the run folder: the first of the arguments given and configured that is not empty. If both
+// are empty, the path is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":

@@ -20,8 +20,8 @@ type RunLog struct {
 	shut  bool           // nothing more is written
 }
 
-// Write adds a line. It never returns an error: if a line cannot be written, it calls fail and the job continues
-// without a log.
+// Write adds a line. It never returns an error: if a line cannot be written, it calls the function fail, and the job
+// continues without a log.
 func (r *RunLog) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,7 +32,8 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 }
 
 // Try runs a network once in a separate process, and returns the reason if the network must not run in this process. It
-// tries only networks that were read from a list of operators, not networks that graft built. Nil weights mean zeros.
+// tries only networks that were read from a list of operators, not networks that graft built. If the weights are nil,
+// it uses zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil

@@ -39,8 +39,8 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 		results.Manifest{ConfigSHA256: config.Digest(c)})
 }
 
-// Resumes reports whether to resume a run: resuming is requested and a run exists. A process that is killed before it
-// creates its run folder leaves none, so the same command then starts the run.
+// Resumes reports whether to resume a run: resuming is requested and a run exists. If a process is killed before it
+// creates its run folder, no run exists, so the same command then starts the run.
 func (e *Env) Resumes(asked bool, folder string) bool {
 	if asked && results.Missing(e.Files, folder) {
 		e.Log.Info("no run to resume; starting a new run", zap.String("folder", folder))

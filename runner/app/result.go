@@ -119,8 +119,7 @@ func (i Images) Metadata() map[string]string {
 	return record
 }
 
-// ImagesOf returns the description that the metadata of a network's weights contain, without parts that do not match
-// the network.
+// ImagesOf returns the description in the metadata of a network's weights, without parts that do not match the network.
 func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	if set == nil {
 		return i

@@ -85,7 +85,7 @@ type Report struct {
 	Batches    []BatchRuns `json:"batches"`    // runs of each batch, in ascending order of batches
 }
 
-// BatchRuns describes the runs that have the same batch, each up to the step at which a job would end.
+// BatchRuns describes the runs that have the same batch size, each up to the step at which a job would end.
 type BatchRuns struct {
 	Batch      int            `json:"batch"`       // number of examples per step
 	Runs       int            `json:"runs"`        // number of averaged runs
@@ -118,7 +118,7 @@ type application struct {
 }
 
 // Make creates and writes an application of adaptive jobs. It derives the application from a profile of step times and
-// from runs that measured the noise of gradients, each run with a fixed batch.
+// from runs that measured the noise of gradients, each run at a fixed batch size.
 func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -23,7 +23,7 @@ type Network struct {
 	Totals Totals      `json:"totals"` // sums over the whole network
 }
 
-// Layer describes one run of a layer, which may run more than once.
+// Layer describes one execution of a layer; a layer may run more than once.
 type Layer struct {
 	// path as in a state dict; flatten() and pool() are steps without a module
 	Path       string      `json:"path"`

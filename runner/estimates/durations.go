@@ -56,7 +56,7 @@ type DurationReport struct {
 	Shapes []string `json:"shapes,omitempty"` // paths of the files with shapes
 }
 
-// Window is the period between two models.
+// Window is the time between the training of two models.
 type Window struct {
 	From    string  `json:"from"`         // date at which the model was learned
 	Learned int     `json:"learned_from"` // number of jobs that had ended by this date
@@ -64,8 +64,9 @@ type Window struct {
 	Scores  *Scores `json:"scores"`       // accuracy for these jobs; null without a model
 }
 
-// Durations learns the durations of a trace's jobs and estimates each job from data known at its submission. If a model
-// or shapes are requested and there is no model, it returns the report with an error whose code is failure.Partial.
+// Durations fits models to the durations of a trace's jobs, and estimates the duration of each job from data known at
+// its submission. If a model or shapes are requested and there is no model, it returns the report with an error whose
+// code is failure.Partial.
 func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationReport, error) {
 	job, err := o.prepare(env)
 	if err != nil {

@@ -49,8 +49,9 @@ type Series struct {
 	Terms  []Term  `json:"terms"`  // terms of the last model, most important first
 }
 
-// Forecast learns the number of jobs and GPUs submitted per ten minutes, and forecasts them. If models or shapes are
-// requested and there are no models, it returns the report with an error whose code is failure.Partial.
+// Forecast fits models to the numbers of jobs and GPUs submitted per ten minutes, and forecasts these numbers. If
+// models or shapes are requested and there are no models, it returns the report with an error whose code is
+// failure.Partial.
 func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastReport, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 )
 
-// Inputs hold the inputs that the run folder of an evaluation stores.
+// Inputs holds the inputs that the run folder of an evaluation stores.
 type Inputs struct {
 	config.EvaluationOptions
 	Text     string   // text of the learning configuration; empty means none

@@ -36,7 +36,7 @@ func (r *OriginalReport) Write(w io.Writer) error {
 	return r.evaluation.WriteReport(w, r.network, r.o.Policy, r.o.Table)
 }
 
-// Original evaluates a policy like the original system.
+// Original evaluates a policy in the same way as the original system.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
 		return nil, failure.Usagef("option \"compat\" requires a policy of the original system, but %s is a "+

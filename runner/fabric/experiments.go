@@ -99,8 +99,8 @@ type ExperimentTie struct {
 	Here *stat.Interval `json:"here"`
 }
 
-// Experiment reproduces the experiments of PAC-ML's authors, with all faults of their simulator. It runs every agent,
-// every constant degree, and policies that learn, on the jobs of each seed.
+// Experiment reproduces the experiments of PAC-ML's authors, including the bugs of their simulator. It runs every
+// agent, every constant degree, and policies that learn, on the jobs of each seed.
 func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experiments, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -39,7 +39,8 @@ type PlayReport struct {
 	Folder     string         `json:"folder"` // path of the results; empty if none were written
 }
 
-// Play simulates a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes jobs.csv.
+// Play simulates a recorded episode of the simulator of RAMP and PAC-ML, including the simulator's bugs, and writes
+// jobs.csv.
 func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error) {
 	episode, err := readEpisode(env.Files, o.Episode)
 	if err != nil {

@@ -31,7 +31,7 @@ type GraphAxis struct {
 }
 
 // Describe returns the description of a graph. If graft cannot infer the graph's shapes, the description has no blocks
-// and axes, but the graph can run and train.
+// or axes, but the graph can run and train.
 func Describe(g *graph.Graph) *Network {
 	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(),
 		Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{},

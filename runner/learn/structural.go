@@ -42,7 +42,7 @@ type structural struct {
 }
 
 // Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder;
-// it keeps text as the configuration before defaults are added. It ignores o.Set.
+// it stores the argument text, which is the configuration before defaults are added. It ignores o.Set.
 func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string,
 	o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {

@@ -28,7 +28,7 @@ type Entry struct {
 	TOML    string `json:"toml,omitempty"`    // example of a file, or of a part of one
 }
 
-// Kinds lists all lists. To add one, add a function and a line here.
+// Kinds lists all lists. To add a list, add a function and a line here.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"schedulers", "choose the jobs of a cluster or tasks of a machine to run, and their placement", schedulers},

@@ -84,8 +84,8 @@ type SMIReport struct {
 	Devices []LogDevice `json:"devices"` // devices by index
 }
 
-// LogDevice holds the data about a device in a log file. The data begin with the device's first row that has a value,
-// and end with its last. Unknown values are null.
+// LogDevice holds the data about a device in a log file. The data covers the rows from the device's first row with a
+// value to its last row with a value. Unknown values are null.
 type LogDevice struct {
 	telemetry.Device
 	Samples int `json:"samples"` // number of rows

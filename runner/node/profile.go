@@ -73,8 +73,9 @@ type profiler struct {
 	track   *results.Tracker
 }
 
-// Profile measures a configuration's tasks on the first device: their run times alone, and their speeds in pairs. It
-// writes the results into the run folder. A resumed run makes only the missing measurements.
+// Profile measures a configuration's tasks on the first device: the run time of each task when it runs alone, and the
+// speeds of tasks that run in pairs. It writes the results into the run folder. A resumed run makes only the missing
+// measurements.
 func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	o ProfileOptions) (*runs.NodeProfileOutcome, error) {
 	o.EnsureDefaults()

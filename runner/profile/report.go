@@ -65,7 +65,7 @@ type Cost struct {
 	Spread  float64 `json:"spread"`  // half the interquartile range
 }
 
-// Misses hold the errors of the rates, relative to the measured times.
+// Misses holds the errors of the rates, relative to the measured times.
 type Misses struct {
 	Step       Miss `json:"step"`       // error for a training step
 	Evaluation Miss `json:"evaluation"` // error for an evaluation batch

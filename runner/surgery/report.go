@@ -69,7 +69,7 @@ func (r driftReport) moved() string {
 	return PercentText(r.Relative)
 }
 
-// PercentText formats a fraction in percent, or as a plain number if it is below 0.1%.
+// PercentText formats a fraction as a percentage, or as a plain number if it is below 0.1%.
 func PercentText(v float64) string {
 	if v != 0 && v < 1e-3 {
 		return fmt.Sprintf("%.2g", v)

@@ -18,7 +18,7 @@ type CheckReport struct {
 	Tables []Checked `json:"tables"` // faults of each folder
 }
 
-// Checked holds the faults of one folder.
+// Checked holds the defects found in one folder.
 type Checked struct {
 	*tables.Report                  // faults and files of the folder
 	Scenario       *tables.Scenario `json:"scenario"`  // scenario; null if it is unreadable

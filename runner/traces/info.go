@@ -23,8 +23,8 @@ type Info struct {
 	*trace.Summary
 }
 
-// Summarize reads a trace. If it stops at a fault, it returns the summary of the jobs before the fault, and an error
-// whose code is failure.Partial. The summary is nil if no job precedes the fault.
+// Summarize reads a trace. If it stops at an invalid job, it returns the summary of the jobs before that job, and an
+// error whose code is failure.Partial. The summary is nil if there are no jobs before it.
 func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	check := trace.CheckOptions{GPUsPerNode: o.GPUsPerNode}
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {

@@ -83,12 +83,12 @@ func mismatched(fsys files.FS, path string, err error) error {
 }
 
 // Check returns an error if the initial weights do not have the names and shapes of the network, the token is unusable,
-// or the program that decides does not answer. It reads no images and does not open LibTorch.
+// or the decider's program does not respond. It reads no images and does not open LibTorch.
 func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c), TryProgram(ctx, c))
 }
 
-// TryProgram starts the program that decides, if there is one, and agrees with it on the protocol.
+// TryProgram starts the decider's program, if there is one, and negotiates the protocol with it.
 func TryProgram(ctx context.Context, c *config.Job) error {
 	if !c.Adapt.IsProgram() {
 		return nil
@@ -116,7 +116,7 @@ func checkToken(env *app.Env, path string) error {
 
 func checkWeights(env *app.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
 
-// CheckWeights returns an error if the initial weights of a seed do not have the names and shapes of the network.
+// CheckWeights returns an error if the initial weights for a seed do not have the names and shapes of the network.
 func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	first := c.InitialWeightsOf(seed).Weights
 	if first == "" {

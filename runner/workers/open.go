@@ -17,7 +17,7 @@ func Tools(env *app.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
 
-// Assigned returns the assignments in set, followed by assignments for the options engine and workers.
+// Assigned returns the assignments in the argument set, followed by assignments for the options engine and workers.
 func Assigned(set []string, engine string, workers int) []string {
 	set = slices.Clone(set)
 	if engine != "" {
@@ -56,9 +56,9 @@ func IsSweep(env *app.Env, folder string) bool {
 	return err == nil
 }
 
-// Enter opens the workers of a run; the fleet is nil if there are none. It changes the working folder of this process
-// to the folder in which the run started, because relative paths in the run's configuration start there. It returns the
-// absolute path of the run folder.
+// Enter opens the workers of a run; the fleet is nil if there are none. It changes the working directory of this
+// process to the folder in which the run started, because relative paths in the run's configuration start there. It
+// returns the absolute path of the run folder.
 func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error) {
 	if f, err = Open(env, folder); err != nil && !errors.Is(err, ErrNone) {
 		return nil, "", err

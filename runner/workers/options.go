@@ -29,7 +29,7 @@ type Options struct {
 // MemoryVariable is the environment variable with the fraction of its device's memory that a worker may use.
 const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
-// UseThreads limits LibTorch's threads to the worker's share of the processors. If the options give no number of
+// UseThreads limits LibTorch's threads to the worker's share of the processors. If the options do not set the number of
 // threads, the argument configured applies; zero means that it is not configured.
 func (o Options) UseThreads(configured int) error {
 	n := cmp.Or(o.Threads, configured)

@@ -11,7 +11,8 @@ import (
 	"graft/internal/files"
 )
 
-// PollInterval returns the default time between two polls of an engine's workers; zero means fleet's default.
+// PollInterval returns the default time between two polls of an engine's workers; zero means the default of package
+// fleet.
 func PollInterval(engine string) time.Duration {
 	if engine == "local" {
 		return 200 * time.Millisecond

@@ -135,7 +135,7 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
 // trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. The policy takes the action
-// none if a tree does not offer an action of the sequence, and at decisions after the sequence. If several sequences
+// "none" if a tree does not offer an action of the sequence, and at decisions after the sequence. If several sequences
 // have the smallest regret, it averages them.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
@@ -248,8 +248,8 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 	return t.Records[k].After[len(prefix)-1]
 }
 
-// Plateau returns a policy that waits for a plateau of the loss. At each decision it takes one action, always the same,
-// if the loss before the decision fell by less than a bound; otherwise it takes none. The action and the bound are the
+// Plateau returns a policy that waits for a plateau of the loss. At each decision it takes a fixed action if the loss
+// before the decision fell by less than a bound; otherwise it takes the action "none". The action and the bound are the
 // pair with the smallest mean regret over the given trees. If several pairs tie, it averages them.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
@@ -360,8 +360,8 @@ const (
 	nameAlways   = "always "
 )
 
-// BaselineNames lists the names of the baselines that do not use the left-out tables. The baselines that follow
-// nameNever in the list need tables that record the decrease of the loss.
+// BaselineNames lists the names of the baselines that do not use the tables that are excluded from training. The
+// baselines that follow nameNever in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
 // Baselines returns the policies that need no learning, for tables that have the same actions as the given trees. The

@@ -254,8 +254,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean returns a policy's mean regret, in points, over the tables that were left out with a group. It returns false if
-// the policy did not choose in all of these tables.
+// Mean returns a policy's mean regret, in points, over the tables that were excluded from training with a group. It
+// returns false if the policy did not choose in all of these tables.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

@@ -8,9 +8,9 @@ import (
 	"graft/simulation"
 )
 
-// DecisionShare counts the decisions of tables whose choice is within noise of the best choice, including decisions
-// that the policy does not reach. A choice is within noise of the best if the best sequences after both choices differ
-// by at most the noise of a difference.
+// DecisionShare counts the decisions at which a policy's choice is within noise of the best choice. It includes
+// decisions that the policy does not reach. A choice is within noise of the best choice if the best sequences that
+// follow the two choices differ by at most the noise of a difference.
 type DecisionShare struct {
 	// number of decisions within noise of the best; the expected number for a policy that samples actions
 	Near float64 `json:"near_best"`

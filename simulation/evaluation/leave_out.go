@@ -14,7 +14,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// Way is a learning method that is compared on left-out tables.
+// Way is a learning method to compare on tables that are excluded from its training.
 type Way struct {
 	Name string // name in reports; empty means "policies"
 	// Options lists options of learning, at least one. If there are several, the best ones are selected by
@@ -22,7 +22,7 @@ type Way struct {
 	Options []learning.Options
 }
 
-// LeaveOutOptions holds the options for evaluating policies on tables that were left out of their training.
+// LeaveOutOptions holds the options for evaluating policies on tables that are excluded from their training.
 type LeaveOutOptions struct {
 	By       By       // groups of trees to leave out together; nil means ByScenario
 	Ways     []Way    // learning methods; empty means a single method with NewTransferOptions
@@ -35,7 +35,7 @@ type LeaveOutOptions struct {
 	Tell func(LeaveOutProgress)
 }
 
-// LeaveOutProgress reports the progress of an evaluation that leaves tables out.
+// LeaveOutProgress reports the progress of a leave-one-out evaluation.
 type LeaveOutProgress struct {
 	Group    string // group that is currently left out
 	Groups   int    // number of finished groups
@@ -84,7 +84,8 @@ func (o LeaveOutOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// LeftOut describes a group of tables that was left out, and the other tables, from which policies learned.
+// LeftOut describes a group of tables that was excluded from training, and the other tables, from which policies
+// learned.
 type LeftOut struct {
 	Group   string   `json:"group"`        // name of the group
 	Tables  []string `json:"tables"`       // names of the tables in the group
@@ -99,9 +100,9 @@ type LeaveOutReport struct {
 	*Comparison
 }
 
-// CompareLeftOut leaves each group of trees out in turn, trains policies on all other trees, and compares them on the
-// group with baselines that were selected on the other trees. Differences refer to the best fixed sequence of the other
-// trees, unless the options name another baseline.
+// CompareLeftOut excludes each group of trees in turn and trains policies on all other trees. On the excluded group, it
+// compares them with baselines that were selected on the other trees. Differences refer to the best fixed sequence of
+// the other trees, unless the options name another baseline.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -141,8 +141,8 @@ const (
 	mostDraws    = 4000
 )
 
-// EstimateNoise estimates the noise of a table, multiplies it by share, and estimates an oracle's regret for this
-// noise. A share below one corrects an estimate that is too high; zero means one.
+// EstimateNoise estimates the noise of a table, multiplies it by the argument share, and estimates an oracle's regret
+// for this noise. A share below one corrects an estimate that is too high; zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

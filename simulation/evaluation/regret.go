@@ -135,8 +135,8 @@ func same(t *simulation.Tree, action string) int {
 	return t.Index(slices.Repeat([]string{action}, t.Decisions)...)
 }
 
-// Summary holds results in the same scenarios: of a single policy, or of several policies that differ only in their
-// seed.
+// Summary holds the results of a single policy, or of several policies that differ only in their seed, in the same
+// scenarios.
 type Summary struct {
 	Policy string         `json:"chooser"`       // name of the policy
 	Seeds  int            `json:"seeds"`         // number of seeds

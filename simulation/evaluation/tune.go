@@ -13,7 +13,7 @@ import (
 // By returns the name of the group with which a tree is left out. Empty means that the tree is never left out.
 type By func(t *simulation.Tree) string
 
-// ByHeld leaves out the held trees together, and no other trees.
+// ByHeld leaves out all held trees as one group, and no other trees.
 func ByHeld(held []*simulation.Tree) By {
 	return func(t *simulation.Tree) string {
 		if slices.Contains(held, t) {
@@ -26,11 +26,11 @@ func ByHeld(held []*simulation.Tree) By {
 // ByScenario leaves out one tree at a time.
 func ByScenario(t *simulation.Tree) string { return t.Name }
 
-// ByNetwork leaves out all trees with the same network together.
+// ByNetwork groups trees by network and leaves out one group at a time.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
 
-// ByDataset leaves out all trees with the same dataset together. If the tables identify their images, datasets that
-// have the same name but different images count as different datasets.
+// ByDataset groups trees by dataset and leaves out one group at a time. If the tables identify their images, datasets
+// that have the same name but different images count as different datasets.
 func ByDataset(t *simulation.Tree) string {
 	if t.Origin == nil || t.Origin.Data == "" {
 		return t.Dataset
@@ -38,7 +38,7 @@ func ByDataset(t *simulation.Tree) string {
 	return fmt.Sprintf("%s %.6s", t.Dataset, t.Origin.Data)
 }
 
-// ByBudget leaves out all trees with the same budget together.
+// ByBudget groups trees by budget and leaves out one group at a time.
 func ByBudget(t *simulation.Tree) string { return fmt.Sprintf("%g s", t.Budget) }
 
 // leaveOut visits each group of trees with all others.
@@ -102,9 +102,9 @@ func byPart(trees []*simulation.Tree) By {
 	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
 }
 
-// Tune selects options by cross-validation. It leaves out each part of the trees in turn, and returns the index of the
-// options whose policies have the smallest regret on the left-out trees. Regrets are means over trees and seeds, in
-// points; they are computed from the smoothed tables, which are less noisy.
+// Tune selects options by cross-validation. It excludes each part of the trees from training in turn, and returns the
+// index of the options whose policies have the smallest regret on the excluded trees. Regrets are means over trees and
+// seeds, in points; they are computed from the smoothed tables, which are less noisy.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
 	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {

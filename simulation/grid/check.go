@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Impossible is the fault of an outcome that has a correct checksum but contains values that no run can produce.
+// Impossible reports an outcome that has a correct checksum but contains values that no run can produce.
 const Impossible tables.FaultKind = "impossible"
 
 // Expected holds the segment of an outcome, and the limits that the scenario sets for its values.

@@ -17,7 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// SegmentVersion must be incremented with every change of the code that computes segments.
+// SegmentVersion must be incremented whenever the code that computes segments changes.
 const SegmentVersion = 2
 
 // Executor runs segments. All fields except Watch are required.

@@ -16,7 +16,7 @@ import (
 
 // Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
 // only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock an
-// outcome is bit-identical to the outcome of its sequence run alone. Under the wall clock a sequence is charged only
+// outcome is bit-identical to the outcome when its sequence runs alone. Under the wall clock a sequence is charged only
 // for its own segments.
 type Grid struct {
 	Plan

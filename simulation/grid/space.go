@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Space is the search space of sequences: the network determines the choices at each decision, and the actions alone
+// Space is the search space of sequences: the network determines the choices at each decision, and only the actions
 // determine the network.
 type Space struct {
 	Network *model.Network // initial network of all sequences; its weights are not used
@@ -69,8 +69,8 @@ func (g Space) follow(b *node) ([]*node, error) {
 // Count returns the number of sequences and of their segments. It stops counting when the number of sequences exceeds
 // the argument most. At the last decision, all proposals are assumed to fit.
 //
-// If kinds of actions are given, the action none always fits. The number of sequences therefore never decreases with
-// the number of decisions, and an oversized deep tree is rejected early.
+// If action kinds are given, the action "none" always fits. The number of sequences therefore never decreases with the
+// number of decisions, and an oversized deep tree is rejected early.
 func (g Space) Count(most int) (sequences, segments int, err error) {
 	top := g
 	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {
@@ -108,8 +108,8 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 	return sequences, segments, err
 }
 
-// EachNetwork visits the initial network and each network that sequences produce, until visit returns an error. It
-// visits equal networks once.
+// EachNetwork visits the initial network and each network that sequences produce, until the function visit returns an
+// error. It visits equal networks once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}
 	var walk func(b *node) error

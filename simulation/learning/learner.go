@@ -52,8 +52,8 @@ type heldOut struct {
 	cases   *decider.Batch
 }
 
-// NewLearner creates a learner with random weights. The trees in held are for early stopping; if held is nil, learning
-// stops when the objective stops growing. The scope owns the new tensors.
+// NewLearner creates a learner with random weights. The argument held lists the trees for early stopping; if it is nil,
+// learning stops when the objective stops growing. The scope owns the new tensors.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -100,7 +100,7 @@ func (l *Learner) hold(held []*simulation.Tree) error {
 	return err
 }
 
-// Advance takes a step. It does nothing once Why is set.
+// Advance takes a step. It does nothing once the field Why is set.
 func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil
@@ -210,7 +210,7 @@ func (l *Learner) current() (*decider.Structural, error) {
 }
 
 // Learn trains one policy per seed. The argument most is the maximum number of policies that learn in parallel. The
-// trees in held are for early stopping.
+// argument held lists the trees for early stopping.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}

@@ -9,8 +9,8 @@ import (
 	"graft/simulation"
 )
 
-// Linear is a policy whose score of a choice is a weighted sum of its features, with separate weights for each kind of
-// action. It is a baseline: a structural policy that does not read the network.
+// Linear is a policy that scores a choice by a weighted sum of the choice's features, with separate weights for each
+// kind of action. It is a baseline: a structural policy that does not read the network.
 type Linear struct {
 	scale   decider.Scale
 	weights map[net2net.Kind][]float64 // the last is the constant
@@ -116,7 +116,7 @@ func (f *linearFit) move(kind net2net.Kind, gradient []float64, decay float64) {
 	}
 }
 
-// Follow takes the most likely choice at each decision, and returns the index of the record at the end.
+// Follow takes the most likely choice at each decision, and returns the index of the record that it reaches.
 func (l *Linear) Follow(t *simulation.Tree) int {
 	logits := l.logits(l.inputs(simulation.Situations([]*simulation.Tree{t})))
 	starts, at := make([]int, len(t.Nodes)), 0

@@ -13,8 +13,8 @@ import (
 )
 
 // Options determines how a structural policy learns from trees. The zero value maximises the expected reward, which
-// often selects sequences that are good on average but not the best. NewOptions returns defaults with which learning
-// finds the best sequences.
+// often selects sequences that are good on average but not the best. NewOptions returns defaults that are suitable for
+// finding the best sequences.
 type Options struct {
 	decider.StructuralShape // sizes of the policy; zero means their defaults
 
@@ -82,16 +82,16 @@ func (o Options) Length() int {
 	return o.Steps
 }
 
-// NewOptions returns the defaults for policies that decide in the scenarios of their tables.
+// NewOptions returns the defaults for policies that choose actions in the scenarios of their training tables.
 func NewOptions() Options {
 	o := Options{Beta: 8}
 	o.EnsureDefaults()
 	return o
 }
 
-// NewTransferOptions returns the defaults for policies that decide in scenarios outside of their tables. Each sequence
-// of the tables ran only once, so the best sequences were partly lucky. Rewards are therefore smoothed and pooled by
-// half, and a reward for entropy keeps policies uncertain.
+// NewTransferOptions returns the defaults for policies that choose actions in scenarios outside of their training
+// tables. Each sequence of the tables ran only once, so the best sequences were partly lucky. Rewards are therefore
+// smoothed and half pooled, and a reward for entropy keeps policies uncertain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()

@@ -21,7 +21,7 @@ type Report struct {
 	Faults  Faults     `json:"faults"`  // all faults of the folder
 }
 
-// Err returns all faults as an error that wraps each Fault, or nil if there are none.
+// Err returns all defects as an error that wraps each Fault, or nil if there are none.
 func (r *Report) Err() error {
 	if len(r.Faults) == 0 {
 		return nil
@@ -29,8 +29,8 @@ func (r *Report) Err() error {
 	return fmt.Errorf("table %s: %w", r.Dir, r.Faults)
 }
 
-// Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. It returns an
-// error only if the folder cannot be read or has no table. Without a table, the error wraps ErrNoTable.
+// Check reads all files in a table's folder and reports all defects. It may run while a writer adds records. It returns
+// an error only if the folder cannot be read or has no table. Without a table, the error wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FaultKind names a kind of fault in one word.
+// FaultKind names a kind of defect in one word.
 type FaultKind string
 
 // Kinds of faults.
@@ -103,7 +103,7 @@ func (f Faults) Unwrap() []error {
 // mostListed limits the faults in an error's text.
 const mostListed = 20
 
-// Error lists the faults, one per line.
+// Error lists the defects, one per line.
 func (f Faults) Error() string {
 	lines := []string{"1 fault"}
 	if len(f) != 1 {

@@ -51,7 +51,7 @@ func (o *WriterOptions) EnsureDefaults() {
 	o.Name = o.Name[:min(len(o.Name), 100)]
 }
 
-// Validate returns an error for a name that no file can have.
+// Validate returns an error for a name that is not a valid file name.
 func (o WriterOptions) Validate() error {
 	if !segmentPattern.MatchString(o.Name + "-1") {
 		return fmt.Errorf("writer name %q is invalid; expected a letter or digit, then up to 99 lower-case letters, "+

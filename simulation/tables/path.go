@@ -42,8 +42,8 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Repeated returns the record of the sequence that takes the same action at every decision, or nil if the table lacks
-// it.
+// Repeated returns the record of the sequence that takes the same action at every decision, or nil if the table does
+// not contain it.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }

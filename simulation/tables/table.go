@@ -200,7 +200,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	return checkKey(key)
 }
 
-// Find returns the record of a sequence, or nil if the table lacks it.
+// Find returns the record of a sequence, or nil if the table does not contain it.
 func (t *Table) Find(sequence ...string) *Record {
 	if k := t.Index(sequence...); k >= 0 {
 		return &t.Records[k]
@@ -208,7 +208,7 @@ func (t *Table) Find(sequence ...string) *Record {
 	return nil
 }
 
-// Index returns the index of a sequence in Records, or a negative number if the table lacks it.
+// Index returns the index of a sequence in Records, or a negative number if the table does not contain it.
 func (t *Table) Index(sequence ...string) int {
 	if k, ok := t.index[Tuple(sequence)]; ok {
 		return k

@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// Array is a NumPy array of plain numbers. Reading creates the zero value, then fills it with Build.
+// Array is a NumPy array of plain numbers. The reader creates the zero value, then calls Build to fill it.
 type Array struct {
 	// DType is NumPy's type string: byte order, kind and bytes per number, such as "<f4", ">i2" or "|u1".
 	DType string

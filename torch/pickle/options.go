@@ -15,7 +15,7 @@ const (
 type Constructor func(args Tuple) (any, error)
 
 // A pickle can attach a state to an object after creating it. Builder is implemented by values that accept such a
-// state. Values from a Constructor may implement it. For any other object, a state is an error.
+// state. Values from a Constructor may implement it. For any other object, a state causes an error.
 type Builder interface {
 	Build(state any) error
 }

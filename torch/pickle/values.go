@@ -117,7 +117,7 @@ func (s *Set) Items() []any {
 // Add adds an item to the set. It returns an error for an item that Python cannot hash.
 func (s *Set) Add(item any) error { return s.items.Set(item, nil) }
 
-// As returns value as a T, or an error that names both types.
+// As returns the argument value as a T, or an error that names both types.
 func As[T any](value any) (T, error) {
 	v, ok := value.(T)
 	if !ok {

@@ -33,8 +33,8 @@ type Persistent struct {
 
 // Write writes one pickle of protocol 2. Every Python since 2.3 can read it, and PyTorch's restricted reader
 // (weights_only) accepts it. The value can contain the plain values that Read returns, except sets, and also Reduce,
-// Persistent and int. All other types are errors. The State of a Dict is not written. Equal values produce equal bytes.
-// Nothing is memoized: a value that occurs twice is written twice.
+// Persistent and int. All other types cause an error. The State of a Dict is not written. Equal values produce equal
+// bytes. Nothing is memoized: a value that occurs twice is written twice.
 func Write(w io.Writer, value any) error {
 	out := &writer{w: bufio.NewWriter(w)}
 	out.bytes(0x80, 2)

@@ -49,7 +49,7 @@ func (t Tensor) Count() int64 {
 	return n
 }
 
-// Validate checks that type, shape and data agree.
+// Validate checks that type, shape and data are consistent.
 func (t Tensor) Validate() error {
 	bytes, err := byteCount(t.DType, t.Shape)
 	if err == nil && bytes != int64(len(t.Data)) {

@@ -83,7 +83,7 @@ func (t *Term) flat(kind Kind) []*Term {
 	return all
 }
 
-// Axes calls visit for each occurrence of an axis in the term.
+// Axes calls the function visit for each occurrence of an axis in the term.
 func (t *Term) Axes(visit func(*Term)) {
 	t = t.Find()
 	if t.Kind == Axis {

@@ -1,6 +1,6 @@
-// Package drawing draws a traced network as a self-contained SVG: a box per layer from top to bottom in running order,
-// parallel lanes where the network forks, frames around blocks, and a ribbon in the colour of the channel space along
-// every edge. Labels repeat the information of colours.
+// Package drawing draws a traced network as a self-contained SVG: a box per layer from top to bottom in execution
+// order, parallel lanes where the network forks, frames around blocks, and a ribbon in the colour of the channel space
+// along every edge. Labels repeat the information of colours.
 package drawing
 
 import (

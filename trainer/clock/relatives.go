@@ -85,8 +85,8 @@ func (s Size) distance(of Size) float64 {
 	return sum
 }
 
-// Growth describes how accurately a profile charges the networks that grow from a network. These networks were not
-// measured, but may have measured relatives.
+// Growth describes how accurately a profile predicts the costs of the networks that grow from a given network. These
+// networks were not measured, but may have measured relatives.
 type Growth struct {
 	Measured  bool // the network itself was measured
 	Relatives int  // number of other measured networks in its class
@@ -97,7 +97,8 @@ type Growth struct {
 // Worst returns the larger of the two largest errors, for a step and for an evaluation batch.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf describes how accurately a profile with rates charges the networks that grow from a network.
+// GrowthOf describes how accurately a profile with rates predicts the costs of the networks that grow from a given
+// network.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

@@ -75,8 +75,8 @@ func Adapted(of Subject, ways int) ([]Subject, error) {
 	return all[1:], nil
 }
 
-// Grown returns a network and all distinct networks that sequences of actions produce from it. Actions that do not
-// fit are left out.
+// Grown returns a network and all distinct networks that sequences of actions produce from it. Actions that do not fit
+// are omitted.
 func Grown(of Subject, sequences [][]net2net.Action, surgery net2net.Options) ([]Subject, error) {
 	all, seen := []Subject{of}, map[string]bool{net2net.Fingerprint(of.Network): true}
 	for _, sequence := range sequences {

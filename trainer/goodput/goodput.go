@@ -2,7 +2,7 @@ package goodput
 
 import "math"
 
-// Limits holds the minimum and the maximum of a job's batch, in examples.
+// Limits holds a job's minimum and maximum batch size, in examples.
 type Limits struct {
 	Least, Most             int // minimum and maximum batch; the minimum has the efficiency 1
 	DeviceLeast, DeviceMost int // minimum and maximum number of examples that a device computes at once
@@ -15,8 +15,8 @@ type Job struct {
 	Limits Limits
 }
 
-// Goodput returns the number of examples per second, multiplied by their efficiency. The batch must be at least the
-// minimum.
+// Goodput returns the number of examples per second, multiplied by their efficiency. The batch size must be at least
+// the minimum.
 func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 	scale := float64(b.Total(devices)) / float64(j.Limits.Least)
 	return j.Speed.Throughput(nodes, devices, b) * j.Noise.Efficiency(scale)
@@ -25,8 +25,8 @@ func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 // candidates is the number of batch sizes that Best compares.
 const candidates = 50
 
-// Best returns the highest goodput and the batch that reaches it, as divided among the devices. It compares 50 batch
-// sizes that are evenly spaced on a logarithmic scale. The goodput is zero if no size is within the limits.
+// Best returns the highest goodput and the batch size that reaches it, as divided among the devices. It compares 50
+// batch sizes that are evenly spaced on a logarithmic scale. The goodput is zero if no size is within the limits.
 func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	network := j.Speed.network(nodes, devices)
 	best = -1
@@ -64,8 +64,8 @@ func (l Limits) totals(devices int) (list [candidates]float64) {
 	return list
 }
 
-// Sizes returns the candidate batches for a number of devices, sorted and without duplicates. They are multiples of the
-// number of devices if the maximum batch allows it.
+// Sizes returns the candidate batch sizes for a number of devices, sorted and without duplicates. They are multiples of
+// the number of devices if the maximum batch size allows this.
 func (l Limits) Sizes(devices int) (sizes []int) {
 	if l.Most <= max(l.Least, devices) {
 		return []int{l.Most}
@@ -80,8 +80,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides the examples that a device processes in a step into turns that fit its memory. With twice, it returns
-// at least two turns, since gradient noise is measured between turns or between devices.
+// Split divides the examples that a device processes in a step into turns that fit its memory. If twice is true, it
+// returns at least two turns, since gradient noise is measured between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -94,14 +94,14 @@ func (l Limits) Split(device float64, twice bool) Batch {
 // ceil rounds up, except for a rounding error above an integer.
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
-// Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in at
-// least two turns. With twice, this applies to every batch.
+// Share divides a batch among devices, up to the maximum batch size. A single device processes a batch above the
+// minimum size in at least two turns. If twice is true, this applies to every batch.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)
 }
 
-// Bound limits a batch to the maximum batch.
+// Bound limits a batch size to the maximum.
 func (l Limits) Bound(b Batch, devices int) Batch {
 	b.Device = min(b.Device, l.Most/(devices*b.Turns()))
 	return b

@@ -16,8 +16,8 @@ type Moments struct {
 	Variance float64 // variance of the gradient of one example, summed over parameters
 }
 
-// Scale returns the noise scale: the batch at which the variance of the gradient equals the squared gradient. Zero
-// means that the gradient cannot be distinguished from its noise.
+// Scale returns the noise scale: the batch size at which the variance of the gradient equals the squared norm of the
+// gradient. Zero means that the gradient cannot be distinguished from its noise.
 func (m Moments) Scale() float64 {
 	if !(m.Square > 0) {
 		return 0
@@ -66,7 +66,7 @@ func (a Average) Moments() Moments {
 	return Moments{max(0, a.Square/a.Weight), max(0, a.Variance/a.Weight)}
 }
 
-// Noise returns the noise for a smallest batch with the given number of examples.
+// Noise returns the noise statistics for a job whose minimum batch size is the given number of examples.
 func (a Average) Noise(least int) Noise {
 	m := a.Moments()
 	return Noise{Square: m.Square, Variance: m.Variance / float64(least)}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ErrLeft reports that a leader admitted a follower and left before giving it work.
+// ErrLeft reports that a leader admitted a follower and left before it assigned work.
 var ErrLeft = errors.New("the leader has left")
 
 // Leader is a follower's connection to the leader of its job.

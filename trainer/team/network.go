@@ -141,7 +141,7 @@ func (n *Network) greet(conn *listen.Client) {
 	n.enqueue(g)
 }
 
-// Waiting returns the number of waiting followers, and drops followers that are gone.
+// Waiting returns the number of waiting followers, and drops followers that have disconnected.
 func (n *Network) Waiting() (count int) {
 	for range len(n.idle) {
 		select {

@@ -85,7 +85,7 @@ func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Li
 // most is the maximum number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
-// Wanted returns the number of processes to run on a number of devices.
+// Wanted returns the number of processes to run on the given number of devices.
 func (p Parallel) Wanted(devices int) int {
 	switch {
 	case !p.On:

@@ -2,7 +2,7 @@ package assign
 
 import "math"
 
-// Problem is a set of jobs on a cluster of identical nodes. A node may hold a part of at most one multi-node job.
+// Problem is a set of jobs on a cluster of identical nodes. At most one multi-node job may use a node.
 type Problem struct {
 	Nodes, Devices int // number of nodes, and number of devices per node
 	Jobs           []Job

@@ -10,8 +10,8 @@ const (
 	tops    = 0x8080808080808080
 )
 
-// MostDevices is the maximum number of devices per node. Before it is repaired, a mix of three states can have three
-// times this number of jobs on a node. A byte can hold this count.
+// MostDevices is the maximum number of devices per node. Before repair, a mix of three states can have three times this
+// number of devices on a node; this still fits into a byte.
 const MostDevices = 64
 
 // positive marks the bytes above zero by their top bits.

@@ -126,7 +126,7 @@ func (f *File) scheduler(name string, seed uint64) (Scheduler, error) {
 	return named(name, f.SchedulerOptions, seed)
 }
 
-// Contents writes the inputs, other than keys, that results depend on.
+// Contents writes all inputs that determine the results, except for the keys.
 func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
 
 // Summary describes the simulations in one line.

@@ -11,7 +11,7 @@ import (
 )
 
 // Options describes the applications and the cluster. Paths use the operating system's syntax. Relative paths are
-// looked up in the working folder first, then in the folder of the file.
+// looked up in the working directory first, then in the folder of the file.
 type Options struct {
 	// Folder of applications. Each application has a subfolder here or in the subfolder "traces". The application's
 	// subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the epochs of all applications.

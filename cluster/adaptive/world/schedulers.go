@@ -11,7 +11,8 @@ import (
 	"graft/cluster/study"
 )
 
-// Scheduler is a scheduler of adaptive jobs or of rigid jobs, which keep the devices that users request.
+// Scheduler is a scheduler of adaptive jobs, or of rigid jobs, which always use the number of devices that their users
+// request.
 type Scheduler struct {
 	Name  string
 	About string          // description in one line

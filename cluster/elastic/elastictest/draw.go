@@ -10,7 +10,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Draw creates a study whose jobs can all complete. Ties are frequent: jobs with equal arrival, type and length.
+// Draw creates a study whose jobs can all complete. Many jobs are tied: they have the same arrival, type and length.
 func Draw(r *rand.Rand, quirks []cluster.Quirk) elastic.Study {
 	s := elastic.Study{Types: drawTypes(r), Options: drawOptions(r, quirks)}
 	if r.IntN(3) == 0 {

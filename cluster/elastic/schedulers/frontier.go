@@ -41,7 +41,7 @@ func newFrontier(w *elastic.World) elastic.Scheduler {
 }
 
 // Schedule implements [elastic.Scheduler]. It places jobs by remaining time, so that the shortest jobs get their tasks
-// if nodes lack room for all.
+// if the nodes cannot hold the tasks of all jobs.
 func (f *frontier) Schedule(w *elastic.World) {
 	targets := f.decide(w)
 	f.placing.sort(w.Jobs())

@@ -75,7 +75,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
 }
 
-// Known returns an error if no scheduler has the name.
+// Known returns an error if no scheduler has the given name.
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
@@ -155,7 +155,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes the inputs, other than keys, that results depend on.
+// Contents writes all inputs that determine the results, except for the keys.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {

@@ -23,8 +23,8 @@ type Inputs struct {
 	clustered bool // jobs come from a cluster trace
 }
 
-// Read reads the files of a section and the first trace, if one is named, and reports success. The settings of the
-// first trace also apply to the other traces.
+// Read reads the files of a section and the first trace, if one is named, and reports whether this succeeded. The
+// settings of the first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
 	if !w.readTypes(fsys, r, o) {
 		return false

@@ -10,8 +10,8 @@ import (
 )
 
 // Options describes the jobs and the cluster. A zero field takes its value from the trace, if the trace sets the
-// parameter. Paths use the operating system's syntax. Relative paths are looked up in the working folder first, then in
-// the folder of the file.
+// parameter. Paths use the operating system's syntax. Relative paths are looked up in the working directory first, then
+// in the folder of the file.
 type Options struct {
 	// Source of the job speeds. A JSON file lists the steps per second for each combination of model, number of
 	// servers and number of workers. A folder of applications, in the format of adaptive.data, replaces the job

@@ -47,7 +47,7 @@ func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 // Backward reports whether an operation belongs to the backward pass.
 func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
-// MirrorOptions selects faults of PAC-ML's simulator that the graph of a step keeps. The zero value keeps none.
+// MirrorOptions selects the bugs of PAC-ML's simulator that Mirror reproduces. The zero value reproduces none.
 type MirrorOptions struct {
 	// gives a backward transfer the size of its source's forward output instead of its target's
 	SourceSizes bool
@@ -55,9 +55,9 @@ type MirrorOptions struct {
 	OneLoss bool
 }
 
-// Mirror creates the graph of a training step. It has all forward operations in the order of the profile, and their
-// twins in the same order. Each forward operation without a successor has a transfer to its twin. A backward transfer
-// carries the gradient of a forward transfer, in the opposite direction.
+// Mirror creates the graph of a training step. The graph has all forward operations in the order of the profile, and
+// then their twins in the same order. Each forward operation without a successor has a transfer to its twin. A backward
+// transfer carries the gradient of a forward transfer, in the opposite direction.
 func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	n := len(p.Nodes)
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}

@@ -30,7 +30,7 @@ type Operation struct {
 // maxFile is the maximum size of a graph file, in bytes.
 const maxFile = 256 << 20
 
-// ReadJSON reads the graph of a [File]. Unknown keys are errors; errors name the file.
+// ReadJSON reads the graph of a [File]. Unknown keys cause an error; errors name the file.
 func ReadJSON(r io.Reader, file string) (*Profile, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(text) > maxFile {

@@ -32,7 +32,7 @@ const (
 	maxValue = 1e18
 )
 
-// Validate returns the faults of a profile: node numbers that are not 1 to n, edges to missing nodes, invalid times or
+// Validate returns the errors in a profile: node numbers that are not 1 to n, edges to missing nodes, invalid times or
 // sizes, and cycles.
 func (p *Profile) Validate() error {
 	if len(p.Nodes) == 0 {
@@ -114,7 +114,7 @@ func (p *Profile) cyclic() int {
 }
 
 // Order returns the indexes 0 to n-1 in topological order, by Kahn's algorithm (Communications of the ACM 5, 1962) with
-// a FIFO queue. Indexes on a cycle or downstream of one are left out.
+// a FIFO queue. Indexes on a cycle or downstream of one are omitted.
 func Order(n int, edges [][2]int) []int {
 	waits := make([]int, n)
 	next := make([][]int, n)

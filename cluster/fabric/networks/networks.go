@@ -23,8 +23,8 @@ const maxBatch = 1 << 20
 // valueBytes is the size of a value: networks compute in float32.
 const valueBytes = 4
 
-// Profile creates the profile of a network: its input, a node for each layer in running order, and a node for each sum
-// and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step times
+// Profile creates the profile of a network: its input, a node for each layer in execution order, and a node for each
+// sum and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step times
 // come from the device's profile; the profile's rates divide a step time among the layers. The backward time includes
 // the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
@@ -98,12 +98,12 @@ func (b *builder) Layer(at model.Place, leaf *model.Leaf, in value) (value, erro
 	return v, nil
 }
 
-// Sum adds the end of a residual.
+// Sum adds the addition at the end of a residual block.
 func (b *builder) Sum(path string, body, shortcut value) (value, error) {
 	return b.node("Add", path, body.shape, clock.LayerTime{}, body, shortcut), nil
 }
 
-// Cat adds the end of a concatenation.
+// Cat adds the concatenation of parallel branches.
 func (b *builder) Cat(path string, parts []value) (value, error) {
 	out := append(model.Shape{0}, parts[0].shape[1:]...)
 	for _, p := range parts {

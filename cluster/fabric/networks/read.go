@@ -17,7 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions determines how a network becomes a graph. Graph files do not need them.
+// ReadOptions determines how a network is converted to a graph. Graph files do not need them.
 type ReadOptions struct {
 	Batch   int    // examples per step; zero means 64
 	Size    int    // height and width of images in pixels; zero means the network's own size
@@ -39,8 +39,8 @@ type Reader struct {
 const largestGraph = 256 << 20
 
 // Read reads the graph of a training step. A name that ends in .txt is a PipeDream profile, and a JSON file with
-// operations is a graph; any other name is a network file or a network of the zoo. A graph without work is an error,
-// because its training step would take no time.
+// operations is a graph; any other name is a network file or a network of the zoo. Read returns an error for a graph
+// without work, because its training step would take no time.
 func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
 	p, err := r.read(fsys, name, o)
 	if err == nil {

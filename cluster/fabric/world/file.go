@@ -149,7 +149,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes the inputs, other than keys, that results depend on.
+// Contents writes all inputs that determine the results, except for the keys.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)

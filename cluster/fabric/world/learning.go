@@ -36,7 +36,7 @@ func (f *File) episodes() (train, validation []*fabric.Study, err error) {
 	return train, validation, err
 }
 
-// Learner creates the learner of a seed.
+// Learner creates the learner for a seed.
 func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation, err := f.episodes()
 	if err != nil {

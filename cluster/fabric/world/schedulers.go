@@ -18,7 +18,7 @@ const (
 	Exact        = "exact" // minimum number of blocked jobs, found by exact search
 )
 
-// Scheduler chooses degrees. It is built in or learned. BestConstant and Exact have no New.
+// Scheduler chooses degrees. It is built in or learned. BestConstant and Exact have no function New.
 type Scheduler = study.Learned[fabric.Kind]
 
 // Schedulers lists the default schedulers.

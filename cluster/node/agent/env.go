@@ -40,8 +40,8 @@ func (o Objective) Unit() string {
 
 // Env is a learning environment over simulations: an action starts a task on a device, or advances time to the next
 // event. The sum of the rewards in an episode is minus the ratio of its mean turnaround to the mean turnaround of
-// best-fit. With the objective energy-delay, the sum is minus the mean of two ratios: the ratio of the turnarounds and
-// the ratio of the energies. To first order, this mean is the logarithm of the ratio of the energy-delay products.
+// best-fit. With the objective "energy-delay", the sum is minus the mean of two ratios: the ratio of the turnarounds
+// and the ratio of the energies. To first order, this mean is the logarithm of the ratio of the energy-delay products.
 type Env struct {
 	studies   []*node.Prepared
 	scales    []func() (scale, error) // scale of each study, computed once
@@ -109,8 +109,8 @@ func (e *Env) Reset(random *rand.Rand) (err error) {
 	return nil
 }
 
-// Observe lists the possible actions. The last action advances time; it is not allowed if no event can occur without a
-// start.
+// Observe lists the possible actions. The last action advances time; it is not allowed if no event can occur before
+// another task starts.
 func (e *Env) Observe() learn.Observation {
 	o := e.state.look()
 	if n := len(e.state.candidates); n > 0 && !e.world.Coming() {

@@ -6,8 +6,8 @@ import (
 	"graft/cluster/node"
 )
 
-// BestOrder returns the minimum mean turnaround in seconds of a few tasks that all arrive at the beginning. It tries
-// all orders and devices, and starts each task at the earliest time that the previous tasks allow.
+// BestOrder returns the minimum mean turnaround in seconds of a few tasks that all arrive at the start. It tries all
+// orders and devices, and starts each task at the earliest time that the previous tasks allow.
 func BestOrder(s node.Study) float64 {
 	s.EnsureDefaults()
 	o := orders{Study: s, best: 1 << 62}

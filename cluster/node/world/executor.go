@@ -78,8 +78,8 @@ func (e *Executor) GPUs() (may, must bool) {
 	return e.Devices != onCPU, e.Devices == onGPU || len(e.UUIDs) > 0
 }
 
-// Jobs returns the tasks with their commands. Every task needs a command. Relative folders are relative to the
-// working folder.
+// Jobs returns the tasks with their commands. Every task needs a command. Relative folders are relative to the working
+// directory.
 func (f *File) Jobs() ([]execute.Job, error) {
 	if len(f.Task) == 0 {
 		return nil, errors.New("run tasks: the file has no tasks; add a table [[task]] with a command for each task")

@@ -131,7 +131,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes the inputs, other than keys, that results depend on.
+// Contents writes all inputs that determine the results, except for the keys.
 func (f *File) Contents(w io.Writer) {
 	fmt.Fprintln(w, f.specs, f.speed)
 	for _, s := range f.baselines {

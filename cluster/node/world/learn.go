@@ -34,13 +34,13 @@ func (f *File) CheckLearning() error {
 	return nil
 }
 
-// Learner creates the learner of a seed.
+// Learner creates the learner for a seed.
 func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation := f.Learning()
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
 }
 
-// Setting describes the machine. Schedulers are not compared on the tasks of a trace from which they learn.
+// Setting describes the machine. Schedulers are not compared on traces from which they learn.
 func (f *File) Setting() study.Setting {
 	m, o := &f.Machine, f.Machine.options()
 	var memories, speeds []float64

@@ -11,7 +11,7 @@ import (
 )
 
 // Machine describes the GPUs. Paths use the operating system's syntax. Relative paths are looked up in the working
-// folder first, then in the folder of the file.
+// directory first, then in the folder of the file.
 type Machine struct {
 	GPUs   int     `config:"gpus"`      // Number of identical GPUs. Default 4. Cannot be combined with memories_mb.
 	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384. Cannot be combined with memories_mb.

@@ -16,7 +16,8 @@ import (
 
 // Tasks configures the tasks of a file without [[task]]. They are generated, or taken from workload.traces: every job
 // with at most one GPU becomes a task and keeps its arrival time and duration. The tasks of a trace are divided, in
-// order, into workloads with max_tasks tasks each. If the trace has no cores or memory, they are drawn at random.
+// order, into workloads with max_tasks tasks each. If the trace does not record cores or memory, random values are
+// used.
 type Tasks struct {
 	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks per generated workload. Default 40.
 	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks per workload. Default 50.

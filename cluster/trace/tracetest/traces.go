@@ -3,7 +3,7 @@ package tracetest
 
 import "strings"
 
-// Helios contains three jobs in format helios.
+// Helios contains three jobs in the format "helios".
 const Helios = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp,speed," +
 	"gpu_util,gmem_util,gmem\n" +
 	"7,ann,red,train,2,8,COMPLETED,2021-03-04 12:00:10,60,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
@@ -11,7 +11,7 @@ const Helios = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duratio
 	"\n" +
 	"9,ann,red,,16,64,NODE_FAIL,2021-03-05 00:00:00,7200,Pictures,Net,64,0,1e1,.5,20,1000\n"
 
-// Philly contains three jobs in format philly.
+// Philly contains three jobs in the format "philly".
 const Philly = `[
  {"status": "Pass", "vc": "11cb48", "jobid": "application_1_1", "user": "ce2f",
   "attempts": [
@@ -24,19 +24,19 @@ const Philly = `[
 ]
 `
 
-// PhillyCSV contains two jobs in format philly-csv.
+// PhillyCSV contains two jobs in the format "philly-csv".
 const PhillyCSV = "jobname,user,vc,gpu_num,state,submit_time,duration\n" +
 	"application_1,ce2f,11cb48,3,Pass,2017-10-07 00:00:09,3660.0\n" +
 	"application_2,,11cb48,0,Killed,2017-10-07 00:00:10,\n"
 
-// Pollux contains jobs in format pollux.
+// Pollux contains jobs in the format "pollux".
 const Pollux = "name,time,application,num_replicas,batch_size\ncifar10-0,53,cifar10,6,2048\nncf-1,60,ncf,1,\n"
 
-// Tiresias contains a job in format philly-csv with the columns of Tiresias's traces.
+// Tiresias contains a job in the format "philly-csv" with the columns of Tiresias's traces.
 const Tiresias = "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n" +
 	"1,4,10,1000,vgg16,500.4,3\n"
 
-// Alibaba2020 contains the tasks of four jobs in format alibaba2020.
+// Alibaba2020 contains the tasks of four jobs in the format "alibaba2020".
 const Alibaba2020 = "j1,ps,2.0,Terminated,1000.0,1500.0,600.0,29.3,,\n" +
 	"j1,worker,4.0,Terminated,1010.0,1600.0,400.0,29.3,50.0,T4\n" +
 	"j2,tensorflow,1.0,Running,2000.0,,600.0,29.3,100.0,V100\n" +
@@ -46,14 +46,14 @@ const Alibaba2020 = "j1,ps,2.0,Terminated,1000.0,1500.0,600.0,29.3,,\n" +
 // Owners is the job table for the trace Alibaba2020.
 const Owners = "j1,i1,ann,Terminated,990.0,1601.0\nj9,i9,bob,Running,1.0,2.0\nj2,i2,bob,Waiting,,\n"
 
-// Alibaba2023 contains three jobs in format alibaba2023.
+// Alibaba2023 contains three jobs in the format "alibaba2023".
 const Alibaba2023 = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time," +
 	"scheduled_time\n" +
 	"pod-1,12500,65536,1,220,,LS,Running,100,500,110\n" +
 	"pod-2,8000,1,8,1000,V100M16|V100M32,BE,Succeeded,200,300,200\n" +
 	"pod-3,4000,1,0,0,,BE,Pending,300,310,\n"
 
-// Slurm contains four jobs and a step in format slurm.
+// Slurm contains four jobs and a step in the format "slurm".
 const Slurm = "JobID|User|Partition|JobName|Submit|Start|End|Elapsed|AllocTRES|ReqTRES|State|Timelimit\n" +
 	"71|ann|gpu|a \"b\", c|2026-05-01T00:03:37|2026-05-01T00:35:58|2026-05-02T01:34:04|1-00:58:06|" +
 	"billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1|cpu=8|COMPLETED|2-00:00:00\n" +
@@ -65,26 +65,26 @@ const Slurm = "JobID|User|Partition|JobName|Submit|Start|End|Elapsed|AllocTRES|R
 	"74|ann|gpu|y|2026-05-01T00:06:00|2026-05-01T00:06:01|2026-05-01T00:06:03|00:02.500|" +
 	"cpu=1|cpu=1|TIMEOUT|Partition_Limit\n"
 
-// SWF contains three jobs in format swf.
+// SWF contains three jobs in the format "swf".
 const SWF = "; Version: 2.2\n;   UnixStartTime:  1600000000 \n; MaxNodes: 16\n; MaxProcs: 128\n; Note: none\n\n" +
 	"    1   100  5  60   4 -1 -1   8 3600 -1  1  3 1 7 2 -1 -1 -1\n" +
 	"2 200 -1 -1 -1 -1 -1 2 -1 -1 5 -1 -1 -1 -1 6 -1 -1\r\n" +
 	"3 300 -1 1.6 0 -1 -1 0 -1 -1 -1 4 -1 -1 1 -1 -1 -1"
 
-// Ours contains the jobs of the trace Helios in format graft.
+// Ours contains the jobs of the trace Helios in the format "graft".
 const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],gpus,share " +
 	"[1/1000],cpus,state,dataset,model,batch,amp,speed [1/s],gpu_util [%],memory_util [%],memory [MiB]\n" +
 	"7,ann,red,train,43210,60,2,0,8,COMPLETED,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
 	"8,bob,blue,\"a, \"\"b\"\"\n c\",43205,5,0,0,4,TIMEOUT,,,0,0,0,0,0,0\n" +
 	"9,ann,red,,86400,7200,16,0,64,NODE_FAIL,Pictures,Net,64,0,10,0.5,20,1000\n"
 
-// Fault is a trace with a fault.
+// Fault is an invalid trace.
 type Fault struct {
 	Text string // content of the file
 	Says string // text that the error for a file named a.csv must contain
 }
 
-// Faults returns traces that every reader rejects, indexed by the kind of fault.
+// Faults returns traces that every reader rejects, indexed by the kind of error.
 func Faults() map[string]Fault {
 	const head = "job_id,user,gpu_num,submit_time,duration,amp,speed\n"
 	swap := func(text, old, with string) string { return strings.Replace(text, old, with, 1) }

@@ -8,8 +8,8 @@ import (
 	"graft/internal/random/twister"
 )
 
-// Random is the Mersenne Twister with NumPy's distributions. NormFloat64 draws pairs of numbers; the binary state does
-// not include a second number that is not used yet.
+// Random is the Mersenne Twister with NumPy's distributions. NormFloat64 draws numbers in pairs; the binary state omits
+// the second number of a pair if it has not been used yet.
 type Random struct {
 	twister.Random
 	waiting bool    // normal is the next number

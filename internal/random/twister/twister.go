@@ -35,7 +35,7 @@ func New(seed uint32) *Random {
 }
 
 // NewByKey returns a generator with a seed of any length, like init_by_array in the authors' program mt19937ar.c of
-// 2002. An empty key means a key with a single zero.
+// 2002. An empty key is treated as a key with a single zero.
 func NewByKey(key []uint32) *Random {
 	if len(key) == 0 {
 		key = []uint32{0}

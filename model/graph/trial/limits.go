@@ -34,8 +34,9 @@ const (
 // machineShare is the maximum part of the machine's memory for a network.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph with a given need. If gradients is true, the trial computes gradients.
-// The limits stay below machine, the machine's memory in bytes; zero means unknown.
+// EnsureDefaults fills in the limits for a graph with the given resource needs. If gradients is true, the trial
+// computes gradients. The limits stay below the argument machine, which is the machine's memory in bytes; zero means
+// unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
@@ -53,7 +54,7 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 	}
 }
 
-// Fits returns an error if a training step on inputs of a shape needs more than three quarters of the machine's
+// Fits returns an error if a training step on inputs of the given shape needs more than three quarters of the machine's
 // memory, as estimated from the shapes of the graph. A nil shape means the example's shape. It accepts a graph whose
 // shapes graft cannot infer.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {

@@ -26,7 +26,7 @@ const (
 )
 
 // Read reads an event file. The file may grow during the call: an incomplete last record is skipped. It skips unknown
-// fields. If it returns an error, it also returns the events before the fault.
+// fields. If it returns an error, it also returns the events before the invalid record.
 func Read(r io.Reader) ([]tensorboard.Event, error) {
 	var events []tensorboard.Event
 	_, err := tensorboard.EachRecord(r, func(n int, record []byte) error {

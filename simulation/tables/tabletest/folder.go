@@ -11,7 +11,7 @@ import (
 )
 
 // Folder creates a table of ConvNet2 in graft's own format, with the given number of decisions. It contains the given
-// number of sequences, from the first one on. Each seed has different accuracies.
+// number of sequences, starting with the first one. Each seed has different accuracies.
 func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 	s := tables.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}
