@@ -23,8 +23,8 @@ var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "
 var namesToo = []string{"time.profile", "schedule.schedulers",
 	"table.network"}
 
-// findPaths resolves the files that a document names, in the working folder or next to the document. In a document kept
-// in a run folder the paths are already resolved: they are relative to the working folder only.
+// findPaths resolves the files that a document names, in the working directory or next to the document. In a document
+// kept in a run folder the paths are already resolved: they are relative to the working directory only.
 func findPaths(fsys files.FS, r *decode.Reading) {
 	if fsys == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"graft/results"
 )
 
-// A path counts from the working folder or, where nothing is there, from the folder of the file.
+// A path counts from the working directory or, where nothing is there, from the folder of the file.
 func TestPathsOfFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	network := func(path, name string) {
@@ -39,7 +39,7 @@ func TestPathsOfFiles(t *testing.T) {
 		[]string{j.NetworkName(), j.Network.File, j.Time.Profile})
 	_, err = ReadJob(files.OS{}, job, []string{"network.file=nets/n.toml"})
 	require.ErrorContains(t, err, "--set network.file=nets/n.toml: ")
-	require.NotContains(t, err.Error(), "either", "flags count from the working folder")
+	require.NotContains(t, err.Error(), "either", "flags count from the working directory")
 
 	write(filepath.Join("run", results.ResolvedFile), j.Resolved())
 	again, err := ReadJob(files.OS{}, filepath.Join("run", results.ResolvedFile), nil)
@@ -55,7 +55,7 @@ func TestPathsOfFiles(t *testing.T) {
 	j, err = ReadJob(files.OS{}, job, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ConvSmall", "nets/n.toml"}, []string{j.NetworkName(), j.Network.File},
-		"the working folder comes first")
+		"the working directory comes first")
 
 	write("conf/scenario.toml", "[network]\nfile = \"own.toml\"\n[time]\nevents = [{at = \"30s\", change = \"up\"}]\n"+
 		"[simulate]\nactions = [\"deepen:conv1\", \"none\"]\n")

@@ -10,8 +10,8 @@ import (
 	"graft/internal/files"
 )
 
-// A decider that is a path is the program at that path, beside the file or in the working folder. Its text is part of
-// the job's digest.
+// A decider that is a path is the program at that path, beside the file or in the working directory. Its text is part
+// of the job's digest.
 func TestDecidersThatArePrograms(t *testing.T) {
 	folder := t.TempDir()
 	path, program := filepath.Join(folder, "job.toml"), filepath.Join(folder, "mine.py")

@@ -14,7 +14,7 @@ import (
 type Job struct {
 	node.Spec
 	Command []string // program and arguments, run without a shell
-	Folder  string   // working folder; empty means the working folder of this process
+	Folder  string   // working directory; empty means the working directory of this process
 	Env     []string // variables as NAME=VALUE, added to the environment of this process
 	// Timeout limits the running time of an attempt, not counting stops; zero means no limit.
 	Timeout time.Duration

@@ -20,7 +20,7 @@ type Placement struct {
 	Starts  int           // predicted number of starts, including starts after stops
 	Program string        // path of the program
 	Command []string      // arguments, including the program's name
-	Folder  string        // working folder; empty means the working folder of this process
+	Folder  string        // working directory; empty means the working directory of this process
 	// variables added to the environment of this process; if a name occurs twice, the last value counts
 	Env []string
 }

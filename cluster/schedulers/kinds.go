@@ -51,7 +51,8 @@ func (o Options) Named(name string) (cluster.Policy, error) {
 		return programPolicy(name), nil
 	}
 	if filepath.Ext(name) != "" {
-		return cluster.Policy{}, fmt.Errorf("unknown scheduler %q; for a program, write its path, such as ./%s", name, name)
+		return cluster.Policy{}, fmt.Errorf("unknown scheduler %q; for a program, write its path, such as "+
+			"./%s", name, name)
 	}
 	return o.Kinds().Named("scheduler", name)
 }

@@ -25,7 +25,7 @@ const (
 //	was=name   the old name: an error that says the new one, and the name in digests
 //	hoist      structs inside become siblings of the table
 //	omit=a.b|c omits fields inside
-//	path       a file or folder, relative to the working folder or else to the document
+//	path       a file or folder, relative to the working directory or else to the document
 //	path=word  as path, but a text that does not look like a path is another word
 //	inline=a   the fields of a struct inside belong to the table around it
 //

@@ -66,7 +66,7 @@ type NodeStart struct {
 	Starts  int      `json:"starts"`        // number of starts, including starts after stops
 	Program string   `json:"program"`       // path of the program
 	Command []string `json:"command"`       // arguments, starting with the program's name
-	Folder  string   `json:"folder"`        // working folder; empty means the working folder of graft
+	Folder  string   `json:"folder"`        // working directory; empty means the working directory of graft
 	Env     []string `json:"env"`           // additional environment variables
 }
 
