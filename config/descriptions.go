@@ -167,11 +167,11 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
-		"demand. Empty means vcYVn in traces of the cluster Venus, as published, and in other traces the largest " +
-		"virtual cluster that does not already give the profiler a node.",
+		"demand. Empty means vcYVn for traces of the cluster Venus, which Lucid's authors chose; for other traces, " +
+		"the largest virtual cluster that gives the profiler no node.",
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
-		"means vc8Gr and vcefl in traces of the cluster Venus, as published, and the two largest virtual clusters in " +
-		"other traces.",
+		"means vc8Gr and vcefl for traces of the cluster Venus, which Lucid's authors chose; for other traces, the " +
+		"two largest virtual clusters.",
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
@@ -361,7 +361,8 @@ var descriptions = map[string]string{
 	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
 		"means 32.",
 	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary (a folder or a file) with which a policy in the " +
-		"original system's format was trained. Must be empty for a structural policy and for other deciders.",
+		"original system's format was trained. Must be empty for a structural policy, and for every decider except " +
+		"\"policy\".",
 	"graft/config.CompareOptions.Actions": "Actions that the arms \"random\" and \"best fixed\" can choose at every " +
 		"decision, such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. Empty uses " +
 		"compare.kinds.",
@@ -890,8 +891,8 @@ var descriptions = map[string]string{
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",
-	"graft/trainer.AdaptiveBatch.Every": "Interval between choices of the batch size while the devices stay the " +
-		"same, in epochs. Zero means 1.",
+	"graft/trainer.AdaptiveBatch.Every": "Number of epochs after which the batch size is chosen again if the devices " +
+		"stay the same. Zero means 1.",
 	"graft/trainer.AdaptiveBatch.Hysteresis": "Minimum relative gain in goodput that changes the batch size. Zero " +
 		"means 0.05.",
 	"graft/trainer.AdaptiveBatch.Interval": "Interval between measurements of gradient noise, in steps. Zero means 16.",

@@ -222,7 +222,7 @@ type AdaptOptions struct {
 	// deciders.
 	Policy string
 	// Path of the vocabulary (a folder or a file) with which a policy in the original system's format was trained. Must
-	// be empty for a structural policy and for other deciders.
+	// be empty for a structural policy, and for every decider except "policy".
 	Vocab string `config:"vocabulary,was=vocab"`
 	// Number of training steps per choice, for the decider "trials". Zero means 32.
 	TrialSteps int `json:",omitempty"`

@@ -54,8 +54,8 @@ func (o *SuperviseOptions) ensureDefaults(engine string) {
 // Validate returns an error for negative options.
 func (o SuperviseOptions) Validate() error {
 	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.ErrorTimeout < 0 {
-		return fmt.Errorf("Every is %v, Failures is %d, Grace is %v and ErrorTimeout is %v; all must be at least 0",
-			o.Every,
+		return fmt.Errorf("the options Every, Failures, Grace and ErrorTimeout are %v, %d, %v and %v; all must be "+
+			"at least 0", o.Every,
 			o.Failures, o.Grace, o.ErrorTimeout)
 	}
 	return nil

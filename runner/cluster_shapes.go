@@ -26,8 +26,8 @@ func newClusterShapesCommand() *cobra.Command {
 		Long: `shapes prints a model written by 'graft cluster estimate --model' or 'graft cluster forecast
 --models': the importance of each term, and the curve of each feature. A prediction is the base
 plus the value of one bin per term, in seconds, jobs or GPUs; with --target log or median, the sum
-is log(1 + prediction). A curve is uncertain where its standard deviation over the bags is large.
-Bins without rows are omitted. --term also prints terms of two features, as maps.`,
+is log(1 + prediction). A curve is uncertain where its standard deviation over the bagged models
+is large. Bins without rows are omitted. --term also prints a term of two features as a table.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,

@@ -185,8 +185,8 @@ func TestLearnIsRequeued(t *testing.T) {
 		ctx,
 			cancel := context.WithCancel(t.Context())
 		cancel()
-		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with "+
-			"--resume")
+		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue,
+			"rerun the command with --resume")
 		done(t, "learn", path, "--folder", folder, "--resume")
 	}
 }

@@ -46,7 +46,7 @@ system reads, under the given name.`,
 	flags.StringVar(&o.out, "out", "", "output folder, created if missing")
 	flags.StringVar(&o.legacy, "legacy", "", "also write `NAME`.ids.pkl and NAME.embeddings.pkl")
 	flags.IntVar(&o.size, "size", 16, "numbers per vector; policies of the original system need 16")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the vectors")
+	flags.Uint64Var(&o.seed, "seed", 1, "random seed of the vectors")
 	flags.BoolVar(&o.force, "force", false, "replace an existing vocabulary")
 	return command
 }

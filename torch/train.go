@@ -226,8 +226,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 			"expected one average per tensor, and a decay between 0 and 1",
 			len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
 	case b.Part < 0 || b.Least < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("Part is %d and Least is %d; must not be negative", b.Part, b.Least),
-			kind: ErrShape}
+		return 0, &Error{Op: op, Cause: fmt.Errorf("the fields Part and Least are %d and %d; must not be negative",
+			b.Part, b.Least), kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the group is closed or was not created"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":
@@ -247,7 +247,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	rows := operands[len(operands)-1].Shape()
 	if len(rows) == 0 {
 		return 0, &Error{Op: op, Subject: describe(operands),
-			Cause: errors.New("the labels or the order is a scalar; expected a tensor with rows"), kind: ErrShape}
+			Cause: errors.New("the labels or the order of the examples is a scalar; expected one value per example"),
+			kind:  ErrShape}
 	}
 	return Pieces(rows[0], b.Size, b.Least), nil
 }

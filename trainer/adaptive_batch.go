@@ -39,7 +39,7 @@ type AdaptiveBatch struct {
 	// Maximum number of images that a device computes at once. Larger batches are computed in several parts whose
 	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit the number.
 	DeviceMost int `json:",omitempty" config:"max_device_batch,was=device_most"`
-	// Interval between choices of the batch size while the devices stay the same, in epochs. Zero means 1.
+	// Number of epochs after which the batch size is chosen again if the devices stay the same. Zero means 1.
 	Every int `json:",omitempty"`
 	// Minimum relative gain in goodput that changes the batch size. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`

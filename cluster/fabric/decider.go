@@ -74,7 +74,7 @@ func (Never) Degree(*World) (int, error) { return 1, nil }
 // Least chooses the smallest degree that splits a job.
 type Least struct{}
 
-// Degree chooses 2 if at least two degrees above 0 are possible, and 1 if only one is possible.
+// Degree returns degree 2 if a job can be split, otherwise degree 1, or degree 0 if the job cannot run.
 func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), nil }
 
 // Most chooses the maximum possible degree.

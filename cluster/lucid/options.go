@@ -19,12 +19,12 @@ type Options struct {
 	Limit int64 `config:"profile_seconds,was=limit"` // Profiling time per job in seconds. Zero means 200.
 	// Maximum size of a job that is profiled, in GPUs. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`
-	// Names of the virtual clusters that each give the profiler one node. Empty means vc8Gr and vcefl in traces of the
-	// cluster Venus, as published, and the two largest virtual clusters in other traces.
+	// Names of the virtual clusters that each give the profiler one node. Empty means vc8Gr and vcefl for traces of the
+	// cluster Venus, which Lucid's authors chose; for other traces, the two largest virtual clusters.
 	From []string
-	// Name of the virtual cluster that lends the profiler an additional node on demand. Empty means vcYVn in traces of
-	// the cluster Venus, as published, and in other traces the largest virtual cluster that does not already give the
-	// profiler a node.
+	// Name of the virtual cluster that lends the profiler an additional node on demand. Empty means vcYVn for traces of
+	// the cluster Venus, which Lucid's authors chose; for other traces, the largest virtual cluster that gives the
+	// profiler no node.
 	Echo string
 }
 

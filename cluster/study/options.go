@@ -18,8 +18,8 @@ type Shared struct {
 	Folder   string // run folder; empty lets the command choose
 }
 
-// Workload names the traces of jobs. Paths use the operating system's syntax. Relative paths are looked up in the
-// working directory first, then in the folder of the file.
+// Workload holds the paths of the job traces. Paths use the operating system's syntax. Relative paths are looked up in
+// the working directory first, then in the folder of the file.
 type Workload struct {
 	// Paths of job traces, one workload per trace. The accepted formats depend on the kind of cluster.
 	Traces []string `config:",path" result:"contents"`

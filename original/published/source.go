@@ -12,7 +12,8 @@ import (
 	"graft/internal/decode"
 )
 
-// Source is a configuration file of the original system: its keys in order, their places and the errors found in them.
+// Source is a configuration file of the original system: its keys in order, their positions and the errors found in
+// them.
 type Source struct {
 	*decode.Document
 	Keys   map[string]any // values, by section and key

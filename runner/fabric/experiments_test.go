@@ -65,7 +65,7 @@ func TestPoliciesOfTheStudy(t *testing.T) {
 	require.Equal(t, "ape-x", first.Rows[len(first.Rows)-1].Agent)
 	o.Learn.Updates = 3
 	_, err = fabric.Experiment(context.Background(), env, o)
-	require.ErrorContains(t, err, `learned from 2 updates, but option "updates" is 3`)
+	require.ErrorContains(t, err, `was trained for 2 updates, but option "updates" is 3`)
 	require.NoError(t, os.WriteFile(filepath.Join(out, "ape-x-A-1.safetensors"), []byte("damaged"), 0o644))
 	_, err = fabric.Experiment(context.Background(), env, o)
 	require.Error(t, err)

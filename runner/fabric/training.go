@@ -132,8 +132,8 @@ func (t *training) read(path string, env *ramp.Env) (*learn.GraphNet, error) {
 		return nil, err
 	}
 	if had := set.Metadata["updates"]; had != strconv.Itoa(t.Updates) {
-		return nil, failure.With(failure.Usage, fmt.Errorf("%s learned from %s updates, but option \"updates\" is %d; "+
-			"set option \"updates\" to %s, or choose another folder", path, had, t.Updates, had))
+		return nil, failure.With(failure.Usage, fmt.Errorf("%s was trained for %s updates, but option \"updates\" is "+
+			"%d; set option \"updates\" to %s, or choose another folder", path, had, t.Updates, had))
 	}
 	net, err := env.NewPolicy()
 	if err == nil {

@@ -70,7 +70,7 @@ func (o LeaveOutOptions) Validate() error {
 		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d; remove one", seed)
 	}
 	if o.Against != "" && !slices.Contains(BaselineNames, o.Against) {
-		faults = append(faults, fmt.Errorf("Against is %q; must be one of: %s", o.Against,
+		faults = append(faults, fmt.Errorf("the option Against is %q; must be one of: %s", o.Against,
 			strings.Join(BaselineNames, "; ")))
 	}
 	for k, way := range o.Ways {

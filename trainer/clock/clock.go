@@ -73,10 +73,10 @@ func (v *Virtual) Cost(w Work) time.Duration {
 // Watts returns the electrical power of the profile's device; zero means unknown.
 func (v *Virtual) Watts() float64 { return v.Profile.Watts }
 
-// Knows returns an error if the profile lacks the cost of work.
+// Knows returns an error if the profile has no time for this kind of work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// Knows returns an error if the clock needs the cost of work from a profile and the profile lacks it.
+// Knows returns an error if a clock takes times from a profile that has no time for some of the work.
 func Knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

@@ -60,7 +60,7 @@ func (g *guest) join(token, version string) (*Leader, error) {
 // Read reads orders.
 func (l *Leader) Read(p []byte) (int, error) { return l.guest.r.Read(p) }
 
-// Write writes answers.
+// Write sends answers to the leader.
 func (l *Leader) Write(p []byte) (int, error) { return l.guest.conn.Write(p) }
 
 // Close leaves the job.
