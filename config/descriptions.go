@@ -306,8 +306,8 @@ var descriptions = map[string]string{
 		"that vc_file lists the nodes.",
 	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
 	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: \"consolidate\" uses as " +
-		"few nodes as possible; \"consolidate-first\" does the same but spreads a job that does not fit; \"random\" " +
-		"takes free GPUs in random order. Default \"consolidate\".",
+		"few nodes as possible, and a job waits until they are free; \"consolidate-first\" spreads such a job over " +
+		"more nodes; \"random\" takes free GPUs in random order. Default \"consolidate\".",
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds. Zero means the end of the " +
 		"trace or, if compat = \"lucid\", the end of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
@@ -355,7 +355,7 @@ var descriptions = map[string]string{
 		"means the operations and kinds of layers on which the policy was trained.",
 	"graft/config.AdaptOptions.Policy": "Path of a learned policy. For a structural policy: its file, or a folder " +
 		"that contains policy.safetensors. For a policy in the original system's format: its weight file, or the " +
-		"folder of this file. Must be empty for other deciders.",
+		"folder that contains it. Must be empty unless the decider is \"policy\".",
 	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
 	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
@@ -441,8 +441,8 @@ var descriptions = map[string]string{
 		"system does, even if network.runtimes is set. False continues both.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
 		"of the training that produced network.weights. The job continues with the next epoch and its learning rate. " +
-		"If time.start is not set, the job starts at the end time of the last epoch in the file. Empty uses the file " +
-		"in the folder network.weights, if there is one.",
+		"If time.start is not set, the job starts at the end time of the last epoch in the file. If the key is empty " +
+		"and network.weights is a folder, the file is searched in this folder.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
 		"folder of the original system. {seed} in the file name stands for run.seed, so each seed of a comparison " +
 		"can start from a separate file. Empty draws random weights.",
@@ -530,8 +530,9 @@ var descriptions = map[string]string{
 		"of the training images.",
 	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
 	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
-	"graft/dataset.Options.LabelEach": "Unit of text that has a label in a table: \"text\" or \"word\". Words, and " +
-		"their labels, are separated by spaces; words with the label -100 are ignored. Empty means \"text\".",
+	"graft/dataset.Options.LabelEach": "What a label of a table describes: \"text\", the whole text, or \"word\", " +
+		"one word. Words and their labels are separated by spaces. Words with the label -100 are ignored. Empty " +
+		"means \"text\".",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
 	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
 		"channel, or one for all. Empty means the mean of the training images.",
@@ -904,9 +905,9 @@ var descriptions = map[string]string{
 		"second) times statistical efficiency (progress per image relative to the smallest batch size). False keeps " +
 		"train.batch.",
 	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: \"adascale\", " +
-		"\"square-root\", \"linear\" or \"none\". With \"adascale\", the warm-up and the schedules \"exponential\" " +
-		"and \"step\" count progress instead: a large-batch step counts as several steps of the smallest batch size. " +
-		"Empty means \"adascale\" for sgd, and \"square-root\" for adam and adamw.",
+		"\"square-root\", \"linear\" or \"none\". With \"adascale\", a step with a large batch advances the warm-up " +
+		"and the schedules \"exponential\" and \"step\" by several steps of the smallest batch. Empty means " +
+		"\"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
 		"and when a request waits for a checkpoint. Default false.",

@@ -92,8 +92,8 @@ type NetworkOptions struct {
 	Fresh bool `json:",omitempty"`
 	// Path of the file in which the original system recorded the epoch times of the training that produced
 	// network.weights. The job continues with the next epoch and its learning rate. If time.start is not set, the job
-	// starts at the end time of the last epoch in the file. Empty uses the file in the folder network.weights, if there
-	// is one.
+	// starts at the end time of the last epoch in the file. If the key is empty and network.weights is a folder, the
+	// file is searched in this folder.
 	Runtimes string
 	// Restarts the epoch count and the learning rate, as the original system does, even if network.runtimes is set.
 	// False continues both.
@@ -218,8 +218,8 @@ type AdaptOptions struct {
 	// which the policy was trained.
 	Kinds []net2net.Kind
 	// Path of a learned policy. For a structural policy: its file, or a folder that contains policy.safetensors. For
-	// a policy in the original system's format: its weight file, or the folder of this file. Must be empty for other
-	// deciders.
+	// a policy in the original system's format: its weight file, or the folder that contains it. Must be empty unless
+	// the decider is "policy".
 	Policy string
 	// Path of the vocabulary (a folder or a file) with which a policy in the original system's format was trained. Must
 	// be empty for a structural policy, and for every decider except "policy".

@@ -101,8 +101,8 @@ type Options struct {
 	TextColumn string `json:",omitempty"`
 	// Name of the table column that holds the labels. Empty means "label".
 	LabelColumn string `json:",omitempty"`
-	// Unit of text that has a label in a table: "text" or "word". Words, and their labels, are separated by spaces;
-	// words with the label -100 are ignored. Empty means "text".
+	// What a label of a table describes: "text", the whole text, or "word", one word. Words and their labels are
+	// separated by spaces. Words with the label -100 are ignored. Empty means "text".
 	LabelEach string `json:",omitempty"`
 	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
 	// the mean of the training images.

@@ -134,7 +134,7 @@ func uniform(s *torch.Scope, slot Slot, bound float64, p Placement) *torch.Tenso
 	return moved
 }
 
-// Save copies the network's tensors into a set for a file.
+// Save copies the network's tensors to the host, as a set that can be written to a weight file.
 func (n *Network) Save() (*weights.Set, error) {
 	set := &weights.Set{}
 	for _, e := range n.State() {

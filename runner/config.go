@@ -325,6 +325,6 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	if err := (&app.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s with %s in its comments\n", out, words.Plural(len(t.Warnings), "warning"))
+	_, err = fmt.Fprintf(w, "wrote %s, with %s as comments\n", out, words.Plural(len(t.Warnings), "warning"))
 	return err
 }

@@ -199,7 +199,7 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	assert.Contains(t, printed.stderr, "agent.decay_freq had no effect")
 	assert.Contains(t, printed.stdout, "# - agent.decay_freq had no effect")
 	got := graft("config", "convert", original, "-o", out)
-	assert.Regexp(t, `^wrote .*out\.toml with \d+ warnings in its comments\n$`, got.stdout)
+	assert.Regexp(t, `^wrote .*out\.toml, with \d+ warnings as comments\n$`, got.stdout)
 	written := contents(t, out)
 	assert.Equal(t, printed.stdout, written)
 	assert.Equal(t, failure.Done, graft("config", "check", out, "--without-data").code)

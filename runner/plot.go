@@ -35,7 +35,7 @@ func newPlotCommand() *cobra.Command {
 	var o plotOptions
 	command := &cobra.Command{
 		Use:   "plot RUN…",
-		Short: "Draw figures of runs, for a paper or a page",
+		Short: "Draw figures of runs, for papers and web pages",
 		Long: `plot draws the figures available for each run, and the figures that combine several runs. Files
 are named after the run and the figure. RUN is a run folder of a job, a simulation, a table,
 policies, an evaluation or a pipeline, a result folder of the original system, or a folder of such

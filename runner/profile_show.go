@@ -18,8 +18,8 @@ func newProfileShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show FILE|NAME",
 		Short: "Print a profile, and the error of its rates",
-		Long: `show prints how a profile was measured, the times of each network, the predictions of the rates,
-and the rates. An argument that contains a slash or ends in .toml is a FILE. NAME is a built-in
+		Long: `show prints how a profile was measured, the measured and predicted times of each network, and the
+rates that predict them. An argument that contains a slash or ends in .toml is a FILE. NAME is a built-in
 profile:
 
 ` + profileHelp(),

@@ -126,12 +126,12 @@ func (b *Builder) AvgPool2D(x Value, p Plane) Value {
 	return b.add(C.GRAFT_LAYER_AVG_POOL, pool(p), nil, nil, x)
 }
 
-// MaxPool2D adds a maximum over windows.
+// MaxPool2D appends a max-pooling layer to the program.
 func (b *Builder) MaxPool2D(x Value, p Plane) Value {
 	return b.add(C.GRAFT_LAYER_MAX_POOL, pool(p), nil, nil, x)
 }
 
-// AdaptiveAvgPool2D adds an average pool whose output has the given height and width.
+// AdaptiveAvgPool2D appends an average pool whose output has the given height and width.
 func (b *Builder) AdaptiveAvgPool2D(x Value, height, width int) Value {
 	return b.add(C.GRAFT_LAYER_ADAPTIVE_AVG_POOL, []int64{int64(height), int64(width)}, nil, nil, x)
 }

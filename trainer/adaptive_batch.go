@@ -44,9 +44,8 @@ type AdaptiveBatch struct {
 	// Minimum relative gain in goodput that changes the batch size. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
 	// Rule that adapts the learning rate to the batch size: "adascale", "square-root", "linear" or "none". With
-	// "adascale", the warm-up and the schedules "exponential" and "step" count progress instead: a large-batch step
-	// counts as several steps of the smallest batch size. Empty means "adascale" for sgd, and "square-root" for adam
-	// and adamw.
+	// "adascale", a step with a large batch advances the warm-up and the schedules "exponential" and "step" by several
+	// steps of the smallest batch. Empty means "adascale" for sgd, and "square-root" for adam and adamw.
 	Scaling  Scaling `json:",omitempty"`
 	Interval int     `json:",omitempty"` // Interval between measurements of gradient noise, in steps. Zero means 16.
 }

@@ -109,7 +109,7 @@ type World struct {
 	gaps    []float64 // relative gaps of decisions to the upper bound
 }
 
-// NewWorld returns a study at its start.
+// NewWorld returns the initial state of the simulation of a study.
 func NewWorld(s Study, kind Kind) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

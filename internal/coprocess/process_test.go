@@ -62,7 +62,7 @@ func TestFaults(t *testing.T) {
 			`answered "hello": expected one line of JSON, and messages only on standard error`},
 		"prints nothing": {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
 		"other keys":     {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
-		"two objects":    {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object in a line"},
+		"two objects":    {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object per line"},
 		"another type": {[]string{polite, "read line", `echo '{"start": "x"}'`},
 			`"start" is a string; expected a list`},
 		"another protocol": {[]string{"read line", `echo '{"protocol": 2}'`},

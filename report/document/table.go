@@ -38,7 +38,7 @@ func (t *Table) Texts(names ...string) *Table {
 	return t
 }
 
-// Numbers adds columns of numbers with a unit. Their heads show the unit unless the format contains it.
+// Numbers adds columns of numbers with a unit. Their column headers show the unit unless the format contains it.
 func (t *Table) Numbers(unit, format string, names ...string) *Table {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Unit: unit, Format: format, Number: true})

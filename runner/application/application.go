@@ -85,7 +85,8 @@ type Report struct {
 	Batches    []BatchRuns `json:"batches"`    // runs of each batch, in ascending order of batches
 }
 
-// BatchRuns describes the runs that have the same batch size, each up to the step at which a job would end.
+// BatchRuns averages the runs with one batch size. It counts each run only up to the step at which a simulated job
+// ends.
 type BatchRuns struct {
 	Batch      int            `json:"batch"`       // number of examples per step
 	Runs       int            `json:"runs"`        // number of averaged runs

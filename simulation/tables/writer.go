@@ -132,7 +132,7 @@ func (w *Writer) write(line []byte) error {
 func (w *Writer) fail(err error) error {
 	err = errors.Join(err, w.file.Close())
 	w.file, w.failed = nil, true
-	return fmt.Errorf("%w; remove the cause and try again; committed records are kept", err)
+	return fmt.Errorf("%w; fix the cause and try again; committed records are kept", err)
 }
 
 func (w *Writer) sync() error {

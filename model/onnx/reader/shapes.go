@@ -142,7 +142,8 @@ func unsqueeze(c *call) error {
 	}
 	axes, ok := c.axes(1)
 	if !ok || x.ref == nil || len(axes) > 1 && slices.Min(axes) < 0 {
-		return fmt.Errorf("the dimensions to add must be constants; if there are several, none may be negative")
+		return fmt.Errorf("the positions of inserted dimensions must be constants; if there are several, none " +
+			"may be negative")
 	}
 	slices.Sort(axes)
 	return c.chain(x, "unsqueeze.default", axes)
