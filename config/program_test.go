@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// A decider that is a path is the program at that path, beside the file or in the working directory. Its text is part
+// A decider that is a path is the program at that path, next to the file or in the working directory. Its text is part
 // of the job's digest.
 func TestDecidersThatArePrograms(t *testing.T) {
 	folder := t.TempDir()

@@ -40,7 +40,7 @@ type Process struct {
 	command  *exec.Cmd
 	requests *os.File
 	answers  *bufio.Reader
-	output   *os.File // the end of a pipe that answers reads
+	output   *os.File // the pipe from which answers are read
 	messages *tail
 	ended    chan struct{}
 	err      error // of the program's exit; set before ended is closed
@@ -73,7 +73,7 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 	return p, nil
 }
 
-// Try starts a program, agrees with it on the protocol and ends it, to check that it can be used.
+// Try starts a program, negotiates the protocol with it and ends it, to check that it can be used.
 func Try(ctx context.Context, o Options, role string, setup any) error {
 	p, err := Start(ctx, o, role, setup)
 	if err == nil {
@@ -191,20 +191,21 @@ func (p *Process) line() ([]byte, error) {
 
 // decode reads an answer: one JSON object with known keys only.
 func decode(line []byte, answer any) error {
+	if line = bytes.TrimSpace(line); len(line) > 0 && json.Valid(line) && line[0] != '{' { // null would be accepted
+		return errors.New("expected a JSON object")
+	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	var typed *json.UnmarshalTypeError
 	err := d.Decode(answer)
 	switch {
-	case errors.As(err, &typed) && typed.Field != "":
-		return fmt.Errorf("the key %q is a %s; expected %s", typed.Field, typed.Value, nameOf(typed.Type))
 	case errors.As(err, &typed):
-		return fmt.Errorf("the answer is a %s; expected an object", typed.Value)
-	case err != nil: // not wrapped, because it is no damaged file
+		return fmt.Errorf("the key %q is a %s; expected %s", typed.Field, typed.Value, nameOf(typed.Type))
+	case err != nil: // not wrapped: an error of JSON counts as a damaged file
 		return fmt.Errorf("expected one line of JSON, and messages only on standard error: %s",
 			strings.TrimPrefix(err.Error(), "json: "))
 	}
-	if d.More() {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("expected one JSON object per line")
 	}
 	return nil
@@ -272,9 +273,9 @@ func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGK
 // excerpt quotes the beginning of an answer.
 func excerpt(line []byte) string {
 	const most = 80
-	text := strings.TrimSpace(string(line))
+	text := []rune(strings.TrimSpace(string(line)))
 	if len(text) > most {
-		text = text[:most] + "…"
+		text = append(text[:most:most], '…')
 	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%q", string(text))
 }

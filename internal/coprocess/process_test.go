@@ -2,6 +2,7 @@ package coprocess
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,9 +61,12 @@ func TestFaults(t *testing.T) {
 		"is killed": {[]string{polite, "kill -9 $$"}, "signal: killed"},
 		"prints text": {[]string{polite, "read line", "echo hello"},
 			`answered "hello": expected one line of JSON, and messages only on standard error`},
-		"prints nothing": {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
-		"other keys":     {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
-		"two objects":    {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object per line"},
+		"prints nothing":   {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
+		"other keys":       {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
+		"null":             {[]string{polite, "read line", "echo null"}, `answered "null": expected a JSON object`},
+		"a list":           {[]string{polite, "read line", "echo '[1]'"}, `answered "[1]": expected a JSON object`},
+		"a brace too many": {[]string{polite, "read line", `echo '{} }'`}, "expected one JSON object per line"},
+		"two objects":      {[]string{polite, "read line", `echo '{} {}'`}, "expected one JSON object per line"},
 		"another type": {[]string{polite, "read line", `echo '{"start": "x"}'`},
 			`"start" is a string; expected a list`},
 		"another protocol": {[]string{"read line", `echo '{"protocol": 2}'`},
@@ -75,13 +79,14 @@ func TestFaults(t *testing.T) {
 		"never ends its line": {[]string{polite, "read line", "cat /dev/zero"}, "exceeds 16 MiB"},
 		"closes its input":    {[]string{polite, "exec <&-", "sleep 60"}, "did not answer within 1s"},
 	} {
+		path := written(t, c.lines...) // while nothing forks: a child would keep the file open for writing
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := time.Minute
 			if strings.Contains(c.want, "within") {
 				limit = time.Second
 			}
-			p, err := Start(t.Context(), Options{Path: written(t, c.lines...), Limit: limit}, "test", nil)
+			p, err := Start(t.Context(), Options{Path: path, Limit: limit}, "test", nil)
 			if err == nil {
 				err = p.Ask(t.Context(), map[string]int{"now": 1}, &struct {
 					Start []int `json:"start"`
@@ -128,14 +133,19 @@ func TestCancelledRequests(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
+// An answer that is accepted is one JSON object.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"start": [1, 2]}`))
-	f.Add([]byte(`{"start": [1`))
-	f.Add([]byte("null\n"))
+	for _, line := range []string{`{"start": [1, 2]}`, `{"start": [1`, "null\n", "5", "{} }", "{} {}", "", `{"start": null}`} {
+		f.Add([]byte(line))
+	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var answer struct{ Start []int }
-		if err := decode(line, &answer); err == nil {
-			require.NotContains(t, string(line), "strat")
+		var answer struct {
+			Start []int `json:"start"`
+		}
+		if decode(line, &answer) == nil {
+			var object map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(line, &object))
+			require.NotNil(t, object)
 		}
 	})
 }

@@ -152,7 +152,7 @@ class Star {
 
   void listen(c10d::Store &store, const std::string &address) {
     const auto here = resolve(address, "0", AI_PASSIVE);
-    Connection door(::socket(here->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), "the door");
+    Connection door(::socket(here->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "the door");
     if (door.fd() < 0 || bind(door.fd(), here->ai_addr, here->ai_addrlen) != 0 || ::listen(door.fd(), size_) != 0) {
       fail("listen at " + address);
     }
