@@ -83,13 +83,13 @@ func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (
 	if torch.SetThreads(max(1, c.Run.Threads)) != nil {
 		return 0, false
 	}
-	paces, err := trainer.Paces(ctx, networks, trainer.MeasureOptions{
+	times, err := trainer.MeasureQuickly(ctx, networks, trainer.MeasureOptions{
 		Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Burst: 5 * time.Millisecond, Exact: o.Exact,
 		Steady: o.Steady, Optimizer: o.Optimizer, Now: env.Now})
 	if err != nil {
 		return 0, false
 	}
-	return timeOf(e, networks, paces), true
+	return timeOf(e, networks, times), true
 }
 
 // measurable returns the first and the last networks of a job; nil if their batches would take too long.
@@ -115,12 +115,12 @@ func measurable(e config.Expected, rows int) (all []*model.Network) {
 
 // timeOf sums the time of expected work. Work on a network that was not measured takes the time of the last measured
 // one before it.
-func timeOf(e config.Expected, measured []*model.Network, paces []trainer.Pace) (sum time.Duration) {
-	var now trainer.Pace
+func timeOf(e config.Expected, measured []*model.Network, times []trainer.QuickTimes) (sum time.Duration) {
+	var now trainer.QuickTimes
 	for _, s := range e.Spans {
 		for _, w := range s.Work {
 			if k := slices.Index(measured, w.Network); k >= 0 {
-				now = paces[k]
+				now = times[k]
 			}
 			sum += time.Duration(w.Steps)*now.Step + time.Duration(w.Batches)*now.Batch
 		}

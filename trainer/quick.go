@@ -12,42 +12,41 @@ import (
 	"graft/trainer/clock"
 )
 
-// Pace is the time that a network's work takes on a device.
-type Pace struct {
+// QuickTimes holds the times of a network's work on a device, from a quick measurement.
+type QuickTimes struct {
 	Step  time.Duration // a training step
 	Batch time.Duration // an evaluation batch
 }
 
 // Limits of a quick measurement.
 const (
-	paceRounds = 3
-	paceSteps  = 8                      // steps per round
-	paceTime   = 300 * time.Millisecond // no further round begins after it
+	quickRounds = 3
+	quickSteps  = 8                      // steps per round
+	quickTime   = 300 * time.Millisecond // no further round begins after it
 )
 
-// Paces makes a quick measurement of one training step and one evaluation batch of each network, for an estimate before
-// a job starts. Measure is more accurate. The first of o.Batches is the training batch; the last is the evaluation
-// batch.
-func Paces(ctx context.Context, networks []*model.Network, o MeasureOptions) ([]Pace, error) {
+// MeasureQuickly times one training step and one evaluation batch of each network, for an estimate before a job starts.
+// Measure is more exact. Of the options' batches, the first is the training batch and the last the evaluation batch.
+func MeasureQuickly(ctx context.Context, networks []*model.Network, o MeasureOptions) ([]QuickTimes, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("measure: %w", err)
 	}
-	paces := make([]Pace, len(networks))
+	times := make([]QuickTimes, len(networks))
 	err := torch.With(func(s *torch.Scope) error {
-		run := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}, longest: paceSteps}
+		run := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}, longest: quickSteps}
 		defer run.close()
 		for k, n := range networks {
-			if err := run.pace(ctx, n, &paces[k]); err != nil {
+			if err := run.quick(ctx, n, &times[k]); err != nil {
 				return fmt.Errorf("measure %s: %w", n.Name(), err)
 			}
 		}
 		return nil
 	})
-	return paces, err
+	return times, err
 }
 
-func (m *measuring) pace(ctx context.Context, n *model.Network, p *Pace) error {
+func (m *measuring) quick(ctx context.Context, n *model.Network, p *QuickTimes) error {
 	c, err := m.candidate(clock.Subject{Name: n.Name(), Network: n})
 	if err != nil {
 		return err
@@ -68,7 +67,7 @@ func (m *measuring) brief(ctx context.Context, c *candidate, b *burst, kind cloc
 	}
 	began := m.Now()
 	var took []float64
-	for range paceRounds {
+	for range quickRounds {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -76,7 +75,7 @@ func (m *measuring) brief(ctx context.Context, c *candidate, b *burst, kind cloc
 			return 0, err
 		}
 		took = append(took, c.meter.latest(kind))
-		if m.Now().Sub(began) > paceTime {
+		if m.Now().Sub(began) > quickTime {
 			break
 		}
 	}
