@@ -83,7 +83,7 @@ var EventThrottled = NewJobEvent("throttled", EventTraits{About: "the device slo
 }
 
 // Each kind of thing is added as one new file and at most one line, and a world as one package and one line. The
-// program is then built with all of them, and supports each. Nothing is written into the tree: the compiler gets the new
+// program is then built with all of them, and has each. Nothing is written into the tree: the compiler gets the new
 // files as an overlay.
 func TestAThingIsOneFileAndOneLine(t *testing.T) {
 	root, err := filepath.Abs("../..")
