@@ -135,7 +135,8 @@ func TestCancelledRequests(t *testing.T) {
 
 // An answer that is accepted is one JSON object.
 func FuzzDecode(f *testing.F) {
-	for _, line := range []string{`{"start": [1, 2]}`, `{"start": [1`, "null\n", "5", "{} }", "{} {}", "", `{"start": null}`} {
+	for _, line := range []string{`{"start": [1, 2]}`, `{"start": [1`, "null\n", "5", "{} }", "{} {}", "",
+		`{"start": null}`} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
