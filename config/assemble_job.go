@@ -20,7 +20,10 @@ func (j *Job) Profile() (*clock.Profile, error) {
 
 // NetworkName returns the name of the initial network, from the zoo or its file.
 func (j *Job) NetworkName() string {
-	if j.Network.File != "" && j.network != nil {
+	if j.Program.On() && j.network == nil {
+		return programNetwork
+	}
+	if (j.Network.File != "" || j.Program.On()) && j.network != nil {
 		return j.network.Name()
 	}
 	return j.Network.Name
@@ -30,6 +33,9 @@ func (j *Job) NetworkName() string {
 // its defaults if the data do not determine them. A network from a file keeps its own input and classes. The key
 // network.classes overrides the number of classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
+	if j.Program.On() {
+		return j.programNetwork()
+	}
 	if j.Network.File == "" {
 		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes),
 			Tokens: f.Vocabulary, Each: f.Task == dataset.TokenLabel})
@@ -42,6 +48,11 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 
 // Summary describes the job in one line.
 func (j *Job) Summary() (string, error) {
+	if j.Program.On() {
+		return fmt.Sprintf("the network of %q, %v of a %s clock, %s, decider %s; digest %.12s", j.Program,
+			j.Time.Budget, j.Time.Clock, words.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider,
+			j.Digest()), nil
+	}
 	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
 		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock,
 		words.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil

@@ -53,6 +53,9 @@ func (j *Job) forecast(p *clock.Profile, first *model.Network) trainer.Forecast 
 	f := trainer.Forecast{Timeline: o.Timeline, Profile: p, Options: o, First: first,
 		Earlier: j.InitialWeights().Epochs}
 	f.Training, f.Validation = dataset.DeclaredCounts(j.Data)
+	if j.Program.On() {
+		f.Training, f.Validation = j.facts.Steps*j.facts.Batch, j.Program.ValidationExamples
+	}
 	return f
 }
 

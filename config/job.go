@@ -15,6 +15,7 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
+	"graft/trainer/program"
 )
 
 // The comments of the fields are the descriptions of keys, which the reference page shows.
@@ -43,7 +44,9 @@ var JobKind = &Kind{
 // Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. By
 // default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
 type Job struct {
-	Run     RunOptions      // seed, device and output
+	Run RunOptions // seed, device and output
+	// A PyTorch program that trains the network in its own loop. Empty means that graft trains the network.
+	Program program.Options
 	Network NetworkOptions  // Network to train, and its initial weights.
 	Data    dataset.Options // Dataset. Empty means synthetic images.
 	Time    TimeOptions     // Budget, clock, and planned changes of devices.
@@ -56,7 +59,10 @@ type Job struct {
 	network *model.Network          // without tensors; a zoo network has its own input and classes
 	history *trainer.WeightsHistory // of the initial weights; nil if unknown
 	policy  *jobPolicy              // nil for the other deciders
-	program string                  // digest of the program that decides; empty for the other deciders
+	asked   string                  // digest of the program that decides; empty for the other deciders
+	trains  string                  // digest of the files of the program that trains; empty without one
+	facts   program.Facts           // size of an epoch of the program that trains; zero before SetNetwork
+	brought torch.OptimizerOptions  // optimizer of this program
 	noData  error                   // the files of the data are not on this machine
 }
 
@@ -103,7 +109,7 @@ func (j *Job) EnsureDefaults() {
 // Validate returns every invalid option.
 func (j *Job) Validate() error {
 	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(),
-		j.Options().Validate(), j.precision(), j.trials())
+		j.Options().Validate(), j.precision(), j.trials(), j.Program.Validate())
 }
 
 // trials returns an error if copies for trials would have to train in several processes.
@@ -127,6 +133,9 @@ func (j *Job) precision() error {
 func (j *Job) Options() trainer.Options {
 	o := j.Train
 	o.Seed, o.Timeline, o.Adapt = j.Run.Seed, j.Time.timeline(), j.Adapt.Adapt
+	if j.facts.Batch > 0 {
+		o.Batch, o.Optimizer = j.facts.Batch, j.brought
+	}
 	return o
 }
 
@@ -148,8 +157,11 @@ func (j *Job) contents(w io.Writer) {
 	if j.policy != nil {
 		fmt.Fprintln(w, "policy", j.policy.digest)
 	}
-	if j.program != "" {
-		fmt.Fprintln(w, "program", j.program)
+	if j.asked != "" {
+		fmt.Fprintln(w, "program", j.asked)
+	}
+	if j.trains != "" {
+		fmt.Fprintln(w, "training program", j.trains)
 	}
 	if j.Network.File != "" && j.network != nil {
 		fmt.Fprint(w, networkText(j.network))
@@ -165,11 +177,12 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		j.network, err = ReadNetwork(fsys, j.Network.File)
 		return err
 	})
+	r.Attempt("program.command", j.Program.On(), func() error { return j.findProgram(fsys, r) })
 	r.Attempt("network.classes", j.Network.Classes > 0 && j.network != nil, func() (err error) {
 		j.network, err = j.network.WithClasses(j.Network.Classes)
 		return err
 	})
-	r.Attempt("network.name", j.Network.File == "", func() (err error) {
+	r.Attempt("network.name", j.Network.File == "" && !j.Program.On(), func() (err error) {
 		j.network, err = model.Zoo(j.Network.Name, model.ZooOptions{})
 		return err
 	})
@@ -185,7 +198,7 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		return err
 	})
 	r.Attempt("adapt.decider", j.Adapt.IsProgram(), func() (err error) {
-		j.program, err = coprocess.Digest(fsys, j.Adapt.Decider)
+		j.asked, err = coprocess.Digest(fsys, j.Adapt.Decider)
 		return err
 	})
 	r.Attempt("adapt.vocabulary", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
@@ -214,6 +227,7 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 // Check returns an error if the network does not suit the data. It applies the decider to the network without weights,
 // and reports actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
+	j.checkProgram(r)
 	if j.network == nil || r.Failed() {
 		return
 	}

@@ -32,6 +32,11 @@ const mostPaths = 200
 
 // rehearse reports each action that is possible on no path.
 func (j *Job) rehearse(r *decode.Reading) {
+	j.misfits(func(k int, err error) { r.Blame("adapt.actions", err.Error(), k) })
+}
+
+// misfits passes on the actions that can never be applied, by their numbers.
+func (j *Job) misfits(report func(k int, err error)) {
 	h := &rehearsal{job: j, done: map[int]bool{}, wrong: map[int]error{}}
 	paths := []rehearsed{{network: j.network}}
 	for _, event := range j.Time.timeline().Events {
@@ -44,7 +49,7 @@ func (j *Job) rehearse(r *decode.Reading) {
 	}
 	for k := range j.Adapt.Actions {
 		if err := h.wrong[k]; err != nil && !h.done[k] && !h.capped {
-			r.Blame("adapt.actions", err.Error(), k)
+			report(k, err)
 		}
 	}
 }

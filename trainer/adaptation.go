@@ -65,6 +65,9 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.show(Decides)
 	began, used := a.Clock.Now(), a.sums
 	a.Clock.Begin()
+	if err := a.pull(); err != nil {
+		return err
+	}
 	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(),
 		Budget: a.Scheduler.Budget(), Decisions: a.Decisions, Accuracy: a.Validation.Accuracy,
 		Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying()})
@@ -86,6 +89,9 @@ func (a *adaptation) adapt(ctx context.Context) error {
 		err = a.reset(1) // as after the action none
 	}
 	if err != nil {
+		return err
+	}
+	if err := a.push(); err != nil {
 		return err
 	}
 	a.Clock.Spend(clock.Work{Kind: clock.Surgery, Count: 1, Network: a.Network})
@@ -149,6 +155,13 @@ func (a *adaptation) reset(divide int) error {
 // calibrated applies an action to a network, with training images to calibrate new normalizations, and then calls also.
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
+	if a.remote != nil {
+		o.Batch = a.remote.inputs
+		if change, err = net2net.Apply(n, action, o); err != nil {
+			return nil, fmt.Errorf("%w: %w", errImpossible, err)
+		}
+		return change, also(change, o)
+	}
 	err = torch.With(func(s *torch.Scope) error {
 		place := n.Placement()
 		rows := min(a.Adapt.Rows, a.Data.Train.Count)
@@ -192,15 +205,7 @@ func (a *adaptation) follow(c *net2net.Change) (err error) {
 
 func (a *adaptation) renew() (err error) {
 	a.revision++
-	a.optimizer.Close()
-	for _, slot := range a.optimizer.Slots {
-		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
-			if t != nil {
-				a.scope.Free(t)
-			}
-		}
-	}
-	a.scope.Free(a.optimizer.Steps)
+	a.freeOptimizer()
 	a.optimizer, err = net2net.NewOptimizer(a.scope, a.Network, a.optimizerOptions())
 	return err
 }
@@ -216,6 +221,9 @@ func (a *adaptation) shrink() error {
 		return nil
 	}
 	began, note := a.Clock.Now(), a.note(results.EventShrink)
+	if err := a.pull(); err != nil {
+		return err
+	}
 	if err := a.distillation.ask(); err != nil {
 		return err
 	}
@@ -235,12 +243,15 @@ func (a *adaptation) shrink() error {
 			return err
 		}
 	}
+	if err := a.push(); err != nil {
+		return err
+	}
 	a.Clock.Spend(clock.Work{Kind: clock.Surgery, Count: 1, Network: a.Network})
 	a.Operating += a.Clock.Now() - began
 	a.restart(RestartOnSurgery)
 	a.distillation.begin()
 	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
-	if a.logits != nil {
+	if a.distillation.teaches() {
 		note.DistillationSteps = a.distillation.Length
 	}
 	return a.Book.Note(note)

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"graft/model"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/trainer/program"
 )
 
 // Sections of a checkpoint.
@@ -56,6 +58,9 @@ func (j *Job) save() error {
 }
 
 func (j *Job) sections() ([]Section, error) {
+	if err := errors.Join(j.pull(), j.push()); err != nil {
+		return nil, err
+	}
 	text, err := j.position()
 	if err != nil {
 		return nil, err
@@ -69,6 +74,13 @@ func (j *Job) sections() ([]Section, error) {
 		return nil, err
 	}
 	sections = append(sections, Section{optimizerSection, moments})
+	if j.remote != nil {
+		state, err := j.remote.Session.Save()
+		if err != nil {
+			return nil, err
+		}
+		sections = append(sections, Section{programSection, state})
+	}
 	if j.average != nil {
 		if sections, err = appendTensors(sections, j.average, averageSection); err != nil {
 			return nil, err
@@ -101,18 +113,23 @@ type origin struct {
 	Counts    []int64 `json:"counts"`    // steps of each of the optimizer's slots
 	Options   string  `json:"options"`   // digest of the options that change results
 	Data      string  `json:"data"`      // digest of the data
+	// size of an epoch of the external program; nil without one
+	Program *program.Facts `json:"program,omitempty"`
 }
 
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns",
 	"past", "live", "devices", "asked", "asking", "decisions", "loss", "correct", "seen", "fresh", "validation",
-	"curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
+	"curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course", "teaching",
 	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "scaler", "batching", "images",
-	"flop", "device_ns", "generator", "counts", "options", "data"}
+	"flop", "device_ns", "generator", "counts", "options", "data", "program"}
 
 func (j *Job) position() ([]byte, error) {
 	j.settle()
 	o := origin{Options: Digest(j.Options), Data: j.Data.Digest}
+	if j.remote != nil {
+		o.Program = &j.remote.Facts
+	}
 	var err error
 	if o.Generator, err = j.random.State(); err != nil {
 		return nil, err

@@ -20,6 +20,8 @@ type course struct {
 	Age    int `json:"lessons"` // epochs since the network last shrank
 	Taught int `json:"taught"`  // steps with the larger network's logits
 	Length int `json:"course"`  // total steps of the distillation
+	// Remote reports that an external program teaches the network, instead of logits.
+	Remote bool `json:"teaching,omitempty"`
 }
 
 // mostShare is the maximum part of the remaining time for computing the logits. Above a tenth, the steps that it costs
@@ -33,6 +35,10 @@ const mostShare = 0.1
 func (d *distillation) ask() error {
 	if d.Distill.Off || d.Data.Each() {
 		return nil
+	}
+	if d.remote != nil {
+		d.Remote = true
+		return d.offerTeacher()
 	}
 	d.dropLogits()
 	work := d.evaluating(d.Data.Train)
@@ -73,6 +79,9 @@ func (d *distillation) compute(s *torch.Scope) error {
 	return nil
 }
 
+// teaches reports whether a larger network teaches the current one.
+func (d *distillation) teaches() bool { return d.logits != nil || d.Remote }
+
 // begin starts distillation after a shrink, for Distill.Span of the remaining time, or for one epoch if the clock
 // cannot tell the cost of a step yet.
 func (d *distillation) begin() {
@@ -84,7 +93,7 @@ func (d *distillation) begin() {
 
 // stretch keeps the relative progress and the end time of distillation when the time of a step changes.
 func (d *distillation) stretch(before, after time.Duration) {
-	if d.logits == nil || before <= 0 || after <= 0 {
+	if !d.teaches() || before <= 0 || after <= 0 {
 		return
 	}
 	by := float64(before) / float64(after)
@@ -94,7 +103,7 @@ func (d *distillation) stretch(before, after time.Duration) {
 
 // teacher returns the teacher of the next step; its share falls with every step.
 func (d *distillation) teacher() torch.Teacher {
-	if d.logits == nil {
+	if !d.teaches() {
 		return torch.Teacher{}
 	}
 	share := d.Distill.Share * math.Pow(1-d.Distill.Decay, float64(d.Age))
@@ -104,10 +113,11 @@ func (d *distillation) teacher() torch.Teacher {
 
 // advance counts steps, and drops the logits at the end of distillation.
 func (d *distillation) advance(steps int) {
-	if d.logits == nil {
+	if !d.teaches() {
 		return
 	}
 	if d.Taught += steps; d.Taught >= d.Length {
 		d.dropLogits()
+		d.Remote = false
 	}
 }

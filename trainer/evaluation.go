@@ -36,6 +36,9 @@ func (e *evaluation) evaluate(test bool) (Score, error) {
 	if err := e.prepare(); err != nil {
 		return Score{}, err
 	}
+	if e.remote != nil {
+		return e.evaluateRemote()
+	}
 	var f torch.Figures
 	split := e.split(test)
 	err := e.team.Call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) error {
@@ -65,6 +68,11 @@ func (e *evaluation) validate() error {
 	}
 	if err := unspoiled(e.Network); err != nil {
 		return err
+	}
+	if e.Overrun || e.KeepBest {
+		if err := e.pull(); err != nil {
+			return err
+		}
 	}
 	e.Validation, e.Fresh = score, false
 	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep(), e.keepBest())

@@ -43,6 +43,8 @@ type Parts struct {
 	Starter team.Starter
 	// Files is the file system for the rendezvous of processes; required with Starter.
 	Files files.FS
+	// Program trains the network instead of this process. Data is then not used. Nil means that this process trains.
+	Program *Program
 }
 
 // Job trains a network within a budget. New and Resume create it.
@@ -87,8 +89,7 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.On(p.Network.Placement().Device), fits(p.Network), o.Computes(p.Network),
-		o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
+	if err := p.supports(o, fits); err != nil {
 		return nil, err
 	}
 	if p.Recorder == nil {
@@ -103,11 +104,14 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	if j.team, err = team.New(leader{&j.core}, o.Parallel, p.Starter, p.Files); err != nil {
 		return nil, err
 	}
+	if p.Program != nil {
+		j.remote = &remote{Program: p.Program, behind: true}
+	}
 	j.crew = j.team.Crew
 	j.distillation = distillation{core: &j.core}
 	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation}
 	j.evaluation = evaluation{core: &j.core, team: j.team}
-	if o.Steady && j.team == nil && p.Network.Placement().Device == torch.CPU {
+	if o.Steady && j.team == nil && p.Program == nil && p.Network.Placement().Device == torch.CPU {
 		j.chooser = p.Threads
 	}
 	return j, j.setUp()
@@ -131,16 +135,33 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 }
 
 // validate checks that all required parts are present and match each other.
-func (p Parts) validate() error {
+func (p *Parts) validate() (err error) {
+	if p.Program != nil && p.Network != nil {
+		if p.Data, err = p.Program.data(p.Network); err != nil {
+			return err
+		}
+	}
 	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil ||
 		p.Now == nil {
 		return errors.New("a job requires Network (with weights), Data, Clock, Decider and Now")
+	}
+	if p.Program != nil {
+		return nil
 	}
 	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
 		return fmt.Errorf("%s has %d training and %d validation images; expected at least one of each", p.Data.Name,
 			p.Data.Train.Count, p.Data.Validation.Count)
 	}
 	return Matches(p.Network, p.Data)
+}
+
+// supports returns an error if the options do not suit the network and its device.
+func (p *Parts) supports(o Options, fits func(*model.Network) error) error {
+	if p.Program != nil {
+		return nil
+	}
+	return errors.Join(o.On(p.Network.Placement().Device), fits(p.Network), o.Computes(p.Network),
+		o.Normalizes(p.Network, p.Data.Train.Count))
 }
 
 // Takes returns an error if a network does not accept examples of the given shape. The length of sequences may differ

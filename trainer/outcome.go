@@ -65,6 +65,9 @@ func (j *Job) finish() (*Outcome, error) {
 }
 
 func (j *Job) outcome() (*Outcome, error) {
+	if err := j.pull(); err != nil {
+		return nil, err
+	}
 	last, a := j.evaluation.result(), &j.adaptation
 	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding,
 		Operating: a.Operating, Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(),

@@ -25,6 +25,7 @@ type replica struct {
 	mean      *torch.Tensor
 	deviation *torch.Tensor
 	average   *model.Network // average of the network's weights; nil without Options.EMA
+	remote    *remote        // external program that trains instead of this process; nil means none
 	revision  int            // counts changes of the tensors, except by steps
 
 	least int // minimum rows of a step and of its parts; see model.Network.LeastRows
@@ -42,6 +43,10 @@ type replica struct {
 // setUp makes the generator and the normalization of images.
 func (r *replica) setUp() error {
 	r.random = r.scope.NewGenerator(r.Network.Placement().Device, r.Seed)
+	if r.remote != nil {
+		r.least = 1 // the program forms its batches
+		return r.scope.Err()
+	}
 	var err error
 	if r.least, _, err = r.Network.LeastRows(); err != nil {
 		return err
@@ -70,7 +75,7 @@ func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, err
 
 // compileStep makes the missing programs.
 func (r *replica) compileStep() (err error) {
-	if r.scratch != nil {
+	if r.scratch != nil || r.remote != nil {
 		return nil
 	}
 	r.scratch = torch.NewScope()
@@ -121,6 +126,9 @@ func (r *replica) reorder() error {
 // train takes steps on rows of the epoch's order in one call. It updates the order's scaler, if any, when the call
 // succeeds.
 func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
+	if r.remote != nil {
+		return r.trainRemote(o, t)
+	}
 	if err := errors.Join(r.compileStep(), r.arrange()); err != nil {
 		return f, err
 	}

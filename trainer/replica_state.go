@@ -101,8 +101,17 @@ func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torc
 	return r.scope.Err()
 }
 
-// moments returns the optimizer's tensors under the names of its parameters.
+// moments returns the optimizer's tensors as safetensors.
 func (r *replica) moments() ([]byte, error) {
+	set, err := r.momentSet()
+	if err != nil {
+		return nil, err
+	}
+	return safetensors(set)
+}
+
+// momentSet returns the optimizer's tensors under the names of its parameters.
+func (r *replica) momentSet() (*weights.Set, error) {
 	set := &weights.Set{}
 	for k, slot := range r.optimizer.Slots {
 		for prefix, t := range map[string]*torch.Tensor{firstMoment: slot.First, secondMoment: slot.Second} {
@@ -117,7 +126,7 @@ func (r *replica) moments() ([]byte, error) {
 		}
 	}
 	slices.SortFunc(set.Tensors, func(a, b weights.Tensor) int { return strings.Compare(a.Name, b.Name) })
-	return safetensors(set)
+	return set, nil
 }
 
 func safetensors(set *weights.Set) ([]byte, error) {

@@ -35,10 +35,18 @@ func ReadSavedJob(sections map[string][]byte) (*SavedJob, error) {
 
 func readReached(text []byte) (Reached, error) {
 	var position progress
-	if err := json.Unmarshal(text, &position); err != nil {
-		return Reached{}, fmt.Errorf("read the job's progress: %w", err)
+	if err := decodePosition(text, &position); err != nil {
+		return Reached{}, err
 	}
 	return Reached{position.Time, position.Past, position.Decisions, position.Over}, nil
+}
+
+// decodePosition decodes a part of the position.
+func decodePosition(text []byte, part any) error {
+	if err := json.Unmarshal(text, part); err != nil {
+		return fmt.Errorf("read the job's progress: %w", err)
+	}
+	return nil
 }
 
 // Resume continues a job from its checkpoint, with the same results. Options and data must match the saved job; if
@@ -63,8 +71,8 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	}
 	var from origin
 	for _, part := range append(j.parts(), &from) {
-		if err := json.Unmarshal(st.sections[positionSection], part); err != nil {
-			return nil, fmt.Errorf("read the job's progress: %w", err)
+		if err := decodePosition(st.sections[positionSection], part); err != nil {
+			return nil, err
 		}
 	}
 	changed, err := p.accept(from.Options, j.Options, st.Reached)
@@ -79,8 +87,12 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	if err := j.random.Restore(from.Generator); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.average(j.replica), st.kept(&j.evaluation, place),
-		st.logits(j.replica)); err != nil {
+	err = errors.Join(st.optimizer(j.replica, from.Counts), st.average(j.replica), st.kept(&j.evaluation, place),
+		st.logits(j.replica))
+	if err == nil {
+		err = st.restoreProgram(j.replica)
+	}
+	if err != nil {
 		j.close()
 		return nil, err
 	}

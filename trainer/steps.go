@@ -102,6 +102,9 @@ func (j *Job) train(n int) error {
 	if err != nil {
 		return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
 	}
+	if j.remote != nil {
+		j.LR = j.remote.rate
+	}
 	j.Clock.Spend(j.work(n))
 	j.pace = pace{n, j.Now().Sub(began)}
 	j.speed.add(rows, j.pace.took)

@@ -36,11 +36,13 @@ type Options struct {
 
 // Process is a running program. It answers one request at a time.
 type Process struct {
-	o        Options
+	name     string        // for errors
+	limit    time.Duration // maximum time of an answer
+	hint     string        // remedy of a late answer
 	command  *exec.Cmd
-	requests *os.File
+	requests io.WriteCloser
 	answers  *bufio.Reader
-	output   *os.File // the pipe from which answers are read
+	output   io.Closer // the file from which answers are read
 	messages *tail
 	ended    chan struct{}
 	err      error // of the program's exit; set before ended is closed
@@ -95,36 +97,53 @@ func merged(request map[string]any, setup any) (map[string]any, error) {
 }
 
 func start(o Options) (*Process, error) {
-	o.Limit = cmp.Or(o.Limit, defaultLimit)
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{o: o, command: exec.Command(path), messages: &tail{}, ended: make(chan struct{})}
+	command := exec.Command(path)
 	if filepath.Ext(path) == ".py" {
-		p.command = exec.Command("python3", path)
+		command = exec.Command("python3", path)
 	}
-	// Signals of a terminal are for graft, which then ends its programs. Their children end with them.
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.command.WaitDelay = grace // a child of the program may keep its standard error open
+	p := newProcess(o.Path, o.Limit, command)
+	p.hint = "if it did, flush its standard output after each answer"
 	p.command.Stderr = p.messages
 	theirs := make([]*os.File, 2)
-	if theirs[0], p.requests, err = os.Pipe(); err != nil {
+	ours := make([]*os.File, 2)
+	if theirs[0], ours[0], err = os.Pipe(); err != nil {
 		return nil, err
 	}
-	if p.output, theirs[1], err = os.Pipe(); err != nil {
-		return nil, errors.Join(err, theirs[0].Close(), p.requests.Close())
+	if ours[1], theirs[1], err = os.Pipe(); err != nil {
+		return nil, errors.Join(err, theirs[0].Close(), ours[0].Close())
 	}
-	p.command.Stdin, p.command.Stdout, p.answers = theirs[0], theirs[1], bufio.NewReader(p.output)
-	err = p.command.Start()
-	if err = errors.Join(err, theirs[0].Close(), theirs[1].Close()); err != nil {
-		return nil, errors.Join(remedy(err, o.Path), p.requests.Close(), p.output.Close())
+	p.command.Stdin, p.command.Stdout = theirs[0], theirs[1]
+	p.requests, p.output, p.answers = ours[0], ours[1], bufio.NewReader(ours[1])
+	return p, p.run(theirs...)
+}
+
+// newProcess prepares a process that has a process group of its own: signals of a terminal are for graft, which then
+// ends its programs, and the children of a program end with it.
+func newProcess(name string, limit time.Duration, command *exec.Cmd) *Process {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.WaitDelay = grace // a child of the program may keep its standard error open
+	return &Process{name: name, limit: cmp.Or(limit, defaultLimit), command: command, messages: &tail{},
+		ended: make(chan struct{})}
+}
+
+// run starts the process and closes the files that belong to it.
+func (p *Process) run(theirs ...*os.File) error {
+	err := p.command.Start()
+	for _, f := range theirs {
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return errors.Join(remedy(err, p.name), p.requests.Close(), p.output.Close())
 	}
 	go func() {
 		p.err = p.command.Wait()
 		close(p.ended)
 	}()
-	return p, nil
+	return nil
 }
 
 // remedy adds what to do if a program cannot be executed.
@@ -145,12 +164,20 @@ func remedy(err error, path string) error {
 func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("send a request to %s: %w", p.o.Path, err)
+		return fmt.Errorf("send a request to %s: %w", p.name, err)
 	}
-	limited, cancel := context.WithTimeout(ctx, p.o.Limit)
+	return p.exchange(ctx, append(text, '\n'), answer)
+}
+
+// exchange sends a line, if there is one, and decodes the line that the program sends next.
+func (p *Process) exchange(ctx context.Context, text []byte, answer any) error {
+	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
 	defer context.AfterFunc(limited, p.kill)()
-	_, sent := p.requests.Write(append(text, '\n')) // the program may have answered and exited
+	var sent error
+	if text != nil {
+		_, sent = p.requests.Write(text) // the program may have answered and exited
+	}
 	line, err := p.line()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -162,7 +189,7 @@ func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	}
 	if err := decode(line, answer); err != nil {
 		p.kill()
-		return fmt.Errorf("%s answered %s: %w", p.o.Path, excerpt(line), err)
+		return fmt.Errorf("%s answered %s: %w", p.name, excerpt(line), err)
 	}
 	return nil
 }
@@ -240,13 +267,13 @@ func (p *Process) failure(err error) error {
 	switch {
 	case errors.Is(err, errLate):
 		return fmt.Errorf("%s did not answer within %v; if it did, flush its standard output after each answer%s",
-			p.o.Path, p.o.Limit, said)
+			p.name, p.limit, said)
 	case errors.Is(err, io.EOF) && p.err == nil:
-		return fmt.Errorf("%s exited without an answer%s", p.o.Path, said)
+		return fmt.Errorf("%s exited without an answer%s", p.name, said)
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%s ended without an answer: %w%s", p.o.Path, p.err, said)
+		return fmt.Errorf("%s ended without an answer: %w%s", p.name, p.err, said)
 	}
-	return fmt.Errorf("send a request to %s: %w%s", p.o.Path, err, said)
+	return fmt.Errorf("send a request to %s: %w%s", p.name, err, said)
 }
 
 // Close ends the program. A program that does not exit in time is killed, with its children.

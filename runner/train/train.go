@@ -132,10 +132,12 @@ type job struct {
 	energy   *energy         // nil measures nothing
 	network  *team.Network   // joined by followers on other machines; nil for none
 	meeting  string          // address for followers; empty for none
+	program  *attached       // program that trains the network; nil for none
 }
 
 func (j *job) close() {
 	j.server.Close()
+	j.program.close(j.env)
 	if j.network != nil {
 		_ = j.network.Close()
 	}
@@ -176,7 +178,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	if err := TryProgram(ctx, j.Job); err != nil { // its first decision may be hours away
 		return nil, err
 	}
-	made, err := j.prepare()
+	made, err := j.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +186,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.program.end(j.env)
 	if err := app.WriteTrained(j.env.Files, j.folder,
 		app.Images{Mean: j.images.Mean, Deviation: j.images.Deviation, Classes: j.images.Classes}); err != nil {
 		return nil, err
@@ -233,7 +236,7 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 }
 
 // prepare makes all parts of a job.
-func (j *job) prepare() (*trainer.Job, error) {
+func (j *job) prepare(ctx context.Context) (*trainer.Job, error) {
 	device, err := torch.ParseDevice(j.Run.Device)
 	if err != nil {
 		return nil, err
@@ -246,6 +249,9 @@ func (j *job) prepare() (*trainer.Job, error) {
 	}
 	if parts.Decider, err = j.Decider(); err != nil {
 		return nil, err
+	}
+	if j.Program.On() {
+		return j.prepareProgram(ctx, parts)
 	}
 	if parts.Data, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
 		return nil, j.Elsewhere("data.path", err)

@@ -1,0 +1,109 @@
+package coprocess
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Command describes a program that attaches to graft over a socket, and is free to print.
+type Command struct {
+	Args     []string          // command and its arguments; required
+	Folder   string            // working directory; empty means the current one
+	Env      []string          // environment, as NAME=value, in addition to graft's own
+	Variable string            // environment variable that holds the number of the socket; required
+	Limit    time.Duration     // maximum time between two messages; zero means 10 s
+	Hint     string            // remedy of a program that sends no message in time
+	Print    func(line string) // receives each line that the program prints; nil drops them
+}
+
+// socketNumber is the descriptor of the first extra file of a process.
+const socketNumber = 3
+
+// Attach starts a program and waits for nothing. Receive reads its first message.
+func Attach(c Command) (*Process, error) {
+	name := strings.Join(c.Args, " ")
+	p := newProcess(name, c.Limit, exec.Command(c.Args[0], c.Args[1:]...))
+	p.hint = c.Hint
+	p.command.Dir = c.Folder
+	p.command.Env = append(slices.Concat(os.Environ(), c.Env), fmt.Sprintf("%s=%d", c.Variable, socketNumber))
+	out := &lines{tail: p.messages, print: c.Print}
+	p.command.Stdout, p.command.Stderr = out, out
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, os.NewSyscallError("socketpair", err))
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket of the program")
+	p.command.ExtraFiles = []*os.File{theirs}
+	p.requests, p.output, p.answers = ours, ours, bufio.NewReader(ours)
+	if err := p.run(theirs); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Receive decodes the program's next message, which nothing asked for.
+func (p *Process) Receive(ctx context.Context, message any) error {
+	return p.exchange(ctx, nil, message)
+}
+
+// Finish sends a last request and waits until the program exits by itself.
+func (p *Process) Finish(ctx context.Context, request any) error {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	_, sent := p.requests.Write(append(text, '\n'))
+	select {
+	case <-p.ended:
+		if p.err != nil {
+			return p.failure(errors.Join(sent, io.EOF))
+		}
+		return nil
+	case <-limited.Done():
+		return p.failure(errLate)
+	}
+}
+
+// lines passes on what a program prints, line by line, and keeps the end of it.
+type lines struct {
+	tail  *tail
+	print func(line string)
+	rest  []byte // of an incomplete line
+}
+
+// longestLine is the maximum length in bytes of a line that is passed on; longer lines are split.
+const longestLine = 4096
+
+// Write passes on whole lines.
+func (l *lines) Write(b []byte) (int, error) {
+	n, err := l.tail.Write(b)
+	if l.print == nil {
+		return n, err
+	}
+	l.rest = append(l.rest, b...)
+	for {
+		end := bytes.IndexByte(l.rest[:min(len(l.rest), longestLine)], '\n')
+		next := end + 1
+		if end < 0 && len(l.rest) < longestLine {
+			return n, err
+		}
+		if end < 0 {
+			end, next = longestLine, longestLine
+		}
+		l.print(strings.ToValidUTF8(strings.TrimRight(string(l.rest[:end]), "\r"), "?"))
+		l.rest = l.rest[next:]
+	}
+}

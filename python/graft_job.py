@@ -1,0 +1,726 @@
+"""Lets graft drive a PyTorch training loop: the budget, the devices, surgery and checkpoints.
+
+    import graft_job
+
+    job = graft_job.attach(epochs=10)     # without graft: a stand-in that runs 10 epochs
+    net, opt = job.begin(Net(), lambda p: torch.optim.AdamW(p, lr=1e-3), example_inputs)
+    while job.running():
+        for x, y in job.batches(loader):
+            loss = criterion(net(x), y)
+            opt.zero_grad(); loss.backward(); opt.step()
+            net, opt = job.step(loss, examples=len(x))
+        job.validated(loss=..., accuracy=...)
+
+'graft train job.toml' starts the program that the section [program] of the job's file names. Surgery changes the
+network and the optimizer in place, between two batches, so other references to them stay valid.
+
+Needs Python 3.9 and PyTorch 2.7 or later, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import socket
+import sys
+import types
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Union
+
+import torch
+
+PROTOCOL = 1
+_LARGEST = 16 << 20  # bytes of a message
+_VARIABLE = "GRAFT_PROGRAM"  # number of the inherited socket
+
+_TYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+_NAMES = {kind: name for name, kind in _TYPES.items()}
+
+State = dict[str, Any]
+
+
+class Stopped(SystemExit):
+    """Ends a program whose graft process has ended."""
+
+
+def attach(epochs: int = 1, seed: int = 0) -> "Job":
+    """Returns the job of the graft process that started this program.
+
+    If no graft process started it, returns a stand-in: it runs the given number of epochs and changes nothing.
+    """
+    number = os.environ.pop(_VARIABLE, "")  # processes that this program starts are not attached
+    if not number:
+        return Job(epochs, seed)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise RuntimeError("graft_job: several processes (WORLD_SIZE > 1) are not supported; start one process")
+    return _Attached(int(number))
+
+
+class Job:
+    """Training loop without graft: runs a fixed number of epochs. Each method behaves as under graft."""
+
+    def __init__(self, epochs: int = 1, seed: int = 0) -> None:
+        self.seed = seed  # seed for the program's random numbers: run.seed of the job's file under graft
+        self.epoch = 0  # number of completed epochs
+        self.teacher: Optional[Callable[..., Any]] = None  # larger network after a down event, for the loss
+        self.teacher_share = 0.0  # weight of the teacher's part of the loss, which falls to zero
+        self._epochs = epochs
+        self._net: Any = None
+        self._opt: Any = None
+        self._rate: Optional[float] = None
+
+    @property
+    def attached(self) -> bool:
+        """Reports whether graft drives the program."""
+        return False
+
+    def begin(
+        self,
+        net: torch.nn.Module,
+        optimizer: Union[torch.optim.Optimizer, Callable[[Any], torch.optim.Optimizer]],
+        example_inputs: Union[torch.Tensor, Sequence[torch.Tensor]],
+    ) -> tuple[Any, Any]:
+        """Registers the network and its optimizer, or a function that makes one from the parameters.
+
+        example_inputs is a batch of at least 2 examples, on the network's device. Returns the network and the
+        optimizer, which hold the saved state if the job resumes.
+        """
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            optimizer = optimizer(net.parameters())
+        self._net, self._opt = net, optimizer
+        return net, optimizer
+
+    def register(self, name: str, thing: Any) -> Any:
+        """Saves and restores an object with the job: it has state_dict and load_state_dict, or get_state and set_state.
+
+        Call it after begin and before the loop. Returns the object.
+        """
+        return thing
+
+    def running(self) -> bool:
+        """Reports whether another epoch begins."""
+        return self.epoch < self._epochs
+
+    def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """Yields the batches of an epoch. Under graft, the budget may end it early."""
+        yield from loader
+
+    def step(self, loss: Any, examples: int = 0, correct: int = 0) -> tuple[Any, Any]:
+        """Ends the training step of a batch. Returns the network and the optimizer.
+
+        examples and correct count the batch's examples and its correct predictions; graft reports the accuracy.
+        """
+        return self._net, self._opt
+
+    def validated(self, loss: float, accuracy: float = 0.0) -> None:
+        """Ends an epoch with the scores on the validation data. Accuracy is between 0 and 1."""
+        self.epoch += 1
+
+    def rate(self) -> Optional[float]:
+        """Returns the learning rate of graft's schedule for the next step; None without graft."""
+        return self._rate
+
+
+class _Attached(Job):
+    """Job that a graft process drives over a socket. The two sides take turns: a report, then an order."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        os.set_inheritable(number, False)
+        self._socket = socket.socket(fileno=number)
+        self._lines = self._socket.makefile("rb")
+        self._process = os.getpid()
+        self._objects: dict[str, Any] = {}
+        self._inputs: tuple[Any, ...] = ()
+        self._names: dict[int, str] = {}  # names of the parameters, by id
+        self._own = True  # the program's own module runs, not a generated one
+        self._order: State = {"do": "none"}  # work that graft ordered last
+        self._left = 0  # steps left in the order
+        self._losses: list[Any] = []
+        self._correct: list[int] = []
+        self._facts: Optional[State] = None  # size of an epoch
+        self._position = 0  # batches of the epoch that were yielded
+        self._open = False  # a batch was yielded and its step has not ended
+        self._began: Optional[State] = None  # random state at the start of the epoch; None between epochs
+        self._resumed: Optional[State] = None  # saved state, until its place in the epoch is reached
+        self._saved_objects: State = {}
+        self._waiting = False  # graft waits for the first epoch
+        self._scores: Optional[State] = None
+        self._lesson: Optional[State] = None  # source and tensors of the teacher
+        order = self._exchange({"hello": PROTOCOL, "torch": torch.__version__, "python": sys.version.split()[0]})
+        if order.get("protocol") != PROTOCOL:
+            raise RuntimeError(
+                f"graft_job: this file speaks protocol {PROTOCOL}, but graft speaks {order.get('protocol')}; "
+                "copy graft_job.py from the installed version of graft"
+            )
+        self.seed, self._folder = order["seed"], order["folder"]
+
+    @property
+    def attached(self) -> bool:
+        return True
+
+    def _exchange(self, report: State) -> State:
+        """Sends a report and waits for the next order."""
+        if os.getpid() != self._process:
+            raise RuntimeError("graft_job: a forked child called the job; only the first process may do so")
+        try:
+            self._socket.sendall(json.dumps(report, allow_nan=False).encode() + b"\n")
+            line = self._lines.readline(_LARGEST)
+        except OSError as error:
+            raise Stopped(f"graft_job: lost the connection to graft: {error}") from None
+        if not line.endswith(b"\n"):
+            raise Stopped("graft_job: graft has ended; 'graft train --resume' continues the job")
+        order: State = json.loads(line)
+        return order
+
+    def _await(self, report: State) -> None:
+        """Reports, serves graft's requests, and keeps the next order of work."""
+        order = self._exchange(report)
+        while order["do"] in self._requests:
+            order = self._exchange(self._requests[order["do"]](self, order))
+        self._order, self._left = order, order.get("steps", 0)
+        if order["do"] == "train" and not order["shares"]:
+            self.teacher, self._lesson, self.teacher_share = None, None, 0.0
+
+    # The loop
+
+    def begin(
+        self,
+        net: torch.nn.Module,
+        optimizer: Union[torch.optim.Optimizer, Callable[[Any], torch.optim.Optimizer]],
+        example_inputs: Union[torch.Tensor, Sequence[torch.Tensor]],
+    ) -> tuple[Any, Any]:
+        if self._net is not None:
+            raise RuntimeError("graft_job: begin was called twice")
+        net, opt = super().begin(net, optimizer, example_inputs)
+        self._names = {id(value): name for name, value in net.named_parameters()}
+        self._inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+        before = _random_state()
+        path = os.path.join(self._folder, "network.pt2")
+        _export(net, self._inputs, path)
+        _set_random_state(before)
+        net.register_forward_pre_hook(self._remember)
+        order = self._exchange({"network": path, "optimizer": _described(opt)})
+        if order["do"] == "restore":
+            self._restore(order)
+        self._waiting = True
+        return net, opt
+
+    def _remember(self, module: Any, inputs: Any) -> None:
+        """Keeps the inputs of the last training batch: surgery calibrates normalizations on them."""
+        if module.training and inputs and isinstance(inputs[0], torch.Tensor):
+            self._inputs = inputs[:1]
+
+    def register(self, name: str, thing: Any) -> Any:
+        if self._net is None:
+            raise RuntimeError("graft_job: call begin before register")
+        if not (hasattr(thing, "state_dict") or hasattr(thing, "get_state")):
+            raise TypeError(f"graft_job: {name} has neither state_dict nor get_state")
+        if name in self._objects:
+            raise ValueError(f"graft_job: an object named {name} is registered already")
+        self._objects[name] = thing
+        if name in self._saved_objects:
+            saved = self._saved_objects[name]
+            thing.load_state_dict(saved) if hasattr(thing, "load_state_dict") else thing.set_state(saved)
+        return thing
+
+    def running(self) -> bool:
+        if self._net is None:
+            raise RuntimeError("graft_job: call begin before running")
+        if self._scores is not None:
+            report, self._scores = self._scores, None
+            self._began = None
+            self._await(report)
+        elif self._order["do"] == "evaluate" or (self._position > 0 and self._resumed is None):
+            raise RuntimeError("graft_job: an epoch ended without job.validated(loss=..., accuracy=...)")
+        return bool(self._order["do"] != "end")
+
+    def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
+        source = self._start(loader)
+        while True:
+            if self._left == 0 and self._order["do"] == "train":
+                self._await(self._trained())
+            if self._order["do"] != "train":
+                return  # at the epoch's last batch, or with the budget
+            try:
+                batch = next(source)
+            except StopIteration:
+                raise RuntimeError(
+                    f"graft_job: the loader ended after {self._position} batches; its length says otherwise"
+                ) from None
+            self._position += 1
+            self._open = True
+            rates, shares = self._order["rates"], self._order["shares"]
+            self._rate = rates[len(rates) - self._left]
+            if shares:
+                self.teacher_share = shares[len(shares) - self._left]
+            yield batch
+            if self._open:
+                raise RuntimeError(f"graft_job: batch {self._position} of the epoch ended without job.step(loss)")
+
+    def _start(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """Starts an epoch, or continues it at the saved batch."""
+        facts = _facts(loader)
+        if self._facts is not None and facts != self._facts:
+            raise RuntimeError(f"graft_job: the loader has {facts}; the job began with {self._facts}")
+        self._facts, self._position = facts, 0
+        resumed, self._resumed = self._resumed, None
+        if resumed:
+            _set_random_state(resumed["began"] or resumed["random"])
+        self._began = _random_state()
+        source = iter(loader)
+        if resumed and resumed["began"]:
+            for _ in range(resumed["position"]):
+                next(source)
+            self._position = resumed["position"]
+            _set_random_state(resumed["random"])
+        if self._waiting:
+            self._waiting = False
+            self._await({"epoch": facts})
+        return source
+
+    def step(self, loss: Any, examples: int = 0, correct: int = 0) -> tuple[Any, Any]:
+        if not self._open:
+            raise RuntimeError("graft_job: call step once for each batch of job.batches(loader)")
+        self._open = False
+        self._losses.append(loss.detach() if isinstance(loss, torch.Tensor) else torch.tensor(float(loss)))
+        self._correct.append(int(correct))
+        self._left -= 1
+        return self._net, self._opt
+
+    def _trained(self) -> State:
+        """Reports the steps of an order."""
+        losses = torch.stack([loss.reshape(()).double() for loss in self._losses]).tolist() if self._losses else []
+        report = {
+            "losses": [_finite(loss) for loss in losses],
+            "correct": self._correct,
+            "rate": float(self._opt.param_groups[0]["lr"]),
+        }
+        self._losses, self._correct = [], []
+        return report
+
+    def validated(self, loss: float, accuracy: float = 0.0) -> None:
+        if self._order["do"] != "evaluate" or self._scores is not None:
+            raise RuntimeError(
+                "graft_job: call validated once after each loop over job.batches(loader), which must run to its end"
+            )
+        loss, accuracy = float(loss), float(accuracy)
+        if not 0 <= accuracy <= 1:
+            raise ValueError(f"graft_job: accuracy is {accuracy}; expected a number between 0 and 1")
+        super().validated(loss, accuracy)
+        self._scores = {"loss": _finite(loss), "accuracy": accuracy}
+        self._position = 0
+
+    # Requests
+
+    def _pull(self, order: State) -> State:
+        """Writes the network's tensors, the optimizer's moments and some inputs."""
+        tensors = _tensors(self._net)
+        counts = {}
+        for name, value in self._net.named_parameters():
+            state = self._opt.state.get(value, {})
+            moments = {prefix + name: state[key] for prefix, key in _moments(self._opt) if state.get(key) is not None}
+            tensors.update(moments)
+            counts[name] = int(state["step"]) if "step" in state else int(bool(moments))
+        if self._inputs:
+            tensors["inputs"] = self._inputs[0]
+        path = os.path.join(self._folder, "pulled.safetensors")
+        _write(path, tensors, "")
+        return {"tensors": path, "counts": counts}
+
+    def _push(self, order: State) -> State:
+        """Replaces the network and the optimizer's state in place."""
+        values, _ = _read(order["tensors"])
+        before = _outputs(self._net, self._inputs)
+        if order.get("teacher"):
+            self._teach({"source": order["teacher"], "tensors": order["teacher_tensors"]})
+        self._own = _replace(self._net, _generated(order["source"], order["tensors"]), values, self._inputs, self._own)
+        self._follow(values, order["counts"])
+        after = _outputs(self._net, self._inputs)
+        moved = float((before - after).abs().max()) if before is not None and after is not None else 0.0
+        return {"own": self._own, "moved": _finite(moved)}
+
+    def _follow(self, values: State, counts: dict[str, int]) -> None:
+        """Gives the optimizer the network's parameters, in their groups, and their moments."""
+        opt, shapes = self._opt, {}
+        groups = {}  # by the names of parameters
+        for k, group in enumerate(opt.param_groups):
+            for value in group["params"]:
+                groups[self._names[id(value)]] = k
+                shapes[self._names[id(value)]] = value.dim()
+            group["params"] = []
+        opt.state.clear()
+        for name, value in self._net.named_parameters():
+            value.grad = None
+            group = opt.param_groups[groups[name] if name in groups else _nearest(name, value.dim(), groups, shapes)]
+            group["params"].append(value)
+            state = {
+                key: values[prefix + name].to(value.device, value.dtype)
+                for prefix, key in _moments(opt)
+                if prefix + name in values
+            }
+            if "exp_avg" in state:
+                state["step"] = torch.tensor(float(counts[name]))
+                if group.get("amsgrad"):
+                    state["max_exp_avg_sq"] = state["exp_avg_sq"].clone()
+            if state:
+                opt.state[value] = state
+        self._names = {id(value): name for name, value in self._net.named_parameters()}
+
+    def _save(self, order: State) -> State:
+        """Writes all other state: random numbers, position, hyperparameters, registered objects and teacher."""
+        tensors: State = {}
+        objects = {
+            name: thing.state_dict() if hasattr(thing, "state_dict") else thing.get_state()
+            for name, thing in self._objects.items()
+        }
+        state = {
+            "facts": self._facts,
+            "epoch": self.epoch,
+            "position": self._position,
+            "began": self._began,
+            "random": _random_state(),
+            "own": self._own,
+            "groups": [{k: v for k, v in group.items() if k != "params"} for group in self._opt.param_groups],
+            "objects": objects,
+            "inputs": self._inputs[:1],
+            "source": None,
+        }
+        if self._lesson is not None:
+            state["source"] = self._lesson["source"]
+            tensors.update({"teacher/" + name: value for name, value in self._lesson["values"].items()})
+        path = os.path.join(self._folder, "state.safetensors")
+        text = json.dumps(_encode(state, tensors), allow_nan=False)
+        _write(path, tensors, text)
+        return {"state": path}
+
+    def _restore(self, order: State) -> None:
+        """Continues a saved job."""
+        tensors, text = _read(order["state"])
+        state = _decode(json.loads(text), tensors)
+        self._facts, self.epoch, self._inputs = state["facts"], state["epoch"], state["inputs"]
+        device = next(self._net.parameters()).device
+        self._inputs = tuple(value.to(device) for value in self._inputs)
+        values, _ = _read(order["tensors"])
+        module = _generated(order["source"], order["tensors"])
+        self._own = _replace(self._net, module, values, self._inputs, state["own"])
+        self._follow(values, order["counts"])
+        for group, saved in zip(self._opt.param_groups, state["groups"]):
+            group.update(saved)
+        self._saved_objects, self._resumed = state["objects"], state
+        if state["source"] is not None:
+            path = os.path.join(self._folder, "teacher.safetensors")
+            _write(path, {name[8:]: value for name, value in tensors.items() if name.startswith("teacher/")}, "")
+            self._teach({"source": state["source"], "tensors": path})
+
+    def _teach(self, lesson: State) -> None:
+        """Offers a larger network as a teacher."""
+        teacher = _generated(lesson["source"], lesson["tensors"])
+        values, _ = _read(lesson["tensors"])
+        teacher.load({name: values[name] for name in teacher.held if name in values})
+        teacher.to(next(self._net.parameters()).device).eval().requires_grad_(False)
+        self.teacher = torch.no_grad()(teacher)
+        self._lesson = {"source": lesson["source"], "values": {name: values[name] for name in teacher.held}}
+
+    _requests: dict[str, Callable[..., State]] = {"pull": _pull, "push": _push, "save": _save}
+
+
+def _finite(value: float) -> Optional[float]:
+    """Returns a number for JSON, which has neither NaN nor infinities: None."""
+    return value if value - value == 0 else None
+
+
+def _facts(loader: Any) -> State:
+    """Describes an epoch of a loader."""
+    try:
+        steps = len(loader)
+    except TypeError:
+        raise TypeError("graft_job: the loader has no length; pass a DataLoader, or an object with __len__") from None
+    if steps == 0:
+        raise ValueError("graft_job: the loader is empty")
+    batch = getattr(loader, "batch_size", None) or getattr(getattr(loader, "batch_sampler", None), "batch_size", 0)
+    return {"steps": steps, "batch": batch or 1}
+
+
+# Modules
+
+
+def _export(net: Any, inputs: tuple[Any, ...], path: str) -> None:
+    """Exports the network in eval mode; the size of the batch may change."""
+    if len(inputs) != 1:
+        raise ValueError(f"graft_job: example_inputs has {len(inputs)} tensors; graft supports networks with one input")
+    if inputs[0].dim() == 0 or inputs[0].shape[0] < 2:
+        raise ValueError("graft_job: example_inputs must be a batch of at least 2 examples")
+    if not hasattr(torch, "export"):
+        raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.7 or later")
+    modes = [(module, module.training) for module in net.modules()]
+    net.eval()
+    try:
+        program = torch.export.export(net, inputs, dynamic_shapes=({0: torch.export.Dim("batch")},))
+    finally:
+        for module, training in modes:
+            module.training = training
+    torch.export.save(program, path)
+
+
+def _generated(source: str, weights: str) -> Any:
+    """Makes the module that graft generated. It reads its constants from the file of weights."""
+    module = types.ModuleType("graft_generated")
+    module.__file__ = weights
+    exec(compile(source, "<network generated by graft>", "exec"), module.__dict__)
+    return module.Network()
+
+
+def _tensors(net: Any) -> State:
+    """Returns the parameters and buffers, including tied and unsaved ones, by name."""
+    tensors = dict(net.named_parameters(remove_duplicate=False))
+    tensors.update(net.named_buffers(remove_duplicate=False))
+    return tensors
+
+
+def _outputs(net: Any, inputs: tuple[Any, ...]) -> Any:
+    """Returns the outputs in eval mode, or None if they are not a tensor."""
+    modes = [(module, module.training) for module in net.modules()]
+    net.eval()
+    try:
+        with torch.no_grad():
+            outputs = net(*inputs)
+    finally:
+        for module, training in modes:
+            module.training = training
+    return outputs.float() if isinstance(outputs, torch.Tensor) else None
+
+
+def _replace(net: Any, generated: Any, values: State, inputs: tuple[Any, ...], own: bool) -> bool:
+    """Makes net compute what the generated module computes. Returns whether net's own code still runs.
+
+    If surgery changed only sizes, net keeps its code and modules. It takes over the generated code if its own code
+    does not produce the same outputs, because it contains a size, for example.
+    """
+    first = next(net.parameters())
+    saved = {name for name in generated.held if name not in generated.constants}
+    generated.load({name: values[name] for name in generated.held if name in values})
+    generated.to(first.device).train(net.training)
+    if own and saved == set(net.state_dict()):
+        _resize(net, {name: values[name] for name in saved})
+        if _agree(net, generated, inputs):
+            return True
+    _take_over(net, generated)
+    return False
+
+
+def _agree(net: Any, generated: Any, inputs: tuple[Any, ...]) -> bool:
+    """Reports whether two modules have equal outputs, up to rounding."""
+    try:
+        ours, theirs = _outputs(net, inputs), _outputs(generated, inputs)
+    except Exception:  # code of the program; the generated module replaces it
+        return False
+    if ours is None or theirs is None or ours.shape != theirs.shape:
+        return False
+    return bool((ours - theirs).abs().max() <= 1e-5 * (1 + theirs.abs().max()))
+
+
+def _owner(net: Any, name: str) -> tuple[Any, str]:
+    path, _, leaf = name.rpartition(".")
+    return (net.get_submodule(path) if path else net), leaf
+
+
+def _resize(net: Any, values: State) -> None:
+    """Gives the modules of net tensors of other sizes. Tensors whose size stays the same are kept."""
+    made: dict[int, Any] = {}  # by the id of the old tensor, so that tied tensors stay tied
+    for name, value in values.items():
+        owner, leaf = _owner(net, name)
+        old = getattr(owner, leaf)
+        value = value.to(old.device, old.dtype)
+        if old.shape == value.shape:
+            with torch.no_grad():
+                old.copy_(value)
+        elif leaf in owner._parameters:
+            made.setdefault(id(old), torch.nn.Parameter(value, old.requires_grad))
+            owner._parameters[leaf] = made[id(old)]
+        else:
+            owner._buffers[leaf] = value
+        if leaf == "weight":
+            _set_sizes(owner, value.shape)
+
+
+def _set_sizes(module: Any, shape: Sequence[int]) -> None:
+    """Sets the attributes of a module of PyTorch that repeat the shape of its weight."""
+    nn = torch.nn
+    if isinstance(module, nn.Linear):
+        module.out_features, module.in_features = shape
+    elif isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)):
+        module.in_channels, module.out_channels = shape[0], shape[1] * module.groups
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        if module.groups == module.in_channels and shape[1] == 1:
+            module.groups = shape[0]  # depthwise
+        module.out_channels, module.in_channels = shape[0], shape[1] * module.groups
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        module.num_features = shape[0]
+    elif isinstance(module, nn.LayerNorm):
+        module.normalized_shape = tuple(shape)
+    elif isinstance(module, nn.GroupNorm):
+        module.num_channels = shape[0]
+    elif isinstance(module, nn.Embedding):
+        module.num_embeddings, module.embedding_dim = shape
+
+
+def _take_over(net: Any, generated: Any) -> None:
+    """Gives net the code and modules of the generated module. net stays the same object, with its hooks and methods."""
+    old = dict(net.named_parameters(remove_duplicate=False))
+    for name, (module, leaf) in generated.held.items():
+        new = getattr(module, leaf)
+        if name in old and leaf in module._parameters and old[name].shape == new.shape:
+            with torch.no_grad():
+                old[name].copy_(new)
+            module._parameters[leaf] = old[name]
+    kind = type(net)
+    base = getattr(kind, "_graft_base", kind)
+    code = type(generated)
+    net.__class__ = type(
+        base.__name__, (base,), {"_graft_base": base, "forward": code.forward, "tensors": code.tensors}
+    )
+    net.held = {
+        name: (net if module is generated else module, leaf) for name, (module, leaf) in generated.held.items()
+    }
+    net._modules, net._parameters, net._buffers = generated._modules, generated._parameters, generated._buffers
+    net._non_persistent_buffers_set = generated._non_persistent_buffers_set
+
+
+# Optimizers
+
+
+def _described(opt: Any) -> State:
+    """Describes an optimizer: its class, and the hyperparameters of its first group that graft knows."""
+    group = opt.param_groups[0]
+    known = ("lr", "betas", "eps", "weight_decay", "momentum", "dampening", "nesterov")
+    options = {key: group[key] for key in known if key in group}
+    return {"kind": type(opt).__name__, **{k: float(v) if isinstance(v, torch.Tensor) else v for k, v in options.items()}}
+
+
+def _moments(opt: Any) -> tuple[tuple[str, str], ...]:
+    """Returns the prefixes of moments in files, and their keys in an optimizer's state."""
+    kind = type(opt).__name__
+    if kind in ("Adam", "AdamW"):
+        return ("first/", "exp_avg"), ("second/", "exp_avg_sq")
+    return (("first/", "momentum_buffer"),) if kind == "SGD" else ()
+
+
+def _nearest(name: str, dims: int, groups: dict[str, int], shapes: dict[str, int]) -> int:
+    """Returns the group of a new parameter: the one of the parameter with the most similar name.
+
+    Parameters with as many dimensions come first, because weight decay often depends on that.
+    """
+
+    def similarity(other: str) -> tuple[bool, int]:
+        return shapes[other] == dims, len(os.path.commonprefix([name, other]))
+
+    return groups[max(groups, key=similarity)]
+
+
+# State
+
+
+def _random_state() -> State:
+    """Returns the state of the global random number generators."""
+    state: State = {"torch": torch.get_rng_state(), "python": random.getstate()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        state["cuda"] = torch.cuda.get_rng_state_all()
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        kind, keys, *rest = numpy.random.get_state()
+        state["numpy"] = [kind, [int(key) for key in keys], *rest]
+    return state
+
+
+def _set_random_state(state: State) -> None:
+    torch.set_rng_state(state["torch"])
+    random.setstate(state["python"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["cuda"])
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and "numpy" in state:
+        kind, keys, *rest = state["numpy"]
+        numpy.random.set_state((kind, numpy.array(keys, dtype=numpy.uint32), *rest))
+
+
+def _encode(value: Any, tensors: State) -> Any:
+    """Turns nested state into JSON; its tensors are added to a dictionary."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else {"float": repr(value)}
+    if isinstance(value, torch.Tensor):
+        name = f"tensor/{len(tensors)}"
+        tensors[name] = value
+        return {"tensor": name}
+    if isinstance(value, dict):
+        return {"dict": [[_encode(k, tensors), _encode(v, tensors)] for k, v in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return {type(value).__name__: [_encode(item, tensors) for item in value]}
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # a number of NumPy
+        return _encode(value.item(), tensors)
+    raise TypeError(f"graft_job: cannot save a value of type {type(value).__name__} in the state of the job")
+
+
+def _decode(value: Any, tensors: State) -> Any:
+    """Inverts _encode."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, body),) = value.items()
+    if kind == "dict":
+        return {_decode(k, tensors): _decode(v, tensors) for k, v in body}
+    if kind == "tensor":
+        return tensors[body]
+    if kind == "float":
+        return float(body)
+    items = [_decode(item, tensors) for item in body]
+    return tuple(items) if kind == "tuple" else items
+
+
+def _write(path: str, tensors: State, text: str) -> None:
+    """Writes tensors as safetensors, with a text in the metadata."""
+    header: State = {"__metadata__": {"state": text}}
+    values, end = [], 0
+    for name, value in tensors.items():
+        value = value.detach().to("cpu").contiguous()
+        size = value.numel() * value.element_size()
+        header[name] = {"dtype": _NAMES[value.dtype], "shape": list(value.shape), "data_offsets": [end, end + size]}
+        end += size
+        values.append((value, size))
+    encoded = json.dumps(header).encode()
+    encoded += b" " * (-len(encoded) % 8)
+    with open(path, "wb") as out:
+        out.write(len(encoded).to_bytes(8, "little"))
+        out.write(encoded)
+        for value, size in values:
+            if size:
+                out.write((ctypes.c_char * size).from_address(value.data_ptr()))
+
+
+def _read(path: str) -> tuple[State, str]:
+    """Reads tensors and the text in the metadata from a safetensors file."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = bytearray(file.read())
+    text = header.pop("__metadata__", {}).get("state", "")
+    tensors = {}
+    for name, entry in header.items():
+        (start, end), kind = entry["data_offsets"], _TYPES[entry["dtype"]]
+        if start == end:
+            tensors[name] = torch.empty(entry["shape"], dtype=kind)
+        else:
+            tensors[name] = torch.frombuffer(data[start:end], dtype=kind).reshape(entry["shape"])
+    return tensors, text

@@ -1,0 +1,14 @@
+// Package program drives a user's PyTorch program that trains the network of a job in its own loop. The program uses
+// python/graft_job.py, which talks to a Session over a socket.
+//
+// The two sides take turns. The program sends a report, one line of JSON, and waits; graft answers with an order:
+//
+//	hello      {"hello": 1, "torch": …, "python": …}       answered by {"protocol": 1, "seed": …, "folder": …}
+//	network    {"network": PATH, "optimizer": {…}}         answered by start or restore
+//	epoch      {"epoch": {"steps": …, "batch": …}}         before the first step of a process
+//	trained    {"losses": […], "correct": […], "rate": …}  after the order train
+//	validated  {"loss": …, "accuracy": …}                  after the order evaluate
+//
+// The orders pull, push and save are answered at once, end ends the program. Tensors travel as safetensors files
+// in a folder of the session.
+package program

@@ -1,0 +1,345 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"graft/internal/coprocess"
+	"graft/internal/files"
+	"graft/model"
+	"graft/model/graph"
+	"graft/model/pt2"
+	"graft/model/python"
+	modules "graft/python"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// Protocol is the version of the protocol.
+const Protocol = 1
+
+// largestFile is the maximum size in bytes of a file that the program writes.
+const largestFile = 64 << 30
+
+// Start holds what a session starts with.
+type Start struct {
+	Files  files.FS
+	Folder string            // existing, empty folder for files of tensors; the caller removes it
+	Seed   int64             // seed that the program may use
+	// PythonPath is the value of the environment variable PYTHONPATH, to which the folder is added.
+	PythonPath string
+	Print  func(line string) // receives each line that the program prints; nil drops them
+}
+
+// Session is a running program.
+type Session struct {
+	process *coprocess.Process
+	start   Start
+	name    string
+	Begun   Begun
+}
+
+// Begun describes the network and the optimizer that a program brings.
+type Begun struct {
+	Network   *graph.Imported
+	Optimizer torch.OptimizerOptions
+	// Moments reports whether surgery carries the optimizer's state; otherwise the state of all parameters is reset.
+	Moments bool
+	Kind    string // class of the optimizer
+	Torch   string // version of PyTorch
+}
+
+// Facts describes an epoch of the program.
+type Facts struct {
+	Steps int `json:"steps"` // batches per epoch
+	Batch int `json:"batch"` // examples per batch
+}
+
+// begun is the report of the network.
+type begun struct {
+	Network   string    `json:"network"`
+	Optimizer optimizer `json:"optimizer"`
+}
+
+type optimizer struct {
+	Kind        string    `json:"kind"`
+	LR          float64   `json:"lr"`
+	Betas       []float64 `json:"betas"`
+	Eps         float64   `json:"eps"`
+	WeightDecay float64   `json:"weight_decay"`
+	Momentum    float64   `json:"momentum"`
+	Dampening   float64   `json:"dampening"`
+	Nesterov    bool      `json:"nesterov"`
+}
+
+// hints of errors.
+const silent = "raise program.silence if its start, its validation or a step takes longer, and check that it calls " +
+	"job.batches, job.step and job.validated"
+
+// Open starts a program and reads the network that it brings.
+func Open(ctx context.Context, o Options, s Start) (*Session, error) {
+	o.EnsureDefaults()
+	if err := write(s.Files, filepath.Join(s.Folder, "graft_job.py"), modules.Job); err != nil {
+		return nil, err
+	}
+	// Scripts import the module of this version, unless their own folder has one.
+	paths := filepath.SplitList(s.PythonPath)
+	env := append([]string{"PYTHONUNBUFFERED=1",
+		"PYTHONPATH=" + strings.Join(append(paths, s.Folder), string(filepath.ListSeparator))}, o.Env...)
+	p, err := coprocess.Attach(coprocess.Command{Args: o.Command, Folder: o.Folder, Env: env,
+		Variable: "GRAFT_PROGRAM", Limit: o.Silence, Hint: silent, Print: s.Print})
+	if err != nil {
+		return nil, err
+	}
+	session := &Session{process: p, start: s, name: o.String()}
+	if err := session.begin(ctx); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return session, nil
+}
+
+func (s *Session) begin(ctx context.Context) error {
+	var hello struct {
+		Hello  int    `json:"hello"`
+		Torch  string `json:"torch"`
+		Python string `json:"python"`
+	}
+	if err := s.process.Receive(ctx, &hello); err != nil {
+		return s.unattached(err)
+	}
+	var b begun
+	if err := s.process.Ask(ctx, map[string]any{"protocol": Protocol, "seed": s.start.Seed,
+		"folder": s.start.Folder}, &b); err != nil {
+		return err
+	}
+	s.Begun = Begun{Torch: hello.Torch, Kind: b.Optimizer.Kind}
+	s.Begun.Optimizer, s.Begun.Moments = b.Optimizer.options()
+	var err error
+	if s.Begun.Network, err = s.read(b.Network); err != nil {
+		return fmt.Errorf("read the network of %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// unattached adds the likely cause if a program ends without a message.
+func (s *Session) unattached(err error) error {
+	if strings.Contains(err.Error(), "exited without an answer") {
+		return fmt.Errorf("%w; a program of a job calls graft_job.attach() and job.begin(…)", err)
+	}
+	return err
+}
+
+// options returns the optimizer as graft's own, and whether graft knows its state.
+func (o optimizer) options() (torch.OptimizerOptions, bool) {
+	options := torch.OptimizerOptions{LR: o.LR, Eps: o.Eps, WeightDecay: o.WeightDecay, Momentum: o.Momentum,
+		Dampening: o.Dampening, Nesterov: o.Nesterov}
+	if len(o.Betas) == 2 {
+		options.Beta1, options.Beta2 = o.Betas[0], o.Betas[1]
+	}
+	rule, known := map[string]torch.Rule{"Adam": torch.Adam, "AdamW": torch.AdamW, "SGD": torch.SGD}[o.Kind]
+	if !known {
+		return torch.OptimizerOptions{Rule: torch.SGD, LR: o.LR}, false
+	}
+	options.Rule = rule
+	return options, true
+}
+
+// read reads the network that the program exported.
+func (s *Session) read(path string) (*graph.Imported, error) {
+	if filepath.Dir(path) != filepath.Clean(s.start.Folder) {
+		return nil, fmt.Errorf("%s is outside the session's folder %s", path, s.start.Folder)
+	}
+	f, err := s.start.Files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return pt2.Read(f, info.Size())
+}
+
+// Fresh starts the first epoch of a new job.
+func (s *Session) Fresh(ctx context.Context) (Facts, error) {
+	return s.epoch(ctx, map[string]any{"do": "start"})
+}
+
+// epoch sends an order that lets the program reach its first epoch.
+func (s *Session) epoch(ctx context.Context, order map[string]any) (Facts, error) {
+	var report struct {
+		Epoch Facts `json:"epoch"`
+	}
+	if err := s.process.Ask(ctx, order, &report); err != nil {
+		return Facts{}, err
+	}
+	if f := report.Epoch; f.Steps < 1 || f.Batch < 1 || f.Steps > math.MaxInt32 || f.Batch > math.MaxInt32 {
+		return Facts{}, fmt.Errorf("%s reports epochs of %d steps with %d examples; must be between 1 and %d", s.name,
+			f.Steps, f.Batch, math.MaxInt32)
+	}
+	return report.Epoch, nil
+}
+
+func write(fsys files.FS, path string, content []byte) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// Content is a network and its optimizer's state, as they travel to the program.
+type Content struct {
+	Network *model.Network
+	Tensors *weights.Set     // of the network, its constants included, and moments, by their names in a checkpoint
+	Counts  map[string]int64 // steps of each parameter
+}
+
+// write writes a content and returns the keys of an order.
+func (s *Session) write(c Content, do string) (map[string]any, error) {
+	const file = "pushed.safetensors"
+	source, err := python.Source(c.Network, python.Options{Weights: file})
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(s.start.Folder, file)
+	if err := weights.Write(s.start.Files, path, c.Tensors); err != nil {
+		return nil, err
+	}
+	return map[string]any{"do": do, "source": source, "tensors": path, "counts": c.Counts}, nil
+}
+
+// Restore continues a saved job. State is what Save returned.
+func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Facts, error) {
+	order, err := s.write(c, "restore")
+	if err != nil {
+		return Facts{}, err
+	}
+	path := filepath.Join(s.start.Folder, "restored.safetensors")
+	if err := write(s.start.Files, path, state); err != nil {
+		return Facts{}, err
+	}
+	order["state"] = path
+	return s.epoch(ctx, order)
+}
+
+// Trained is the result of some steps.
+type Trained struct {
+	Losses  []float64
+	Correct []int
+	Rate    float64 // learning rate of the optimizer's first group
+}
+
+// Train lets the program take a step for each learning rate of graft's schedule. Shares holds the weight of the teacher
+// in the loss of each step; nil ends the teaching.
+func (s *Session) Train(rates, shares []float64) (t Trained, err error) {
+	var report struct {
+		Losses  []*float64 `json:"losses"`
+		Correct []int      `json:"correct"`
+		Rate    float64    `json:"rate"`
+	}
+	order := map[string]any{"do": "train", "steps": len(rates), "rates": rates, "shares": shares}
+	if err := s.process.Ask(context.Background(), order, &report); err != nil {
+		return t, err
+	}
+	if len(report.Losses) != len(rates) || len(report.Correct) != len(rates) {
+		return t, fmt.Errorf("%s reports %d losses of %d steps", s.name, len(report.Losses), len(rates))
+	}
+	for _, loss := range report.Losses {
+		t.Losses = append(t.Losses, number(loss))
+	}
+	t.Correct, t.Rate = report.Correct, report.Rate
+	return t, nil
+}
+
+// number is NaN for null: JSON has neither NaN nor infinities.
+func number(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// Evaluate lets the program end its epoch and validate the network.
+func (s *Session) Evaluate() (loss, accuracy float64, err error) {
+	var report struct {
+		Loss     *float64 `json:"loss"`
+		Accuracy float64  `json:"accuracy"`
+	}
+	if err := s.process.Ask(context.Background(), map[string]any{"do": "evaluate"}, &report); err != nil {
+		return 0, 0, err
+	}
+	return number(report.Loss), report.Accuracy, nil
+}
+
+// Pull returns the program's tensors and the steps of each parameter.
+func (s *Session) Pull() (*weights.Set, map[string]int64, error) {
+	var report struct {
+		Tensors string           `json:"tensors"`
+		Counts  map[string]int64 `json:"counts"`
+	}
+	if err := s.process.Ask(context.Background(), map[string]any{"do": "pull"}, &report); err != nil {
+		return nil, nil, err
+	}
+	set, err := weights.Read(s.start.Files, report.Tensors, weights.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the weights of %s: %w", s.name, err)
+	}
+	return set, report.Counts, nil
+}
+
+// Pushed describes how the program took over a changed network.
+type Pushed struct {
+	Own   bool     `json:"own"`   // the program's own module runs, with other sizes; false means a generated module
+	Moved *float64 `json:"moved"` // largest change of an output in eval mode; nil if it is not finite
+}
+
+// Push replaces the network and the optimizer's state of the program. A teacher is a larger network that the program may
+// use in its loss; nil keeps the current one.
+func (s *Session) Push(c Content, teacher *Content) (p Pushed, err error) {
+	order, err := s.write(c, "push")
+	if err != nil {
+		return p, err
+	}
+	if teacher != nil {
+		const file = "teacher.safetensors"
+		source, err := python.Source(teacher.Network, python.Options{Weights: file})
+		if err != nil {
+			return p, err
+		}
+		path := filepath.Join(s.start.Folder, file)
+		if err := weights.Write(s.start.Files, path, teacher.Tensors); err != nil {
+			return p, err
+		}
+		order["teacher"], order["teacher_tensors"] = source, path
+	}
+	return p, s.process.Ask(context.Background(), order, &p)
+}
+
+// Save returns the program's state other than the network and its moments.
+func (s *Session) Save() ([]byte, error) {
+	var report struct {
+		State string `json:"state"`
+	}
+	if err := s.process.Ask(context.Background(), map[string]any{"do": "save"}, &report); err != nil {
+		return nil, err
+	}
+	return files.ReadAll(s.start.Files, report.State, largestFile)
+}
+
+// End ends the training loop and waits until the program exits.
+func (s *Session) End() error {
+	return s.process.Finish(context.Background(), map[string]any{"do": "end"})
+}
+
+// Close ends the program, if it still runs.
+func (s *Session) Close() {
+	if s != nil {
+		s.process.Close()
+	}
+}

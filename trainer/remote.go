@@ -1,0 +1,234 @@
+package trainer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"graft/dataset"
+	"graft/model"
+	"graft/torch"
+	"graft/torch/weights"
+	"graft/trainer/program"
+)
+
+// programSection holds the state of an external program in a checkpoint.
+const programSection = "program"
+
+// Program is an external program that trains the network of a job in its own loop. The job's Options.Batch and
+// Options.Optimizer must be the program's.
+type Program struct {
+	Session *program.Session
+	Facts   program.Facts // size of an epoch
+	// Validation is the number of validation examples for which the virtual clock charges time. Zero charges none.
+	Validation int
+	// Pushed receives how the program took over a changed network. Nil calls nothing.
+	Pushed func(program.Pushed)
+}
+
+// data stands for the program's examples, which graft never reads.
+func (p *Program) data(n *model.Network) (*dataset.Set, error) {
+	out, err := n.Output()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "program %d %d %d", p.Facts.Steps, p.Facts.Batch, p.Validation))
+	set := &dataset.Set{Name: "program", Shape: n.Input, Digest: hex.EncodeToString(sum[:]),
+		Classes: make([]string, max(1, out[len(out)-1]))}
+	set.Train.Count, set.Validation.Count = p.Facts.Steps*p.Facts.Batch, p.Validation
+	return set, nil
+}
+
+// remote is the program of a replica, whose network and optimizer mirror the program's.
+type remote struct {
+	*Program
+	behind   bool             // the program has trained since the mirror was updated
+	revision int              // revision of the replica that the program has
+	inputs   *torch.Tensor    // inputs of the program's last training batch, on which surgery calibrates
+	teacher  *program.Content // larger network that the next push offers as a teacher
+	rate     float64          // learning rate of the program's last step
+}
+
+// train lets the program take the steps of an order.
+func (r *replica) trainRemote(o trainOrder, t torch.Teacher) (torch.Figures, error) {
+	if err := r.push(); err != nil {
+		return torch.Figures{}, err
+	}
+	var shares []float64
+	for k := range o.Rates {
+		if t.Share > 0 {
+			shares = append(shares, t.Share*(1-float64(t.Past+k)/float64(t.Length)))
+		}
+	}
+	r.remote.behind = true
+	got, err := r.remote.Session.Train(o.Rates, shares)
+	r.remote.rate = got.Rate
+	return torch.Figures{Losses: got.Losses, Correct: got.Correct}, err
+}
+
+// evaluateRemote lets the program validate its network.
+func (r *replica) evaluateRemote() (Score, error) {
+	if err := r.push(); err != nil {
+		return Score{}, err
+	}
+	loss, accuracy, err := r.remote.Session.Evaluate()
+	if err != nil {
+		return Score{}, fmt.Errorf("evaluate: %w", err)
+	}
+	return Score{Loss: loss, Accuracy: accuracy}, nil
+}
+
+// pull updates the mirror after the program has trained. Without a program it does nothing.
+func (r *replica) pull() error {
+	if r.remote == nil || !r.remote.behind {
+		return nil
+	}
+	set, counts, err := r.remote.Session.Pull()
+	if err == nil {
+		err = r.mirror(set, counts)
+	}
+	if err != nil {
+		return fmt.Errorf("update graft's copy of the program's network: %w", err)
+	}
+	r.remote.behind = false
+	return nil
+}
+
+// mirror copies the program's tensors into the network and the optimizer.
+func (r *replica) mirror(set *weights.Set, counts map[string]int64) error {
+	pulled := map[string]weights.Tensor{}
+	for _, t := range set.Tensors {
+		pulled[t.Name] = t
+	}
+	own := &weights.Set{}
+	for _, e := range r.Network.State() {
+		if t, ok := pulled[e.Name]; ok { // constants of the graph are not tensors of a module
+			own.Tensors = append(own.Tensors, t)
+		}
+	}
+	if err := r.Network.Load(own); err != nil {
+		return err
+	}
+	r.freeOptimizer()
+	var steps []int64
+	for _, e := range r.Network.Trained() {
+		steps = append(steps, counts[e.Name])
+	}
+	if err := r.resumeOptimizer(steps, func(name string) *torch.Tensor {
+		if t, ok := pulled[name]; ok {
+			return torch.FromWeights(r.scope, torch.CPU, t)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	r.keepInputs(pulled)
+	return r.scope.Err()
+}
+
+// keepInputs keeps the inputs of a batch, in the network's type.
+func (r *replica) keepInputs(pulled map[string]weights.Tensor) {
+	if r.remote.inputs != nil {
+		r.scope.Free(r.remote.inputs)
+		r.remote.inputs = nil
+	}
+	if t, ok := pulled["inputs"]; ok {
+		r.remote.inputs = torch.FromWeights(r.scope, torch.CPU, t)
+	}
+}
+
+// freeOptimizer closes the optimizer and frees its state.
+func (r *replica) freeOptimizer() {
+	r.optimizer.Close()
+	for _, slot := range r.optimizer.Slots {
+		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
+			if t != nil {
+				r.scope.Free(t)
+			}
+		}
+	}
+	r.scope.Free(r.optimizer.Steps)
+}
+
+// push gives the program the replica's network and optimizer if surgery changed them. Without a program it does nothing.
+func (r *replica) push() error {
+	if r.remote == nil || r.remote.revision == r.revision {
+		return nil
+	}
+	c, err := r.content()
+	if err != nil {
+		return err
+	}
+	pushed, err := r.remote.Session.Push(c, r.remote.teacher)
+	if err != nil {
+		return fmt.Errorf("give the program its changed network: %w", err)
+	}
+	r.remote.revision, r.remote.teacher = r.revision, nil
+	if r.remote.Pushed != nil {
+		r.remote.Pushed(pushed)
+	}
+	return nil
+}
+
+// content returns the network with its weights and moments, for the program.
+func (r *replica) content() (program.Content, error) {
+	set, err := r.Network.Save()
+	if err != nil {
+		return program.Content{}, err
+	}
+	moments, err := r.momentSet()
+	if err != nil {
+		return program.Content{}, err
+	}
+	set.Tensors = append(set.Tensors, moments.Tensors...)
+	steps, err := torch.Values[int64](r.optimizer.Steps)
+	if err != nil {
+		return program.Content{}, err
+	}
+	c := program.Content{Network: r.Network.Sketch(), Tensors: set, Counts: map[string]int64{}}
+	for k, name := range r.optimizer.Names {
+		c.Counts[name] = steps[k]
+	}
+	return c, nil
+}
+
+// offerTeacher keeps the network, which is about to shrink, as a teacher for the program.
+func (r *replica) offerTeacher() error {
+	set, err := r.Network.Save()
+	r.remote.teacher = &program.Content{Network: r.Network.Sketch(), Tensors: set}
+	return err
+}
+
+// restoreProgram continues a program from a checkpoint.
+func (st *SavedJob) restoreProgram(r *replica) error {
+	if r.remote == nil {
+		return nil
+	}
+	c, err := r.content()
+	if err != nil {
+		return err
+	}
+	facts, err := r.remote.Session.Restore(context.Background(), c, st.sections[programSection])
+	if err == nil && facts != r.remote.Facts {
+		err = fmt.Errorf("the program has %d batches of %d examples per epoch, but had %d of %d when the job was saved; "+
+			"use the same data and batch size, or start a new run", facts.Steps, facts.Batch, r.remote.Facts.Steps,
+			r.remote.Facts.Batch)
+	}
+	return err
+}
+
+// SavedFacts returns the size of an epoch of the program that a saved job drives. It returns an error if graft trained
+// the saved job itself.
+func (st *SavedJob) SavedFacts() (program.Facts, error) {
+	var from origin
+	if err := decodePosition(st.sections[positionSection], &from); err != nil {
+		return program.Facts{}, err
+	}
+	if from.Program == nil || st.sections[programSection] == nil {
+		return program.Facts{}, errors.New("the checkpoint holds no state of a program: graft trained the job itself; " +
+			"start a new run")
+	}
+	return *from.Program, nil
+}
