@@ -49,7 +49,7 @@ type Kind struct {
 	// sections that only files of this kind have; empty for jobs, the kind of all other files
 	Sections []string
 	New      func() File
-	// Summary describes a valid file in one line. Its error is a fault of the file.
+	// Summary describes a valid file in one line. An error reports a fault in the file.
 	Summary func(File) (string, error)
 	Page    Page
 }

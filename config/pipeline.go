@@ -36,7 +36,8 @@ type Pipeline struct {
 	scenarios []*Simulation
 }
 
-// NewPipeline returns an empty file before EnsureDefaults. The argument scenarios has the values of learn.for.
+// NewPipeline returns the options of an empty pipeline file; EnsureDefaults sets the remaining defaults. The argument
+// scenarios is a value of the key learn.for.
 func NewPipeline(scenarios string) *Pipeline {
 	l := NewTreeLearning(scenarios)
 	return &Pipeline{Run: l.Run, Learn: l.Learn}
@@ -64,7 +65,7 @@ func (p *Pipeline) Validate() error {
 		p.Evaluate.Validate())
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
 // Digest covers the contents of the scenarios, but not the paths of their files.

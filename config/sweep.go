@@ -60,7 +60,7 @@ func (s *Sweep) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (s *Sweep) Resolved() string { return Resolved(s) }
 
 // Digest covers the job's digest and the options of a comparison.

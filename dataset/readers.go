@@ -164,8 +164,8 @@ func ended(r io.Reader) error {
 	return err
 }
 
-// Damage is the error about a file that is truncated or altered, or that has a wrong name. Its text is the text of the
-// wrapped error.
+// Damage reports a file that is truncated or altered, or that has a wrong name. Its text is the text of the wrapped
+// error.
 type Damage struct{ error }
 
 // Damaged returns true. It marks the error for callers that do not import this package.

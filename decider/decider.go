@@ -26,8 +26,8 @@ type State struct {
 	// are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try trains a copy of the network with an action for some steps, and charges the time. If it is nil, nothing can
-	// be tried.
+	// Try trains a copy of the network with an action for some steps, and charges the time. A nil Try means that
+	// actions cannot be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
@@ -91,7 +91,7 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// Likeliest returns the index of the largest probability. On a tie, it returns the first of them.
+// Likeliest returns the index of the largest probability. On a tie, it returns the lowest index.
 func Likeliest[F float32 | float64](probabilities []F) int {
 	best := 0
 	for k, p := range probabilities {
@@ -110,11 +110,11 @@ type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // kinds of actions to choose from; nil means deepen and widen
 	// Actions lists the choices. Actions that do not fit with Surgery are skipped. Empty means all actions of Kinds,
-	// and none.
+	// and the action "none".
 	Actions []net2net.Action
 	Surgery net2net.Options
 	// Original deepens only the blocks that the original system could deepen, by their numbers, even after other blocks
-	// have grown. False uses Kinds.
+	// have grown. False allows all operations in Kinds.
 	Original bool
 }
 

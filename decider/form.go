@@ -40,7 +40,7 @@ var forms []*Form
 // RegisterForm adds a policy file format. It is called during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
-// FormFiles lists the file names of other programs' policies in their folders.
+// FormFiles lists the names of the policy files in all registered formats.
 func FormFiles() (names []string) {
 	for _, f := range forms {
 		names = append(names, f.File)

@@ -40,11 +40,13 @@ type Member [][]float64
 // StructuralOptions determines how a structural policy decides. The zero value takes the most likely action among the
 // learned kinds.
 type StructuralOptions struct {
-	// choices; actions that do not fit are skipped; empty means all actions of Kinds, and none
+	// actions to choose from; actions that do not fit are skipped; empty means all actions of Kinds, and the action
+	// "none"
 	Actions []net2net.Action
-	// kinds of actions to choose from; nil means Targets, or Learned, or deepen and widen before training
+	// kinds of actions to choose from; nil means Targets or, if Targets is nil, Learned; before training, nil means
+	// deepen and widen
 	Kinds   []net2net.Kind
-	Surgery net2net.Options // options for surgery for the actions
+	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action
 	// seed of the drawn actions; a draw depends only on it and on the number of the decision
 	Seed        uint64

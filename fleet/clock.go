@@ -13,7 +13,7 @@ type Clock interface {
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// NewClock creates a clock from a function such as time.Now. It uses the monotonic time.
+// NewClock creates a clock from a function such as time.Now. It uses the function's monotonic time.
 func NewClock(now func() time.Time) Clock { return clock{now, now()} }
 
 type clock struct {

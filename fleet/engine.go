@@ -79,7 +79,8 @@ type Tools struct {
 	Files files.FS
 	// Clock measures time. Required.
 	Clock Clock
-	// Grace is the time between SIGTERM and SIGKILL for a cancelled worker. Zero means 10 s. Slurm has its own setting.
+	// Grace is the time between SIGTERM and SIGKILL for a cancelled worker. Zero means 10 s. Slurm uses its own setting
+	// KillWait instead.
 	Grace time.Duration
 	// CommandTimeout is the timeout of a Slurm command. Zero means 30 s.
 	CommandTimeout time.Duration

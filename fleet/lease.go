@@ -84,7 +84,7 @@ func (o LeaseOptions) Validate() error {
 // well. If a suspended holder resumes while another process takes over the task, only one of them can make the file, so
 // exactly one continues, regardless of their clocks. The process that makes a file holds the task only if the previous
 // file still exists; otherwise another process has held and released the task in between. TASK.0 stays while the task
-// is held, so that taking a free task is one exclusive step. Its text is rewritten when TASK.1 is made and at every
+// is held, so that taking a free task is one exclusive step. TASK.0 is rewritten when TASK.1 is made and at every
 // takeover; otherwise a process that watches only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
@@ -289,8 +289,8 @@ func (l *Lease) expect(path, text string) error {
 	return err
 }
 
-// Release frees the task, even if it is not done, and ends Keep. After an error some of its files may remain; other
-// processes then wait for Lost.
+// Release frees the task, even if it is not done, and ends Keep. After an error, some files of the lease may remain;
+// other processes then wait for Lost.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.leaving = true

@@ -20,7 +20,7 @@ type Learner interface {
 	Advance(ctx context.Context) error
 	// Steps returns the number of steps taken.
 	Steps() int
-	// Ended returns the reason why learning ended. It is empty while it continues.
+	// Ended returns the reason why learning ended. The reason is empty while learning continues.
 	Ended() string
 	// Figures computes the figures of the current state without changing the state.
 	Figures() ([]float64, error)

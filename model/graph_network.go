@@ -26,7 +26,7 @@ func (n *Network) setGraph(g *graph.Graph) {
 }
 
 // Rebuild replaces the network's graph by another graph, and sets the network's tensors by name. A tensor that occurs
-// in both graphs stays; the caller frees the other tensors. Without tensors the network has no weights afterwards.
+// in both graphs is kept; the caller frees the other tensors. Without tensors the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {

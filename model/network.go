@@ -23,7 +23,7 @@ type Network struct {
 	dtype  torch.DType
 }
 
-// Name returns the class name with which the network is printed.
+// Name returns the class name that PyTorch prints for the network.
 func (n *Network) Name() string { return ClassName(n.Root) }
 
 // String returns the network as PyTorch prints it.
@@ -36,7 +36,7 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-// ClassName returns the class name with which a container is printed.
+// ClassName returns the class name that PyTorch prints for a container.
 func ClassName(c *Container) string {
 	switch {
 	case c.Class != "":

@@ -88,7 +88,7 @@ func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error)
 	return e.b.Add(body, shortcut), nil
 }
 
-// Cat concatenates channels, in groups of the maximum size that an instruction takes.
+// Cat concatenates channels, in groups of the maximum size that an instruction accepts.
 func (e *emitter) Cat(_ string, parts []torch.Value) (torch.Value, error) {
 	const most = 8
 	for len(parts) > most {

@@ -90,7 +90,7 @@ func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	return body, nil
 }
 
-// Cat requires equal numbers of positions.
+// Cat requires parts whose shapes differ only in channels.
 func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	sum := append(Shape{0}, parts[0][1:]...)
 	for _, part := range parts {

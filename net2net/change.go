@@ -44,8 +44,8 @@ type Move struct {
 type Insertion struct {
 	Parent string `json:"parent"` // path of the container that has the block
 	Child  string `json:"child"`  // name of the child that was wrapped, or of the new child
-	// Wrapped reports whether the child was replaced by a sequence of itself and the new block. If it is false, the
-	// new block is a separate child after it.
+	// Wrapped reports whether the child was replaced by a sequence of itself and the new block. If Wrapped is false,
+	// the new block is a separate child after the existing child.
 	Wrapped bool `json:"wrapped"`
 }
 

@@ -106,7 +106,7 @@ func (r *Run) Path(name string) string { return filepath.Join(r.path, name) }
 // Manifest returns the description of the run.
 func (r *Run) Manifest() Manifest { return r.manifest }
 
-// WriteOutcome writes the outcome as JSON, which marks the run as complete. A later outcome replaces it.
+// WriteOutcome writes the outcome as JSON, which marks the run as complete. A later call replaces the outcome.
 func (r *Run) WriteOutcome(v any) error {
 	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
 		return err
@@ -115,7 +115,7 @@ func (r *Run) WriteOutcome(v any) error {
 }
 
 // Reconfigure replaces the configuration of a continued run: first the digest in the manifest, then the text with
-// defaults and the text as given. It may be repeated after a crash.
+// defaults and the text as given. Reconfigure may be repeated after a crash.
 func (r *Run) Reconfigure(config, resolved, digest string) error {
 	m := r.manifest
 	m.ConfigSHA256 = digest

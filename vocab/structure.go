@@ -7,7 +7,7 @@ import (
 	"graft/tracing"
 )
 
-// Structure is a network as a graph of tokens. Places where branches meet have tokens of their own.
+// Structure is a network as a graph of tokens. Sums and concatenations of branches have tokens of their own.
 type Structure struct {
 	Tokens []Token
 	Before [][]int // indexes of each token's direct predecessors

@@ -9,8 +9,8 @@ import (
 	"graft/model"
 )
 
-// Token describes a layer, or a place where branches meet, as input of a policy. Names are not part of its values, so
-// layers that differ only in name have equal values.
+// Token describes a layer, or a sum or concatenation of branches, as input of a policy. Names are not part of its
+// values, so layers that differ only in name have equal values.
 type Token struct {
 	Path       string // path of the layer, for display; empty where branches meet
 	Kind       Kind

@@ -36,7 +36,7 @@ func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch returns a batch of toy workers in a new folder. It is cancelled after the test.
+// NewBatch returns a batch of toy workers in a new folder. The batch is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)

@@ -360,8 +360,8 @@ const (
 	nameAlways   = "always "
 )
 
-// BaselineNames lists the names of the baselines that do not use the tables that are excluded from training. The
-// baselines that follow nameNever in the list need tables that record the decrease of the loss.
+// BaselineNames lists the names of the baselines that do not read left-out tables. The baselines that follow nameNever
+// in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
 // Baselines returns the policies that need no learning, for tables that have the same actions as the given trees. The

@@ -31,7 +31,7 @@ type LeaveOutOptions struct {
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
 	// reference of differences, one of BaselineNames; empty means the best fixed sequence
 	Against string
-	// Tell is called each time policies finish learning. Nil calls nothing.
+	// Tell is called each time policies finish learning. Nil disables the callback.
 	Tell func(LeaveOutProgress)
 }
 

@@ -33,7 +33,7 @@ type Executor struct {
 	Now func() time.Time
 	// Provenance holds the versions and the profile that are copied to each outcome.
 	Provenance Outcome
-	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil calls nothing.
+	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil disables the callback.
 	Watch func(trainer.Progress)
 	// Threads chooses the number of threads, as trainer.Parts.Threads does; all jobs share it.
 	Threads *trainer.ThreadChooser
@@ -72,7 +72,7 @@ type memoryBook struct {
 	saved state
 }
 
-// Epoch stores a row.
+// Epoch appends the row of an epoch.
 func (b *memoryBook) Epoch(r trainer.Row) error {
 	b.rows = append(b.rows, r)
 	return nil

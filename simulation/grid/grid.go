@@ -15,9 +15,9 @@ import (
 )
 
 // Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
-// only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock an
-// outcome is bit-identical to the outcome when its sequence runs alone. Under the wall clock a sequence is charged only
-// for its own segments.
+// only one goroutine uses it. Any number of processes may work on grids with the same plan. With the virtual clock, an
+// outcome is bit-identical to the outcome of the same sequence run alone. With the wall clock, a sequence is charged
+// only for its own segments.
 type Grid struct {
 	Plan
 	Space    Space
@@ -159,8 +159,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the number of sequences and the number of segments in the design, for all seeds. It determines them from
-// the networks alone.
+// Size returns the number of sequences and the number of segments in the design, for all seeds. The numbers depend only
+// on the networks.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
@@ -282,7 +282,7 @@ type Worker struct {
 	Leases   Leases
 	// Wait waits before the next search for a segment. It returns early if ctx is cancelled.
 	Wait func(ctx context.Context)
-	// Tell is called when a segment begins and when it ends. Nil calls nothing.
+	// Tell is called when a segment begins and when it ends. Nil disables the callback.
 	Tell func(Segment, *Outcome, error)
 }
 
