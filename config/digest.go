@@ -82,8 +82,8 @@ func kindOfFile(f File) *Kind {
 	return Kinds()[k]
 }
 
-// ChangesNoResult reports whether a key, such as run.folder, has no effect on the results of a run. This holds for
-// every file kind. Fields of such keys have the tag result:"none".
+// ChangesNoResult reports whether a key, such as run.folder, has no effect on the results of a run, in files of every
+// kind. Fields of such keys have the tag result:"none".
 func ChangesNoResult(key string) bool { return withoutResult()[key] }
 
 var withoutResult = sync.OnceValue(func() map[string]bool {

@@ -56,8 +56,8 @@ type Decision struct {
 	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
 }
 
-// ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. It
-// can resume with any action.
+// ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. The
+// resumed job accepts any action.
 var ErrOpen = errors.New("the decider made no decision")
 
 // Decider chooses actions.

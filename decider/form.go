@@ -37,7 +37,7 @@ type Form struct {
 
 var forms []*Form
 
-// RegisterForm adds a policy file format. It is called during package initialization.
+// RegisterForm adds a policy file format. Call RegisterForm during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
 // FormFiles lists the names of the policy files in all registered formats.

@@ -17,9 +17,10 @@ import (
 )
 
 // Structural is a policy for any network. It scores each candidate action, including "none", from the layers that the
-// action changes, the whole network, the growth and the time left. It is an ensemble or a forest. The members of an
-// ensemble learn independently, and their probabilities are averaged. The regression trees of a forest predict the
-// advantage of a choice over the others. Create it with NewStructural or ReadStructural.
+// action changes, the whole network, the growth and the time left. A structural policy is an ensemble of networks or a
+// forest of regression trees. The members of an ensemble learn independently, and their probabilities are averaged. The
+// regression trees of a forest predict the advantage of a choice over the others. Create it with NewStructural or
+// ReadStructural.
 type Structural struct {
 	StructuralShape
 	StructuralOptions

@@ -39,7 +39,7 @@ type Choice struct {
 }
 
 // Target returns an action's operation and the kind of the first layer with weights that the action changes, such as
-// "deepen convolution". It is empty for the action "none".
+// "deepen convolution". The text is empty for the action "none".
 func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""

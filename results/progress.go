@@ -47,7 +47,7 @@ type Progress struct {
 	Failed string `json:"failed,omitempty"` // error that ended the process; empty if none did
 }
 
-// Share returns the finished part of the work, from 0 to 1. It returns false if this part is unknown.
+// Share returns the finished part of the work, from 0 to 1. It returns false if the total amount of work is unknown.
 func (p *Progress) Share() (share float64, known bool) {
 	if p == nil || !(p.Of > 0) {
 		return 0, false
@@ -55,7 +55,8 @@ func (p *Progress) Share() (share float64, known bool) {
 	return min(1, max(0, p.Done/p.Of)), true
 }
 
-// Left estimates the remaining time from the speed of the process. It returns false if this part is unknown.
+// Left estimates the remaining time from the speed of the process. It returns false if the remaining time cannot be
+// estimated.
 func (p *Progress) Left(now time.Time) (left time.Duration, known bool) {
 	if p == nil || !(p.Of > 0) || p.Since.IsZero() {
 		return 0, false

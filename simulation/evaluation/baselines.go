@@ -57,7 +57,8 @@ func Uniform() Policy {
 	}}}
 }
 
-// Oracle returns the policy that takes the best sequence of the evaluated table. Its accuracy is an upper bound.
+// Oracle returns the policy that takes the best sequence of the evaluated table. The oracle's accuracy is an upper
+// bound for every policy.
 func Oracle() Policy {
 	return named{name: nameOptimum, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)

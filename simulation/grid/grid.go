@@ -122,7 +122,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid creates a grid. It does not read outcomes yet.
+// NewGrid creates a grid. NewGrid does not read outcomes.
 func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
@@ -131,7 +131,8 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of everything that determines a segment. It is the key of the segment's outcome.
+// Key returns the digest of everything that determines a segment. The store uses this digest as the key of the
+// segment's outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
