@@ -1,7 +1,7 @@
 package config
 
-// Evaluation is the configuration of an evaluation in its run folder. Graft writes this file for reference, and reads
-// it only to list the settings.
+// Evaluation is the configuration file in the run folder of an evaluation. Graft writes this file for reference, and
+// reads it only to list the settings.
 type Evaluation struct {
 	Evaluate EvaluationOptions // policies, tables and settings of the comparison
 }

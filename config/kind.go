@@ -16,7 +16,7 @@ import (
 // File holds the options of a configuration file. It may implement the interfaces named, preset, loader and checker.
 type File = decode.File
 
-// Page describes a kind's part of the reference page.
+// Page describes a file kind's section of the reference page.
 type Page = decode.Page
 
 // Optional steps of reading a file.

@@ -80,7 +80,7 @@ func (p *Pipeline) Digest() string {
 // Scenarios returns the scenarios, in the order of the file.
 func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
-// Learning returns the configuration of policies that learn from the tables in folders.
+// Learning returns the configuration for learning policies from the tables in the given folders.
 func (p *Pipeline) Learning(folders []string) *TreeLearning {
 	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}},
 		Policy: p.Policy, Learn: p.Learn}

@@ -109,8 +109,8 @@ var usualKinds = []net2net.Kind{"deepen", "widen"}
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // kinds of actions to choose from; nil means deepen and widen
-	// Actions lists the choices. Actions that do not fit with Surgery are skipped. Empty means all actions of Kinds,
-	// and the action "none".
+	// Actions lists the actions to choose from. Actions that do not fit with Surgery are skipped. Empty means all
+	// actions of Kinds, and the action "none".
 	Actions []net2net.Action
 	Surgery net2net.Options
 	// Original deepens only the blocks that the original system could deepen, by their numbers, even after other blocks

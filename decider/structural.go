@@ -104,7 +104,7 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 	return &joined, nil
 }
 
-// Split returns the members of an ensemble, each as a policy. A forest is not split.
+// Split returns the members of an ensemble, each as a policy. For a forest, it returns the forest itself.
 func (p *Structural) Split() (all []*Structural) {
 	if len(p.Members) == 0 {
 		return []*Structural{p}

@@ -30,7 +30,7 @@ type Trials struct {
 // epoch.
 const DefaultTrialSteps = 32
 
-// Decide tries all choices and takes the best one.
+// Decide tries all choices and takes the choice with the lowest validation loss.
 func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 	if s.Try == nil {
 		return Decision{}, errors.New("decide by trials: trials are not available in this process; use a job with " +

@@ -51,7 +51,7 @@ type Drawings struct {
 	tokens, before, after, picks *torch.Tensor
 }
 
-// NewDrawings combines networks. The scope owns the result.
+// NewDrawings combines the inputs for several networks into one batch. The scope owns the result.
 func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
 	size, values := 0, 0
 	d := &Drawings{count: len(all)}

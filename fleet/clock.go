@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock measures time. Only differences between its times are meaningful; it never runs backwards.
+// Clock measures time and waits. Only differences between its times are meaningful; the clock never runs backwards.
 type Clock interface {
 	// Now returns the time since a fixed moment.
 	Now() time.Duration

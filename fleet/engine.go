@@ -32,7 +32,7 @@ type Handle struct {
 	Jobs    []string `json:"jobs,omitempty"` // numbers of Slurm jobs, the latest last
 }
 
-// State is the state of a worker.
+// State is a stage in the life of a worker, as its engine reports it.
 type State string
 
 // States of a worker.

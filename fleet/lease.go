@@ -31,7 +31,7 @@ var (
 // taskPattern restricts names of tasks, which become names of files.
 var taskPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}$`)
 
-// LeaseOptions holds the options of leases.
+// LeaseOptions configures the heartbeats, timeouts and identity of a process that takes leases.
 type LeaseOptions struct {
 	// Owner describes the holder to other processes, for example by host and process number. Empty means "another
 	// process". It need not be unique.
@@ -45,7 +45,7 @@ type LeaseOptions struct {
 	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
 	// Host identifies this machine since its boot, as [ThisHost] does. Tasks of dead processes on the same host can be
-	// taken over at once. If it is empty, all takeovers wait for Lost.
+	// taken over at once. If Host is empty, every takeover waits for the time Lost.
 	Host string
 	// Random is the source of the unique name of this process, such as crypto/rand.Reader. Required.
 	Random io.Reader

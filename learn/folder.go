@@ -45,7 +45,7 @@ func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Fold
 // Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(uint64, Learner) {}
 
-// Row adds a row. NaN values are missing values.
+// Row adds a row of figures to the table. NaN values are stored as missing values.
 func (f *Folder) Row(r Row) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

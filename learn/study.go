@@ -14,9 +14,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns step by step. Its steps after Save and Restore are bit-identical to uninterrupted steps.
+// Learner trains a model in steps, between which it can be saved. Its steps after Save and Restore are bit-identical to
+// uninterrupted steps.
 type Learner interface {
-	// Advance takes a step. After an error the learner must not be used.
+	// Advance takes one learning step. After an error the learner must not be used.
 	Advance(ctx context.Context) error
 	// Steps returns the number of steps taken.
 	Steps() int

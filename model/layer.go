@@ -44,8 +44,8 @@ func Resized(l Layer, in, out int) Layer {
 type Channels struct {
 	// Opens reports whether each output channel is new and depends on all inputs.
 	Opens bool
-	// Groups is the number of runs of equal length within which the layer combines channels, so that only whole runs
-	// can be copied. Zero means that each channel is separate.
+	// Groups is the number of equal groups of consecutive channels within which the layer combines channels; only whole
+	// groups can be copied. Zero means that each channel is separate.
 	Groups int
 }
 

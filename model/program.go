@@ -64,7 +64,7 @@ type emitter struct {
 	pixels *Pixels // nil means the network's own input
 }
 
-// Layer adds a layer.
+// Layer adds the instructions of a layer to the program.
 func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
 	if _, drops := leaf.Layer.(Dropout); drops && e.until != "" {
 		return x, nil // statistics must be deterministic

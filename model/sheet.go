@@ -31,7 +31,7 @@ type sheet struct {
 	seen map[*Leaf]bool
 }
 
-// Layer infers one shape.
+// Layer infers the output shape of a layer, and adds a row with the layer's costs.
 func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 	out, err := leaf.Layer.Infer(in)
 	if err != nil {

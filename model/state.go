@@ -46,7 +46,7 @@ func (n *Network) Trained() []Entry {
 	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() || e.Slot.Tied != "" })
 }
 
-// Params returns the tensors of Trained.
+// Params returns the tensors that an optimizer trains, in the order of Trained.
 func (n *Network) Params() []*torch.Tensor {
 	var params []*torch.Tensor
 	for _, e := range n.Trained() {

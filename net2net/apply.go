@@ -22,7 +22,7 @@ const (
 	Stacked  Form = "stacked" // unmodified copies of blocks, which change the function; only for graphs
 )
 
-// Forms lists the forms.
+// Forms lists all forms of new blocks.
 func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
 // Options holds the options of surgery operations. Networks with batch normalisation need a Batch; for others the

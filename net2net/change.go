@@ -49,7 +49,7 @@ type Insertion struct {
 	Wrapped bool `json:"wrapped"`
 }
 
-// Change is the record of an operation.
+// Change records a surgery operation, so that it can be replayed or reverted.
 type Change struct {
 	Action Action  `json:"action"`
 	Seed   uint64  `json:"seed,omitempty"`

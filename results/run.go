@@ -132,8 +132,8 @@ func (r *Run) Reconfigure(config, resolved, digest string) error {
 	return nil
 }
 
-// Sync syncs all rows. A written row survives if the process is killed; after Sync, a checkpoint or Close it also
-// survives a power failure.
+// Sync writes all rows to stable storage. A written row survives if the process is killed; after Sync, a checkpoint or
+// Close it also survives a power failure.
 func (r *Run) Sync() error {
 	_, err := r.marks()
 	return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Column describes a column of a table.
+// Column describes a table's column by name, unit and type.
 type Column struct {
 	Name string // name of the measurement, unique in its table and not empty
 	Unit string // unit of the numbers, such as "s"; empty for a count or a share

@@ -150,7 +150,7 @@ func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	return body, nil
 }
 
-// Cat concatenates the parts.
+// Cat concatenates the channels of the branches.
 func (r *reader) Cat(_ string, parts []Edge) (Edge, error) {
 	r.end()
 	r.summed = true

@@ -29,7 +29,7 @@ type Executor struct {
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock creates the clock of a job that begins at a time in the budget.
 	Clock func(at time.Duration) clock.Clock
-	// Now is the wall clock. No result depends on it.
+	// Now is the wall clock. Results do not depend on this clock.
 	Now func() time.Time
 	// Provenance holds the versions and the profile that are copied to each outcome.
 	Provenance Outcome

@@ -122,7 +122,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid creates a grid. NewGrid does not read outcomes.
+// NewGrid creates the grid of a plan without reading outcomes.
 func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
@@ -277,7 +277,7 @@ func (g *Grid) look(b *node) error {
 
 func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
 
-// Worker holds the parts that a worker needs to run segments.
+// Worker holds the executor, the leases and the callbacks of a worker that runs segments.
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
