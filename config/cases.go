@@ -27,8 +27,7 @@ type Case struct {
 	places []Fault // places of the assignments in their file; nil if there is no file
 }
 
-// Located takes an error from reading a configuration, and adds the lines of the case's assignments in the file of
-// cases.
+// Located adds the lines of the case's assignments in the file of cases to an error from reading a configuration.
 func (c Case) Located(err error) error {
 	var faults Faults
 	if errors.As(err, &faults) {

@@ -33,5 +33,5 @@ type EvaluationOptions struct {
 	Steps          int    // maximum number of learning steps; zero without leave-one-out
 }
 
-// Resolved returns the text of the file.
+// Resolved returns the TOML text of the file.
 func (e *Evaluation) Resolved() string { return Resolved(e) }

@@ -40,8 +40,8 @@ var JobKind = &Kind{
 			"have their own files.\n"},
 }
 
-// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. By
-// default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
+// Job holds the options of a job file. Each section holds the options of a package; a missing section has its defaults.
+// By default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
 	Network NetworkOptions  // Network to train, and its initial weights.

@@ -23,7 +23,7 @@ var PipelineKind = &Kind{
 			"[structural policies](#keys-for-training-structural-policies). Additional sections:\n"},
 }
 
-// Pipeline is the file of all stages from scenarios to policies: simulation, learning and evaluation.
+// Pipeline configures all stages from scenarios to policies: simulation, learning and evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions  // scenarios to simulate, and the output
 	Run      learn.RunOptions `config:",omit=folder"` // Seeds and checkpoints of the learned policies.

@@ -29,8 +29,8 @@ var SimulationKind = &Kind{
 			"[simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job with a section "simulate", whose decisions are enumerated rather than
-// made by a decider.
+// Simulation holds the options of a scenario file: a job with a section "simulate", whose decisions are enumerated
+// rather than made by a decider.
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run

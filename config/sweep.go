@@ -27,7 +27,7 @@ var SweepKind = &Kind{
 			"See [comparisons](howto/compare.md).\n"},
 }
 
-// Sweep is the file of a job that runs several times, as trials.
+// Sweep holds the options of a job that runs several times, as trials.
 type Sweep struct {
 	Job
 	// Arms and trials of a comparison. Commands other than 'graft compare' ignore them.

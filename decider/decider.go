@@ -22,8 +22,8 @@ type State struct {
 	Accuracy  float64 // last validation accuracy; zero before the first evaluation
 	// Step is the current time of a training step; zero means unknown.
 	Step time.Duration
-	// StepOf returns the time of a training step with another network; zero means unknown. If it is nil, all such times
-	// are unknown.
+	// StepOf returns the time of a training step with another network; zero means unknown. A nil StepOf means that
+	// these times are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
 	// Try trains a copy of the network with an action for some steps, and charges the time. A nil Try means that

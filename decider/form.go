@@ -12,13 +12,13 @@ import (
 // Foreign is a policy that another program trained.
 type Foreign interface {
 	Decider
-	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network, whose layers may still
-	// be unknown.
+	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network. The network's layers
+	// may still be unknown.
 	FitsBlocks(n *model.Network) error
 	// FitsGrown returns an error if the policy cannot choose an action for a network, or for the network after an
 	// action of the policy.
 	FitsGrown(n *model.Network, surgery net2net.Options) error
-	// Digest returns a SHA-256 in hex of all inputs of the policy's decisions, except its options.
+	// Digest returns a SHA-256, in hex, of everything except the options that determines the policy's decisions.
 	Digest() (string, error)
 }
 

@@ -49,7 +49,7 @@ type StructuralOptions struct {
 	Kinds   []net2net.Kind
 	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action
-	// seed of the drawn actions; a draw depends only on it and on the number of the decision
+	// seed of the drawn actions; a draw depends only on the seed and the number of the decision
 	Seed        uint64
 	Temperature float64 // divisor of the logits; zero means 1
 }

@@ -131,7 +131,8 @@ type Graph struct {
 // Bind creates an encoder from tensors in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
-// Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through it.
+// Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through the
+// result.
 func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
 	w := g.tensors
 	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))

@@ -20,7 +20,7 @@ const figuresTable = "learning"
 // learnersName is the folder of the learners in a run folder.
 const learnersName = "learners"
 
-// Folder records a study in a run folder: a table of figures, and one file per learner. OpenFolder creates it.
+// Folder records a study in a run folder: a table of figures, and one file per learner. Create it with OpenFolder.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS

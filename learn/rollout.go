@@ -11,7 +11,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Agent scores actions and states. Only one goroutine uses it at a time; several agents may share weights.
+// Agent scores actions and states. Only one goroutine may use it at a time; several agents may share weights.
 type Agent interface {
 	// Score returns the logit of each action and the value of the state.
 	Score(o Observation) (logits []float64, value float64)

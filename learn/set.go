@@ -17,7 +17,8 @@ type SetOptions struct {
 	Hidden            int     // width of the hidden layers; zero means 32
 	Rate              float64 // learning rate of Adam; zero means 0.001
 	Eps               float64 // epsilon of Adam; zero means 1e-5
-	// Batches creates a Batcher for a network. Nil computes in Go. Single states are always computed in Go.
+	// Batches creates a Batcher for a network. If Batches is nil, batches are computed in Go. Single states are always
+	// computed in Go.
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 

@@ -15,7 +15,8 @@ type Network struct {
 	Root  *Container
 	Input Shape
 	// Graph holds the operators of a network that runs as a graph, such as an imported network or a transformer. The
-	// tree then has its modules and tensors, and its flow does not run. It is nil for a network that runs its tree.
+	// tree then contains the graph's modules and tensors, and the tree's flow does not run. It is nil for a network
+	// that runs its tree.
 	Graph *graph.Graph
 
 	scope  *torch.Scope
@@ -210,7 +211,7 @@ type Fault struct {
 // Faults lists all errors in a network. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
-// Error lists all of these errors.
+// Error lists the errors, one per line.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for k, fault := range f {

@@ -83,7 +83,7 @@ func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error
 	return e.b.BatchNorm(x, bound), errReached
 }
 
-// Sum adds an addition of two values.
+// Sum adds the addition of two values to the program.
 func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error) {
 	return e.b.Add(body, shortcut), nil
 }

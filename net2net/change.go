@@ -67,7 +67,7 @@ type Change struct {
 	Units  []int      `json:"units,omitempty"`
 	Insert *Insertion `json:"insert,omitempty"`
 	Pad    [2]int     `json:"pad,omitzero"`
-	// Calibration holds the mean and variance of new batch normalisations. Remember sets it.
+	// Calibration holds the mean and variance of new batch normalisations. Remember sets this field.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Notes       []string     `json:"notes,omitempty"` // remarks to display
 	// Equal and Graph describe a change of a network that runs as a graph: Equal reports whether copies have equal

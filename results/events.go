@@ -59,7 +59,7 @@ func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }
 
-// Text adds text to a step. TensorBoard shows it as Markdown.
+// Text adds text to a step. TensorBoard shows the text as Markdown.
 func (e *Events) Text(step int64, tag, text string) error {
 	return e.add(tensorboard.Event{Step: step, Texts: []tensorboard.Text{{Tag: tag, Text: text}}})
 }

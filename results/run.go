@@ -25,8 +25,8 @@ type Run struct {
 	made     bool // Create has made the folder
 	manifest Manifest
 
-	// Keep is the number of good checkpoints to keep; a value below one means 2. Set it before the first checkpoint is
-	// saved.
+	// Keep is the number of intact checkpoints to keep; a value below one means 2. Set it before the first checkpoint
+	// is saved.
 	Keep int
 
 	mu     sync.Mutex

@@ -71,8 +71,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of Values in order: the token kinds that occur in trees, then the measures. If graphs is
-// true, the kinds that occur only in graphs follow.
+// Names returns the names of the numbers that Values returns, in order: the token kinds that occur in trees, then the
+// measures. If graphs is true, the kinds that occur only in graphs follow.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {

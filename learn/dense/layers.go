@@ -243,7 +243,7 @@ func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 // Architectures, ICML 2016). The mean of the action values is the value of the state.
 type Duel struct{}
 
-// Outputs returns the number of inputs minus one.
+// Outputs returns the number of inputs minus one, because one input is the value of the state.
 func (Duel) Outputs(inputs int) int { return inputs - 1 }
 
 // Sizes returns nil: the layer has no parameters.

@@ -36,7 +36,7 @@ func only(t *simulation.Tree, record int) []float64 {
 // noSequence means that a table lacks the sequence of a policy.
 type noSequence string
 
-// Error returns the message.
+// Error names the data that the tables lack.
 func (n noSequence) Error() string { return string(n) }
 
 // Constant returns the policy that takes the same action at every decision. With the action "none" it never adapts.

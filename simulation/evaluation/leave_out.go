@@ -29,7 +29,7 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // seeds of the policies, one policy per seed; empty means 1 to 10
 	Together int      // number of seeds that vote together; zero means all seeds, 1 means no votes
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
-	// reference of differences, one of BaselineNames; empty means the best fixed sequence
+	// baseline to which differences are relative, one of BaselineNames; empty means the best fixed sequence
 	Against string
 	// Tell is called each time policies finish learning. Nil disables the callback.
 	Tell func(LeaveOutProgress)

@@ -15,8 +15,8 @@ import (
 )
 
 // Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
-// only one goroutine uses it. Any number of processes may work on grids with the same plan. With the virtual clock, an
-// outcome is bit-identical to the outcome of the same sequence run alone. With the wall clock, a sequence is charged
+// only one goroutine may use it. Any number of processes may work on grids with the same plan. With the virtual clock,
+// an outcome is bit-identical to the outcome of the same sequence run alone. With the wall clock, a sequence is charged
 // only for its own segments.
 type Grid struct {
 	Plan
@@ -79,7 +79,7 @@ func (p *Plan) CountSequences() error {
 }
 
 // Fits returns the number of sequences. For a design that selects some of them, it also returns the number of choices
-// at the first decision. It returns an error if a limit is exceeded.
+// at the first decision. It returns an error if there are too many sequences to run or to plan.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -287,9 +287,9 @@ type Worker struct {
 	Tell func(Segment, *Outcome, error)
 }
 
-// Work runs segments until none is left that this worker can run, or until ctx is cancelled. On cancellation it saves
-// the running segment, so that another worker can resume it. The error then wraps trainer.ErrStopped or the error of
-// ctx.
+// Work runs segments until no segment is left that this worker can run, or until ctx is cancelled. On cancellation it
+// saves the running segment, so that another worker can resume it. The error then wraps trainer.ErrStopped or the error
+// of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {

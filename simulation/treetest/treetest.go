@@ -51,8 +51,8 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 // FourActions lists the actions in the original system's tables of ConvNet2.
 var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The times left
-// differ between sequences.
+// ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The remaining
+// times differ between sequences.
 func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	var records []tables.Record
 	for k, accuracy := range accuracies {
