@@ -168,7 +168,7 @@ func ended(r io.Reader) error {
 // error.
 type Damage struct{ error }
 
-// Damaged marks the error as damage for callers that do not import this package.
+// Damaged lets callers recognise the error without importing this package.
 func (Damage) Damaged() bool { return true }
 
 // Unwrap returns the wrapped error.

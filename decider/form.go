@@ -18,7 +18,7 @@ type Foreign interface {
 	// FitsGrown returns an error if the policy cannot choose an action for a network, or for the network after an
 	// action of the policy.
 	FitsGrown(n *model.Network, surgery net2net.Options) error
-	// Digest returns a SHA-256, in hex, of everything except the options that determines the policy's decisions.
+	// Digest returns a SHA-256, in hex, of the inputs that determine the policy's decisions, without its options.
 	Digest() (string, error)
 }
 

@@ -32,7 +32,7 @@ type Handle struct {
 	Jobs    []string `json:"jobs,omitempty"` // numbers of Slurm jobs, the latest last
 }
 
-// State is a stage in the life of a worker, as its engine reports it.
+// State is the status of a worker as reported by its engine, such as waiting or running.
 type State string
 
 // States of a worker.

@@ -14,8 +14,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner trains a model in steps, between which it can be saved. Its steps after Save and Restore are bit-identical to
-// uninterrupted steps.
+// Learner trains a model in steps, and can be saved between steps. Its steps after Save and Restore are bit-identical
+// to uninterrupted steps.
 type Learner interface {
 	// Advance takes one learning step. After an error the learner must not be used.
 	Advance(ctx context.Context) error
