@@ -9,9 +9,8 @@ import (
 	"graft/trainer"
 )
 
-// Ahead lists the accepted differences between a job and the job with which a run began: later events, later actions of
-// a script, or a different end of the budget. The error lists the differences that are not accepted: all others, and
-// any difference before the point that the run has reached.
+// Ahead lists the accepted changes to a job since its run began: later events, later script actions, or a different
+// budget. It returns an error for any other change, and for a change before the time that the run has reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,

@@ -18,7 +18,7 @@ func (j *Job) Profile() (*clock.Profile, error) {
 	return clock.FindProfile(j.Time.Profile)
 }
 
-// NetworkName returns the name of the initial network, from the zoo or its file.
+// NetworkName returns the name of the initial network: its name in the zoo, or the name in its file.
 func (j *Job) NetworkName() string {
 	if j.Program.On() && j.network == nil {
 		return programNetwork
@@ -29,9 +29,9 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model creates the network without tensors. A network of the zoo gets its input and classes from the data, or keeps
-// its defaults if the data do not determine them. A network from a file keeps its own input and classes. The key
-// network.classes overrides the number of classes.
+// Model creates the network without tensors. A zoo network takes its input shape and number of classes from the data,
+// or keeps its defaults if the data do not determine them. A network file sets its own input shape and number of
+// classes. The key network.classes overrides the number of classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Program.On() {
 		return j.programNetwork()

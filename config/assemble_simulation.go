@@ -32,8 +32,8 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the number of sequences, and the number of segments over all seeds. Both are known before the run, since
-// the tree depends only on its networks. Each sequence runs with all seeds.
+// Size returns the number of sequences, and the number of segments over all seeds. The two numbers are known before the
+// run, because the tree of actions depends only on the networks. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
@@ -54,8 +54,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 // Decisions returns the number of decisions per sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. The argument code identifies other inputs that outcomes
-// depend on: versions and the kind of device.
+// Plan returns the plan that all workers of the scenario share. The argument code identifies the software versions and
+// the device kind, since outcomes depend on them too.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {

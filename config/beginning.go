@@ -23,8 +23,8 @@ type InitialWeights struct {
 // seedMark stands for the seed in file names of weights.
 const seedMark = "{seed}"
 
-// InitialWeights returns the initial weights that the network section names. The contents of a folder are known only
-// after ReadJob.
+// InitialWeights returns the initial weights that the network section names. If the weights are in a results folder,
+// their path, epochs and accuracy are known only after ReadJob.
 func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
 
 // InitialWeightsOf returns the initial weights for a seed.
@@ -45,8 +45,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own weight file.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the path of the file with the tensors that have no defined initialization, for a network whose
-// parameters are initialized. It returns an empty path if there is none.
+// ConstantsOf returns the path of the weight file that provides the tensors without a defined initialization, if
+// network.fresh initializes the parameters randomly. Otherwise the path is empty.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""

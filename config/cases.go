@@ -27,8 +27,7 @@ type Case struct {
 	places []Fault // places of the assignments in their file; nil if there is no file
 }
 
-// Located takes an error from reading a configuration, and adds the lines of the case's assignments in the file of
-// cases.
+// Located adds the lines of the case's assignments in the file of cases to an error from reading a configuration.
 func (c Case) Located(err error) error {
 	var faults Faults
 	if errors.As(err, &faults) {
@@ -49,7 +48,8 @@ func (c Case) Located(err error) error {
 // longestKey is the maximum length of a case's name in paths.
 const longestKey = 60
 
-// Key returns a name for the case in paths. It avoids names for which the function taken returns true.
+// Key returns a name for the case that is safe in file paths. It avoids names for which the function taken returns
+// true.
 func (c Case) Key(taken func(key string) bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||
@@ -69,8 +69,8 @@ func (c Case) Key(taken func(key string) bool) string {
 // mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first invalid cases and states the number of the remaining ones. It returns nil if
-// there is no error.
+// JoinCases joins the errors of the first invalid cases and counts the remaining cases. It returns nil if there is no
+// error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
 		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))
@@ -78,8 +78,8 @@ func JoinCases(faults []error) error {
 	return errors.Join(faults...)
 }
 
-// ReadCases reads a TOML file with one table per case. The keys of a table are keys of the file that the cases vary,
-// such as optimizer.lr = 0.1. Cases and keys are in the order of the file.
+// ReadCases reads a TOML file with one table per case. A case's table holds configuration keys with their values, such
+// as optimizer.lr = 0.1. Cases and keys are in the order of the file.
 func ReadCases(fsys files.FS, path string) ([]Case, error) {
 	doc, err := decode.Open(fsys, path)
 	if err != nil {

@@ -46,7 +46,7 @@ type JobDecider struct {
 // Listing returns the name and the one-line description.
 func (d JobDecider) Listing() (name, about string) { return d.Name, d.About }
 
-// JobDeciders lists the deciders of jobs.
+// JobDeciders lists the names that adapt.decider accepts, with their properties.
 func JobDeciders() registry.List[JobDecider] {
 	return registry.List[JobDecider]{
 		{DecideNone, "never changes the network", "", NoActions,

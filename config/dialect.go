@@ -14,7 +14,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Types of package decode.
+// These aliases let users of a configuration import package config without package decode.
 type (
 	Fault   = decode.Fault   // Fault is an error at a place in a file.
 	Faults  = decode.Faults  // Faults is an error that lists all faults of a file.

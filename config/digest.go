@@ -18,7 +18,8 @@ import (
 // Values lists all keys of a file in the order of the file's struct.
 func Values(f File) []Value { return dialect.Values(f, f.Origins().Given()) }
 
-// Resolved returns the text of a file with every value. Reading the text gives the same options.
+// Resolved returns the text of a file with the value of every key, including defaults. Reading the text gives the same
+// options.
 func Resolved(f any) string { return dialect.Resolved(f) }
 
 // Described returns the text of Resolved with the description of each key as a comment above it.
@@ -66,7 +67,7 @@ func writeKeys(w io.Writer, f File, prefix string) {
 // differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
 
-// Changes lists the differences between a file and the file of the same kind with which a run began.
+// Changes lists the keys whose values differ between the file at a path and newer options of the same kind.
 func Changes(fsys files.FS, path string, now File) string {
 	list := ""
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {
@@ -81,8 +82,8 @@ func kindOfFile(f File) *Kind {
 	return Kinds()[k]
 }
 
-// ChangesNoResult reports whether a key, such as run.folder, has no effect on the results of a run. This holds for
-// every file kind. Fields of such keys have the tag result:"none".
+// ChangesNoResult reports whether a key, such as run.folder, has no effect on the results of a run, in files of every
+// kind. Fields of such keys have the tag result:"none".
 func ChangesNoResult(key string) bool { return withoutResult()[key] }
 
 var withoutResult = sync.OnceValue(func() map[string]bool {

@@ -49,7 +49,7 @@ func Loaded(fsys files.FS, path, text string) *Document {
 // Kind returns the kind of the file.
 func (d *Document) Kind() *Kind { return d.kind }
 
-// Text returns the text of the file. It is empty if it cannot be read.
+// Text returns the text of the file. The text is empty if the file cannot be read.
 func (d *Document) Text() string {
 	if d.err != nil {
 		return ""

@@ -1,7 +1,7 @@
 package config
 
-// Evaluation is the configuration of an evaluation in its run folder. Graft writes this file; when it reads the file,
-// it only lists the settings.
+// Evaluation is the configuration file in the run folder of an evaluation. Graft writes this file for reference, and
+// reads it only to list the settings.
 type Evaluation struct {
 	Evaluate EvaluationOptions // policies, tables and settings of the comparison
 }
@@ -14,13 +14,13 @@ type EvaluationOptions struct {
 	TableDigests  []string // SHA-256 of each table's content
 	// path of the vocabulary for policies in the original system's format; empty means none
 	Vocab string
-	// whether policies in the original system's format read token 0 before the layers; empty means the setting with
-	// which they learned
+	// whether policies in the original system's format read token 0 before the layers; empty means the setting used in
+	// training
 	Prefix string
-	// group that is left out at a time: scenario, network, dataset or budget, or held-out for the tables that the file
-	// holds out; empty means none
+	// grouping of the tables that are left out in turn: scenario, network, dataset or budget, or held-out for the
+	// held-out tables of the learning file; empty means none
 	LeaveOut string
-	// name of the baseline for differences; empty means the first policy or, for leave-one-out, the best fixed
+	// baseline to which differences are relative; empty means the first policy or, for leave-one-out, the best fixed
 	// sequence
 	Against string
 	// alternative assignments to keys of the learning file, from which the best is selected; empty uses the file
@@ -33,5 +33,5 @@ type EvaluationOptions struct {
 	Steps          int    // maximum number of learning steps; zero without leave-one-out
 }
 
-// Resolved returns the text of the file.
+// Resolved returns the TOML text of the file.
 func (e *Evaluation) Resolved() string { return Resolved(e) }

@@ -33,8 +33,8 @@ func (e Expected) Epochs() (epochs int) {
 	return epochs
 }
 
-// Expected returns the expected work of a valid job; false means unknown, as for the wall clock. It assumes that the
-// actions of a script are taken and that all other decisions leave the network unchanged.
+// Expected returns the expected work of a valid job; it returns false if the work is unknown, as on the wall clock. It
+// assumes that every scripted action is applied and that all other decisions leave the network unchanged.
 func (j *Job) Expected() (Expected, bool) {
 	f, known := j.expectation()
 	if !known {

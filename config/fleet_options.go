@@ -14,8 +14,8 @@ import (
 // Kubernetes is the engine that writes manifests: the cluster, not graft, starts the workers.
 const Kubernetes = "kubernetes"
 
-// FleetOptions holds the options of the workers that run the sequences of a scenario. Outcomes do not depend on them.
-// Keys that the engine does not support cause an error.
+// FleetOptions holds the options of the workers that run the sequences of a scenario. Outcomes do not depend on these
+// options. Keys that the engine does not support cause an error.
 type FleetOptions struct {
 	// Engine that starts the workers: "local" starts processes on this machine, "slurm" submits jobs to a Slurm
 	// cluster, "kubernetes" writes a manifest that you apply to a cluster. Empty means "local".

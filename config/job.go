@@ -23,7 +23,7 @@ import (
 //go:generate go test -run TestDescriptionsAreTheComments -update .
 //go:generate go test -run TestTheReferenceIsOfTheKeys -update .
 
-// JobKind is the kind of every file that has no section of another kind.
+// JobKind is the default kind: a file without a section that identifies another kind is a job.
 var JobKind = &Kind{
 	Name: "job", Noun: "job", Command: "graft train", Files: "job files", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
@@ -41,8 +41,8 @@ var JobKind = &Kind{
 			"have their own files.\n"},
 }
 
-// Job is the file of a job. Each section holds the options of a package; a missing section has its defaults. By
-// default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
+// Job holds the options of a job file. Each section holds the options of a package; a missing section has its defaults.
+// By default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
 type Job struct {
 	Run RunOptions // seed, device and output
 	// A PyTorch program that trains the network in its own loop. Empty means that graft trains the network.
@@ -66,7 +66,7 @@ type Job struct {
 	noData  error                   // the files of the data are not on this machine
 }
 
-// NewJob returns an empty file, before EnsureDefaults.
+// NewJob returns the options of an empty job file. EnsureDefaults sets the remaining defaults.
 func NewJob() *Job {
 	j := &Job{}
 	j.Run.Seed = 1
@@ -76,7 +76,7 @@ func NewJob() *Job {
 	return j
 }
 
-// OneJob returns the job in the file of a job, a comparison or a scenario.
+// OneJob returns the job that a job, comparison or scenario file describes.
 func (j *Job) OneJob() *Job { return j }
 
 // ReadJob reads a job. If a file also has options for trials, ReadJob reads only the job.
@@ -139,7 +139,7 @@ func (j *Job) Options() trainer.Options {
 	return o
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
@@ -224,8 +224,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check returns an error if the network does not suit the data. It applies the decider to the network without weights,
-// and reports actions that can never be applied.
+// Check returns an error if the network's input or output does not match the data. It applies the decider to the
+// network without weights, and reports actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	j.checkProgram(r)
 	if j.network == nil || r.Failed() {

@@ -43,7 +43,7 @@ func (o *RunOptions) EnsureDefaults() {
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
 
-// Limit restricts this process to the job's vector instructions. Call it before LibTorch is opened.
+// Limit restricts this process to the CPU vector instructions that the job selects. Call it before LibTorch is opened.
 func (o RunOptions) Limit() error { return torch.LimitTo(torch.Instructions(o.Instructions)) }
 
 // deviceName matches device names; the job checks at its start that the device exists.
@@ -73,7 +73,7 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions selects the network to train. A network of the zoo gets its input and classes from the data.
+// NetworkOptions selects the network to train. A zoo network takes its input shape and number of classes from the data.
 type NetworkOptions struct {
 	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if network.file is empty too.
 	// Cannot be combined with network.file.
@@ -122,7 +122,7 @@ func (o NetworkOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// TimeOptions holds a job's budget and the changes of its devices.
+// TimeOptions holds a job's budget, clock and device changes.
 type TimeOptions struct {
 	trainer.Timeline // budget, start and events; the default budget is 60 s
 	// Clock that measures the budget: "virtual" charges work according to a device profile, "wall" measures real

@@ -16,7 +16,7 @@ import (
 // File holds the options of a configuration file. It may implement the interfaces named, preset, loader and checker.
 type File = decode.File
 
-// Page describes a kind's part of the reference page.
+// Page describes a file kind's section of the reference page.
 type Page = decode.Page
 
 // Optional steps of reading a file.
@@ -49,7 +49,7 @@ type Kind struct {
 	// sections that only files of this kind have; empty for jobs, the kind of all other files
 	Sections []string
 	New      func() File
-	// Summary describes a valid file in one line. Its error is a fault of the file.
+	// Summary describes a valid file in one line. An error reports a fault in the file.
 	Summary func(File) (string, error)
 	Page    Page
 }

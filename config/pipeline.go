@@ -23,7 +23,7 @@ var PipelineKind = &Kind{
 			"[structural policies](#keys-for-training-structural-policies). Additional sections:\n"},
 }
 
-// Pipeline is the file of all stages from scenarios to policies: simulation, learning and evaluation.
+// Pipeline configures all stages from scenarios to policies: simulation, learning and evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions  // scenarios to simulate, and the output
 	Run      learn.RunOptions `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
@@ -36,7 +36,8 @@ type Pipeline struct {
 	scenarios []*Simulation
 }
 
-// NewPipeline returns an empty file before EnsureDefaults. The argument scenarios has the values of learn.for.
+// NewPipeline returns the options of an empty pipeline file; EnsureDefaults sets the remaining defaults. The argument
+// scenarios is a value of the key learn.for.
 func NewPipeline(scenarios string) *Pipeline {
 	l := NewTreeLearning(scenarios)
 	return &Pipeline{Run: l.Run, Learn: l.Learn}
@@ -64,7 +65,7 @@ func (p *Pipeline) Validate() error {
 		p.Evaluate.Validate())
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
 // Digest covers the contents of the scenarios, but not the paths of their files.
@@ -79,7 +80,7 @@ func (p *Pipeline) Digest() string {
 // Scenarios returns the scenarios, in the order of the file.
 func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
-// Learning returns the configuration of policies that learn from the tables in folders.
+// Learning returns the configuration for learning policies from the tables in the given folders.
 func (p *Pipeline) Learning(folders []string) *TreeLearning {
 	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}},
 		Policy: p.Policy, Learn: p.Learn}

@@ -10,8 +10,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// FindProfile returns a device profile. If the text looks like a path or ends in .toml, it reads a file; otherwise the
-// text is the name of a built-in profile.
+// FindProfile returns a device profile. FindProfile reads a file if the text looks like a path or ends in .toml;
+// otherwise the text is the name of a built-in profile.
 func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
 	if files.IsPath(text) {
 		return ReadProfile(fsys, text)
@@ -47,7 +47,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 	return p, nil
 }
 
-// WriteProfile atomically writes a profile file. ReadProfile creates an equal profile from it.
+// WriteProfile atomically writes a profile file. ReadProfile creates an equal profile from the file.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("write profile %s: the profile is invalid: %w", path, err)

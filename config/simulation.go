@@ -29,8 +29,8 @@ var SimulationKind = &Kind{
 			"[simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job with a section "simulate", whose decisions are enumerated rather than
-// made by a decider.
+// Simulation holds the options of a scenario file: a job with a section "simulate", whose decisions are enumerated
+// rather than made by a decider.
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
@@ -40,7 +40,7 @@ type Simulation struct {
 	likely *decider.Structural // for the design likely; otherwise nil
 }
 
-// NewSimulation returns an empty file, before EnsureDefaults.
+// NewSimulation returns the options of an empty scenario file. EnsureDefaults sets the remaining defaults.
 func NewSimulation() *Simulation { return &Simulation{Job: *NewJob()} }
 
 // ReadSimulation reads a scenario with SimulationKind.Read.
@@ -61,7 +61,7 @@ func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 	})
 }
 
-// Check examines the start of the tree, and reports actions that do not fit.
+// Check tries the actions of the first decision, and reports actions that do not fit the initial network.
 func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	if m.network == nil || r.Failed() {
 		return
@@ -121,7 +121,7 @@ func (m *Simulation) shrinksBetween() bool {
 	return false
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (m *Simulation) Resolved() string { return Resolved(m) }
 
 // Digest covers the job's digest and the policy that the design "likely" uses.

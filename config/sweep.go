@@ -27,7 +27,7 @@ var SweepKind = &Kind{
 			"See [comparisons](howto/compare.md).\n"},
 }
 
-// Sweep is the file of a job that runs several times, as trials.
+// Sweep holds the options of a job that runs several times, as trials.
 type Sweep struct {
 	Job
 	// Arms and trials of a comparison. Commands other than 'graft compare' ignore them.
@@ -60,7 +60,7 @@ func (s *Sweep) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (s *Sweep) Resolved() string { return Resolved(s) }
 
 // Digest covers the job's digest and the options of a comparison.

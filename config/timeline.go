@@ -19,7 +19,7 @@ import (
 
 var timelineColumns = []string{"seconds", "change", "devices"}
 
-// ReadTimeline reads changes of devices from a CSV table: a header with seconds, change and devices, then one line per
+// ReadTimeline reads device changes from a CSV table: a header with seconds, change and devices, then one line per
 // event. The error wraps [Faults] if the content is invalid.
 func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 	data, err := decode.ReadAll(fsys, path, decode.LargestFile)

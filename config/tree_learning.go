@@ -33,7 +33,8 @@ type TreeLearning struct {
 	trees, held []*simulation.Tree
 }
 
-// NewTreeLearning returns an empty file before EnsureDefaults. The argument scenarios has the values of learn.for.
+// NewTreeLearning returns the options of an empty file; EnsureDefaults sets the remaining defaults. The argument
+// scenarios is a value of the key learn.for.
 func NewTreeLearning(scenarios string) *TreeLearning {
 	return &TreeLearning{Run: learn.RunOptions{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }
@@ -63,7 +64,7 @@ func (l *TreeLearning) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Tables.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
 
-// Resolved returns the text of the file with every value.
+// Resolved returns the text of the file with the value of every key, including defaults.
 func (l *TreeLearning) Resolved() string { return Resolved(l) }
 
 // Digest covers the contents of the tables, but not their paths.

@@ -20,8 +20,8 @@ import (
 	"graft/torch"
 )
 
-// KindCSV is the kind of a dataset that reads the user's tables of labelled texts: a file, or a folder with train.csv
-// and test.csv.
+// KindCSV is the dataset kind for the user's own tables of labelled texts: a file, or a folder with train.csv and
+// test.csv.
 const KindCSV = "csv"
 
 // Units of text that have a label in a table.

@@ -57,8 +57,9 @@ type Set struct {
 	// and deviation. Sets with the same digest are equal even if their files differ, so a digest can be a cache key.
 	// For a stream it covers the names and sizes of its images and a sample of them. Never empty.
 	Digest string
-	// Mean and Deviation are the values in the options or, by default, the values of each channel in Train, with pixels
-	// from 0 to 1. A constant channel has the deviation 1, so all deviations are above zero.
+	// Mean and Deviation hold the mean and the standard deviation of each channel for pixels from 0 to 1, from the
+	// options or, by default, computed from Train. A constant channel has the deviation 1, so all deviations are above
+	// zero.
 	Mean, Deviation []float64
 }
 
@@ -68,8 +69,7 @@ func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 // Each reports whether every token of an example has its own label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
-// Labels returns the number of labels, without ignored ones, in the examples of a split from index first to index
-// last-1.
+// Labels counts the labels of the examples first to last-1 of a split, without ignored labels.
 func (set *Set) Labels(of Split, first, last int) int {
 	switch {
 	case of.Marked != nil:

@@ -16,7 +16,7 @@ type Facts struct {
 	Task       Task
 }
 
-// Facts returns the sizes of a set.
+// Facts returns the sizes that a network for the dataset must match.
 func (set *Set) Facts() Facts { return Facts{set.Shape, len(set.Classes), set.Vocabulary, set.Task} }
 
 // Declared returns the facts that are known without reading images.

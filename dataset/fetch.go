@@ -65,10 +65,11 @@ var published = map[string][]remote{
 // Fetchable lists the dataset kinds that Fetch downloads, in order.
 func Fetchable() []string { return slices.Sorted(maps.Keys(published)) }
 
-// Fetch downloads a published dataset into a folder, which is then the Path of Options. A file gets its final name only
-// after its checksum is verified. An interrupted download keeps a name that ends in ".part", and the next call resumes
-// it. Valid files are kept. A nil client means http.DefaultClient. The function progress, which may be nil, receives
-// the total number of bytes over all files.
+// Fetch downloads a published dataset into a folder, which can then be used as Options.Path. A file gets its final name
+// only after its checksum is verified. An interrupted download keeps a name that ends in ".part", and the next call
+// resumes it. Files that already have the right checksum are not downloaded again. A nil client means
+// http.DefaultClient. The function progress, which may be nil, receives the number of finished bytes and the total
+// number of bytes over all files.
 func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir string,
 	progress func(done, total int64)) error {
 	list, known := published[name]

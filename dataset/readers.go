@@ -164,11 +164,11 @@ func ended(r io.Reader) error {
 	return err
 }
 
-// Damage is the error about a file that is truncated or altered, or that has a wrong name. Its text is the text of the
-// wrapped error.
+// Damage reports a file that is truncated or altered, or that has a wrong name. Its text is the text of the wrapped
+// error.
 type Damage struct{ error }
 
-// Damaged returns true. It marks the error for callers that do not import this package.
+// Damaged lets callers recognise the error without importing this package.
 func (Damage) Damaged() bool { return true }
 
 // Unwrap returns the wrapped error.

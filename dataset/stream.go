@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Stream reads the images of a split on demand. Only one goroutine uses it at a time.
+// Stream reads the images of a split on demand. Only one goroutine may use it at a time.
 type Stream struct {
 	of    part
 	shape [3]int

@@ -21,8 +21,8 @@ import (
 	"graft/torch"
 )
 
-// KindText is the kind of a dataset that reads the user's own text: a file, or a folder whose files are read in the
-// order of their paths. A network learns to predict the next token.
+// KindText is the dataset kind for the user's own text: a file, or a folder whose files are read in the order of their
+// paths. A network learns to predict the next token.
 const KindText = "text"
 
 // Kinds of tokens.

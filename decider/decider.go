@@ -22,12 +22,12 @@ type State struct {
 	Accuracy  float64 // last validation accuracy; zero before the first evaluation
 	// Step is the current time of a training step; zero means unknown.
 	Step time.Duration
-	// StepOf returns the time of a training step with another network; zero means unknown. If it is nil, all such times
-	// are unknown.
+	// StepOf returns the time of a training step with another network; zero means unknown. A nil StepOf means that
+	// these times are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try trains a copy of the network with an action for some steps, and charges the time. If it is nil, nothing can
-	// be tried.
+	// Try trains a copy of the network with an action for some steps, and charges the time. A nil Try means that
+	// actions cannot be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
@@ -56,8 +56,8 @@ type Decision struct {
 	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
 }
 
-// ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. It
-// can resume with any action.
+// ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. The
+// resumed job accepts any action.
 var ErrOpen = errors.New("the decider made no decision")
 
 // Decider chooses actions.
@@ -91,7 +91,7 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// Likeliest returns the index of the largest probability. On a tie, it returns the first of them.
+// Likeliest returns the index of the largest probability. On a tie, it returns the lowest index.
 func Likeliest[F float32 | float64](probabilities []F) int {
 	best := 0
 	for k, p := range probabilities {
@@ -109,12 +109,12 @@ var usualKinds = []net2net.Kind{"deepen", "widen"}
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // kinds of actions to choose from; nil means deepen and widen
-	// Actions lists the choices. Actions that do not fit with Surgery are skipped. Empty means all actions of Kinds,
-	// and none.
+	// Actions lists the actions to choose from. Actions that do not fit with Surgery are skipped. Empty means all
+	// actions of Kinds, and the action "none".
 	Actions []net2net.Action
 	Surgery net2net.Options
 	// Original deepens only the blocks that the original system could deepen, by their numbers, even after other blocks
-	// have grown. False uses Kinds.
+	// have grown. False allows all operations in Kinds.
 	Original bool
 }
 

@@ -73,7 +73,8 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 	}},
 }...)
 
-// InputNames returns the names of all inputs of choices. Inputs that describe the network come first.
+// InputNames returns the names of all inputs that describe a choice to a policy. Inputs that describe the network come
+// first.
 func InputNames() []string { return namesOf(forestFeatures) }
 
 // ForestRows returns the standardized inputs of a forest for each choice. Unknown inputs are replaced by the mean.

@@ -12,13 +12,13 @@ import (
 // Foreign is a policy that another program trained.
 type Foreign interface {
 	Decider
-	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network, whose layers may still
-	// be unknown.
+	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network. The network's layers
+	// may still be unknown.
 	FitsBlocks(n *model.Network) error
-	// FitsGrown returns an error if the policy cannot decide about a network, or about the network after one of its
-	// actions.
+	// FitsGrown returns an error if the policy cannot choose an action for a network, or for the network after an
+	// action of the policy.
 	FitsGrown(n *model.Network, surgery net2net.Options) error
-	// Digest returns a SHA-256 in hex of all inputs of the policy's decisions, except its options.
+	// Digest returns a SHA-256, in hex, of the inputs that determine the policy's decisions, without its options.
 	Digest() (string, error)
 }
 
@@ -31,16 +31,16 @@ type FormOptions struct {
 // Form is the policy file format of another program. The package that reads the format registers it.
 type Form struct {
 	File string // name of the policy's file in its folder
-	// Read reads a policy with the vocabulary that it learned with.
+	// Read reads a policy and the vocabulary that its training used.
 	Read func(fsys files.FS, policy, vocabulary string, o FormOptions) (Foreign, error)
 }
 
 var forms []*Form
 
-// RegisterForm adds a policy file format. It is called during package initialization.
+// RegisterForm adds a policy file format. Call RegisterForm during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
-// FormFiles lists the file names of other programs' policies in their folders.
+// FormFiles lists the names of the policy files in all registered formats.
 func FormFiles() (names []string) {
 	for _, f := range forms {
 		names = append(names, f.File)

@@ -47,7 +47,7 @@ type verdict struct {
 	Action string `json:"action"`
 }
 
-// Decide asks the program for one of the choices.
+// Decide asks the program to choose an action.
 func (p Program) Decide(ctx context.Context, s State) (Decision, error) {
 	actions, err := p.choices(s.Network)
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 )
 
 // Structural is a policy for any network. It scores each candidate action, including "none", from the layers that the
-// action changes, the whole network, the growth and the time left. It is an ensemble or a forest. The members of an
-// ensemble learn independently, and their probabilities are averaged. The regression trees of a forest predict the
-// advantage of a choice over the others. Create it with NewStructural or ReadStructural.
+// action changes, the whole network, the growth and the time left. A structural policy is an ensemble of networks or a
+// forest of regression trees. The members of an ensemble learn independently, and their probabilities are averaged. The
+// regression trees of a forest predict the advantage of a choice over the others. Create it with NewStructural or
+// ReadStructural.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
@@ -40,13 +41,15 @@ type Member [][]float64
 // StructuralOptions determines how a structural policy decides. The zero value takes the most likely action among the
 // learned kinds.
 type StructuralOptions struct {
-	// choices; actions that do not fit are skipped; empty means all actions of Kinds, and none
+	// actions to choose from; actions that do not fit are skipped; empty means all actions of Kinds, and the action
+	// "none"
 	Actions []net2net.Action
-	// kinds of actions to choose from; nil means Targets, or Learned, or deepen and widen before training
+	// kinds of actions to choose from; nil means Targets or, if Targets is nil, Learned; before training, nil means
+	// deepen and widen
 	Kinds   []net2net.Kind
-	Surgery net2net.Options // options for surgery for the actions
+	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action
-	// seed of the drawn actions; a draw depends only on it and on the number of the decision
+	// seed of the drawn actions; a draw depends only on the seed and the number of the decision
 	Seed        uint64
 	Temperature float64 // divisor of the logits; zero means 1
 }
@@ -101,7 +104,7 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 	return &joined, nil
 }
 
-// Split returns the members of an ensemble, each as a policy. A forest is not split.
+// Split returns the members of an ensemble, each as a policy. For a forest, it returns the forest itself.
 func (p *Structural) Split() (all []*Structural) {
 	if len(p.Members) == 0 {
 		return []*Structural{p}

@@ -73,8 +73,8 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows over situations. If no token has a kind that only graphs
-// have, the tokens have no values for such kinds.
+// MeasureScales returns the scales of the tokens and rows over situations. Token kinds that occur only in graphs of
+// operators get a scale only if the situations have tokens of such a kind.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	graphs := slices.ContainsFunc(situations,

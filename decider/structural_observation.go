@@ -29,17 +29,17 @@ type Choice struct {
 	Action     net2net.Action
 	Tokens     []int // indexes of the tokens that the action changes; empty for the action none
 	Parameters int   // number of parameters that the action adds
-	// floating-point operations of a forward pass over one example that the action adds
+	// floating-point operations that the action adds to a forward pass over one example
 	Operations int64
 	Layers     int // number of layers with parameters that the action adds
-	// Step is the time of a training step after the action; zero means unknown. A situation sets it.
+	// Step is the time of a training step after the action, copied from Situation.After; zero means unknown.
 	Step time.Duration
 
 	after *model.Network // network without tensors; nil for the action none
 }
 
 // Target returns an action's operation and the kind of the first layer with weights that the action changes, such as
-// "deepen convolution". It is empty for the action "none".
+// "deepen convolution". The text is empty for the action "none".
 func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""
@@ -65,7 +65,7 @@ func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.
 }
 
 // ProposedObservation creates the observation of a network with all actions of the given kinds that fit, and the action
-// "none". If kinds is nil, they are deepen and widen.
+// "none". If the argument kinds is nil, the kinds are deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	actions, err := Proposals(n, kinds)
 	if err != nil {

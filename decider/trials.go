@@ -19,8 +19,8 @@ type Trial struct {
 var ErrNoTrial = errors.New("the action cannot be tried")
 
 // Trials is the decider that tries each choice: it trains a copy of the network for some steps. It takes the choice
-// with the lowest validation loss; on a tie, it takes the first of them. The loss right after surgery cannot rank the
-// choices, since surgery does not change it. Trials take time from the budget.
+// with the lowest validation loss; on a tie, it takes the first choice in the list. The loss right after surgery cannot
+// rank the choices, since surgery does not change it. Trials take time from the budget.
 type Trials struct {
 	Random     // decider whose choices are tried
 	Steps  int // number of steps per trial; zero means DefaultTrialSteps
@@ -30,7 +30,7 @@ type Trials struct {
 // epoch.
 const DefaultTrialSteps = 32
 
-// Decide tries all choices and takes the best one.
+// Decide tries all choices and takes the choice with the lowest validation loss.
 func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 	if s.Try == nil {
 		return Decision{}, errors.New("decide by trials: trials are not available in this process; use a job with " +

@@ -51,7 +51,7 @@ type Drawings struct {
 	tokens, before, after, picks *torch.Tensor
 }
 
-// NewDrawings combines networks. The scope owns the result.
+// NewDrawings combines the inputs for several networks into one batch. The scope owns the result.
 func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
 	size, values := 0, 0
 	d := &Drawings{count: len(all)}
@@ -131,7 +131,8 @@ type Graph struct {
 // Bind creates an encoder from tensors in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
-// Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through it.
+// Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through the
+// result.
 func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
 	w := g.tensors
 	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))

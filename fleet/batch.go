@@ -23,13 +23,15 @@ var (
 )
 
 // Batch describes the workers of one program. Each worker reads its number (counted from 0) from the variable
-// GRAFT_WORKER, its number of processors from GRAFT_THREADS and, if it has a device, the device from GRAFT_DEVICE. It
-// exits with 0 when no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM it must exit promptly.
+// GRAFT_WORKER, its number of processors from GRAFT_THREADS and, if it has a device, the device from GRAFT_DEVICE. A
+// worker exits with 0 when no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM, a worker must
+// exit promptly.
 type Batch struct {
-	// Key identifies the batch among all batches of the user. A live batch with the same key is found and not started
-	// twice.
+	// Key identifies the batch among all batches of the user. If a batch with the same key is live, that batch
+	// continues and no second batch starts.
 	Key string `json:"key"`
-	// Folder is the path of the folder with the journal and the logs. It is absolute and valid on all machines.
+	// Folder is the path of the folder with the journal and the logs. The path must be absolute and valid on all
+	// machines.
 	Folder string `json:"folder"`
 	// Argv is the command line: the program and its arguments.
 	Argv []string `json:"argv"`
@@ -68,7 +70,8 @@ type Resources struct {
 	Account    string `json:"account,omitempty"`    // Slurm's account; empty means Slurm's default
 	QOS        string `json:"qos,omitempty"`        // Slurm's quality of service; empty means Slurm's default
 	Constraint string `json:"constraint,omitempty"` // feature that Slurm nodes must have; empty means none
-	// Gres is the generic resource that each worker requests from Slurm, such as gpu:a100:1. It replaces GPUs.
+	// Gres is the generic resource that each worker requests from Slurm, such as gpu:a100:1. Gres replaces the field
+	// GPUs.
 	Gres string `json:"gres,omitempty"`
 	// Extra has additional options of sbatch, written as --name=value.
 	Extra []string `json:"extra,omitempty"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock measures time. Only differences between its times are meaningful; it never runs backwards.
+// Clock measures time and waits. Only differences between its times are meaningful; the clock never runs backwards.
 type Clock interface {
 	// Now returns the time since a fixed moment.
 	Now() time.Duration
@@ -13,7 +13,7 @@ type Clock interface {
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// NewClock creates a clock from a function such as time.Now. It uses the monotonic time.
+// NewClock creates a clock from a function such as time.Now. It uses the function's monotonic time.
 func NewClock(now func() time.Time) Clock { return clock{now, now()} }
 
 type clock struct {

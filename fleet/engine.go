@@ -32,7 +32,7 @@ type Handle struct {
 	Jobs    []string `json:"jobs,omitempty"` // numbers of Slurm jobs, the latest last
 }
 
-// State is the state of a worker.
+// State is the status of a worker as reported by its engine, such as waiting or running.
 type State string
 
 // States of a worker.
@@ -79,7 +79,8 @@ type Tools struct {
 	Files files.FS
 	// Clock measures time. Required.
 	Clock Clock
-	// Grace is the time between SIGTERM and SIGKILL for a cancelled worker. Zero means 10 s. Slurm has its own setting.
+	// Grace is the time between SIGTERM and SIGKILL for a cancelled worker. Zero means 10 s. Slurm uses its own setting
+	// KillWait instead.
 	Grace time.Duration
 	// CommandTimeout is the timeout of a Slurm command. Zero means 30 s.
 	CommandTimeout time.Duration

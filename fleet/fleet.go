@@ -52,8 +52,8 @@ type Fleet struct {
 }
 
 // Start starts a batch with an engine, and locks its folder until Close. If the folder has the journal of a batch with
-// the same key, Start continues that batch: it keeps live workers and resets the states of the other workers. A
-// different engine may continue it if no worker of the first engine is alive.
+// the same key, Start continues that batch: it keeps live workers and resets the states of the other workers. Another
+// engine may continue a batch only if none of the batch's workers is alive.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {
@@ -226,8 +226,8 @@ func (f *Fleet) Engine() string { return f.journal.Engine }
 // Handle returns the handle by which the engine identifies the workers.
 func (f *Fleet) Handle() Handle { return f.journal.Handle }
 
-// Workers returns the state of each worker by number, with the path of its log. It still reports the end of a worker
-// after the engine has stopped reporting it.
+// Workers returns the state of each worker by number, with the path of its log. It also returns the final state of a
+// worker that the engine no longer reports.
 func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	states, err := f.engine.Poll(ctx, f.journal.Handle)
 	if err != nil {

@@ -31,7 +31,7 @@ var (
 // taskPattern restricts names of tasks, which become names of files.
 var taskPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}$`)
 
-// LeaseOptions holds the options of leases.
+// LeaseOptions configures the heartbeats, timeouts and identity of a process that takes leases.
 type LeaseOptions struct {
 	// Owner describes the holder to other processes, for example by host and process number. Empty means "another
 	// process". It need not be unique.
@@ -45,7 +45,7 @@ type LeaseOptions struct {
 	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
 	// Host identifies this machine since its boot, as [ThisHost] does. Tasks of dead processes on the same host can be
-	// taken over at once. If it is empty, all takeovers wait for Lost.
+	// taken over at once. If Host is empty, every takeover waits for the time Lost.
 	Host string
 	// Random is the source of the unique name of this process, such as crypto/rand.Reader. Required.
 	Random io.Reader
@@ -84,7 +84,7 @@ func (o LeaseOptions) Validate() error {
 // well. If a suspended holder resumes while another process takes over the task, only one of them can make the file, so
 // exactly one continues, regardless of their clocks. The process that makes a file holds the task only if the previous
 // file still exists; otherwise another process has held and released the task in between. TASK.0 stays while the task
-// is held, so that taking a free task is one exclusive step. Its text is rewritten when TASK.1 is made and at every
+// is held, so that taking a free task is one exclusive step. TASK.0 is rewritten when TASK.1 is made and at every
 // takeover; otherwise a process that watches only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
@@ -289,8 +289,8 @@ func (l *Lease) expect(path, text string) error {
 	return err
 }
 
-// Release frees the task, even if it is not done, and ends Keep. After an error some of its files may remain; other
-// processes then wait for Lost.
+// Release frees the task, even if it is not done, and ends Keep. After an error, some files of the lease may remain;
+// other processes then wait for Lost.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.leaving = true

@@ -7,8 +7,8 @@ import (
 )
 
 // Keep sends heartbeats in the background until the lease is released or ctx ends. Work on the task must use the
-// returned context. It ends when the lease is lost or released, or when ctx ends. If the lease is lost, the cause wraps
-// ErrLost. A failed heartbeat is repeated while the lease is held.
+// returned context. This context ends when the lease is lost or released, or when ctx ends. If the lease is lost, the
+// context's cause wraps ErrLost. A failed heartbeat is repeated while the lease is held.
 func (l *Lease) Keep(ctx context.Context) context.Context {
 	work, cancel := context.WithCancelCause(ctx)
 	l.mu.Lock()

@@ -23,7 +23,7 @@ type ManifestOptions struct {
 	Mount string
 	// Namespace is the namespace of the job. Empty means the user's default namespace.
 	Namespace string
-	// Failures is the number of allowed failures per worker, without requests for a restart. Zero means 3.
+	// Failures is the number of allowed failures per worker; restart requests do not count. Zero means 3.
 	Failures int
 	// GPU is the resource name of the cluster's GPUs. Empty means nvidia.com/gpu.
 	GPU string
@@ -66,7 +66,7 @@ func (o ManifestOptions) Validate(b Batch) error {
 
 // Manifest describes a batch as a Kubernetes Indexed Job, for kubectl apply -f -. The cluster restarts workers that
 // fail, up to the limit. If a worker requests a restart or its node is lost, the restart does not count towards the
-// limit. It keeps the logs.
+// limit. The cluster, not the batch's folder, keeps the logs.
 func Manifest(b Batch, o ManifestOptions) (string, error) {
 	o.EnsureDefaults(b)
 	if err := o.Validate(b); err != nil {

@@ -14,13 +14,13 @@ import (
 type SuperviseOptions struct {
 	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for other engines.
 	Every time.Duration
-	// Failures is the number of allowed failures per worker until the next task completes, without requests for a
-	// restart. Zero means 3.
+	// Failures is the number of failures that a worker may have before the next task completes; restart requests do not
+	// count. Zero means 3.
 	Failures int
 	// Grace is the time in which workers must end after the last task, and again after they are cancelled. Zero means
 	// one minute.
 	Grace time.Duration
-	// ErrorTimeout is the time of continuous engine errors after which Supervise returns. Zero means ten minutes.
+	// ErrorTimeout is the time after which Supervise returns if every call to the engine fails. Zero means ten minutes.
 	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil discards the sentences.
 	Note func(text string)

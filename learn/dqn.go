@@ -15,7 +15,8 @@ import (
 type DQNOptions struct {
 	Inputs, Actions int   // number of values per observation, and number of actions; required without Graph
 	Hidden          []int // widths of the hidden layers; empty means 64 and 64
-	// Graph configures a network that reads graphs and has a dueling head. Nil means a network that reads values.
+	// Graph configures a network that reads graphs and has a dueling head. Nil means a fully connected network that
+	// reads a vector of values.
 	Graph *GraphOptions
 	Rate  float64 // learning rate of Adam; zero means 0.0005
 	Gamma float64 // discount factor per step of time; zero means 0.99
@@ -94,8 +95,8 @@ type player struct {
 	length  int
 }
 
-// NewDQN creates a learner with a random network. Several environments act in turn. In environment k of n, the final
-// probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
+// NewDQN creates a learner whose network has random weights. Several environments act in turn. In environment k of n,
+// the final probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
 // experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
@@ -142,7 +143,7 @@ func best(values []float64, mask []bool) int {
 	return at
 }
 
-// Learn takes a number of actions and learns from them.
+// Learn takes the given number of actions and learns from their outcomes.
 func (d *DQN) Learn(ctx context.Context, actions int) error {
 	for range actions {
 		if ctx.Err() != nil {

@@ -2,7 +2,7 @@ package learn
 
 import "math/rand/v2"
 
-// Env is an environment with discrete actions. Only one goroutine uses it at a time.
+// Env is an environment with discrete actions. Only one goroutine may use it at a time.
 type Env interface {
 	// Reset begins an episode. All its random numbers come from the generator random.
 	Reset(random *rand.Rand) error

@@ -20,7 +20,7 @@ const figuresTable = "learning"
 // learnersName is the folder of the learners in a run folder.
 const learnersName = "learners"
 
-// Folder records a study in a run folder: a table of figures, and one file per learner. OpenFolder creates it.
+// Folder records a study in a run folder: a table of figures, and one file per learner. Create it with OpenFolder.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS
@@ -45,7 +45,7 @@ func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Fold
 // Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(uint64, Learner) {}
 
-// Row adds a row. NaN values are missing values.
+// Row adds a row of figures to the table. NaN values are stored as missing values.
 func (f *Folder) Row(r Row) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// GradientOptions holds the options of a policy-gradient update on a rollout. With lambda = 1 and without a critic it
-// is REINFORCE (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
-// 2016).
+// GradientOptions holds the options of a policy-gradient update on a rollout. With lambda = 1 and without a critic, the
+// update is REINFORCE (Williams, Machine Learning 8, 1992); with a critic, the update is advantage actor-critic (Mnih
+// et al., ICML 2016).
 type GradientOptions struct {
 	Discounts // discounts of later rewards; zero means the defaults of [Discounts]
-	// subtracts the values of states, which are also learned; false subtracts the mean return
+	// whether to learn the values of states and subtract them from returns; false subtracts the mean return
 	Critic    bool
 	ValueLoss float64 // weight of half the mean squared error of values; zero means 1
 	Entropy   float64 // weight of the entropy bonus; zero means none
@@ -77,7 +77,8 @@ type ImitationOptions struct {
 	Batch   int     // number of examples per gradient; zero means 64
 	Segment int     // number of consecutive examples that stay together in a batch; zero means 1
 	MaxNorm float64 // maximum norm of the gradient; zero means no limit
-	// ValueLoss is the weight of half the mean squared error of values relative to returns. Zero does not train values.
+	// ValueLoss is the weight of half the mean squared error of values relative to returns. Zero turns off the training
+	// of values.
 	ValueLoss float64
 }
 

@@ -72,8 +72,8 @@ func (o *GraphOptions) validate() error {
 }
 
 // GraphNet is a [Model] that passes messages along the edges of a graph and averages the resulting node values, as
-// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options.
-// The globals follow it. Each graph is read once per batch, even if several observations refer to it.
+// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options. The
+// global values follow this index. Each graph is read once per batch, even if several observations refer to it.
 type GraphNet struct {
 	o         GraphOptions
 	rounds    []round

@@ -31,9 +31,9 @@ type PPOOptions struct {
 	// Penalty is the weight of the divergence from the policy that played the rollout, estimated from its actions.
 	// Zero means none.
 	Penalty float64
-	// values whose squared error reaches this bound are excluded from the value loss; zero excludes none
+	// bound on the squared error of a value: values that reach it are excluded from the value loss; zero means no bound
 	Far float64
-	// Raw keeps advantages unscaled. False scales them in each batch to mean zero and standard deviation one.
+	// Raw keeps advantages unscaled. False scales advantages in each batch to mean zero and standard deviation one.
 	Raw bool
 }
 

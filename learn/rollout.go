@@ -11,7 +11,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Agent scores actions and states. Only one goroutine uses it at a time; several agents may share weights.
+// Agent scores actions and states. Only one goroutine may use it at a time; several agents may share weights.
 type Agent interface {
 	// Score returns the logit of each action and the value of the state.
 	Score(o Observation) (logits []float64, value float64)
@@ -50,14 +50,15 @@ type Episode struct {
 	Length int     // number of actions
 }
 
-// NewRollout creates a rollout with its own streams of random numbers.
+// NewRollout creates a rollout with its own random streams.
 func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 	return &Rollout{env: env, agent: agent, chance: rand.NewPCG(seed, 2*stream), draws: rand.NewPCG(seed, 2*stream+1)}
 }
 
 // RolloutState is the state of a rollout between two calls to Play, without the completed episodes.
 type RolloutState struct {
-	// state of the environment's random number generator before the running episode or, if none runs, now
+	// state of the environment's random number generator: at the start of the running episode or, if no episode is
+	// running, the current state
 	Chance  []byte  `json:"chance"`
 	Draws   []byte  `json:"draws"`   // current state of the agent's random number generator
 	Running bool    `json:"running"` // an episode is running
@@ -207,6 +208,5 @@ func Sample(log []float64, random *rand.Rand) int {
 	return last // probabilities sum to a little less than one
 }
 
-// Likeliest returns the most likely action. On a tie, it returns the first of them. If every value is NaN, it returns
-// 0.
+// Likeliest returns the most likely action. On a tie, it returns the lowest index. If every value is NaN, it returns 0.
 func Likeliest(log []float64) int { return best(log, nil) }

@@ -17,15 +17,16 @@ type SetOptions struct {
 	Hidden            int     // width of the hidden layers; zero means 32
 	Rate              float64 // learning rate of Adam; zero means 0.001
 	Eps               float64 // epsilon of Adam; zero means 1e-5
-	// Batches creates the batch computation of a network. Nil computes in Go. Single states are always computed in Go.
+	// Batches creates a Batcher for a network. If Batches is nil, batches are computed in Go. Single states are always
+	// computed in Go.
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
 // Set is a [Model] that scores a candidate by the product of the candidate's embedding and a query that depends on the
-// state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates
-// do not matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
-// candidates. A candidate that has not changed since the previous state is not embedded again, since most actions
-// change only one of many jobs.
+// state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The candidates can be in any order and
+// of any number. The query, the value and the score of choosing no candidate are computed from the globals and the mean
+// of the candidates. A candidate that has not changed since the previous state is not embedded again, because most
+// actions change only one candidate.
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value

@@ -14,13 +14,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns step by step. Its steps after Save and Restore are bit-identical to uninterrupted steps.
+// Learner trains a model in steps, and can be saved between steps. Its steps after Save and Restore are bit-identical
+// to uninterrupted steps.
 type Learner interface {
-	// Advance takes a step. After an error the learner must not be used.
+	// Advance takes one learning step. After an error the learner must not be used.
 	Advance(ctx context.Context) error
 	// Steps returns the number of steps taken.
 	Steps() int
-	// Ended returns the reason why learning ended. It is empty while it continues.
+	// Ended returns the reason why learning ended. The reason is empty while learning continues.
 	Ended() string
 	// Figures computes the figures of the current state without changing the state.
 	Figures() ([]float64, error)

@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Activation is a layer that applies a function to each value. The zero Activation means none.
+// Activation is a layer that applies a function to each value. The zero Activation means no activation.
 type Activation struct {
 	passes
 	Kind torch.Activation
@@ -74,7 +74,7 @@ func (a Activation) String() string {
 	return known.name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-// Notation returns String with all arguments.
+// Notation formats the layer as String does, but with all arguments.
 func (a Activation) Notation() string {
 	if a.Kind == torch.Hardswish && a.Inplace {
 		return "Hardswish(inplace=True)"

@@ -22,7 +22,7 @@ func NewConv2d(in, out, kernel int) Conv2d {
 		Groups: 1, Bias: true}
 }
 
-// String returns the layer as PyTorch prints it, without most defaults.
+// String returns the layer as PyTorch prints it: most arguments with default values are omitted.
 func (c Conv2d) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Conv2d(%d, %d, kernel_size=%v, stride=%v", c.In, c.Out, c.Kernel, c.Stride)

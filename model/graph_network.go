@@ -26,7 +26,7 @@ func (n *Network) setGraph(g *graph.Graph) {
 }
 
 // Rebuild replaces the network's graph by another graph, and sets the network's tensors by name. A tensor that occurs
-// in both graphs stays; the caller frees the other tensors. Without tensors the network has no weights afterwards.
+// in both graphs is kept; the caller frees the other tensors. Without tensors the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -174,7 +174,7 @@ func (n *Network) graphOutput() (Shape, error) {
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
 // Vocabulary returns the number of tokens that the network accepts: the rows of the embedding that looks up its input.
-// It is zero if there is no such embedding.
+// The number is zero if no embedding looks up the input.
 func (n *Network) Vocabulary() int {
 	if n.Graph == nil {
 		return 0
@@ -213,7 +213,8 @@ func isGraphForm(table map[string]any) bool {
 	return operators || transformer.IsForm(table)
 }
 
-// GraphText returns a string that identifies the operators of the network's graph. It is empty for a tree.
+// GraphText returns a string that identifies the operators of the network's graph. The string is empty for a network
+// that runs as a tree of modules.
 func (n *Network) GraphText() string {
 	if n.Graph == nil {
 		return ""

@@ -44,8 +44,8 @@ func Resized(l Layer, in, out int) Layer {
 type Channels struct {
 	// Opens reports whether each output channel is new and depends on all inputs.
 	Opens bool
-	// Groups is the number of runs of equal length within which the layer combines channels, so that only whole runs
-	// can be copied. Zero means that each channel is separate.
+	// Groups is the number of equal groups of consecutive channels within which the layer combines channels; only whole
+	// groups can be copied. Zero means that each channel is separate.
 	Groups int
 }
 
@@ -83,7 +83,7 @@ type Slot struct {
 	Role  Role
 	Shape []int
 	Axes  []Axis // kind of each dimension of Shape
-	// Tied is the full name of the tensor that shares its memory; usually empty.
+	// Tied is the full name of another tensor whose memory this tensor shares; usually empty.
 	Tied string
 	Type torch.DType // data type of a tensor that does not have the network's type; usually zero
 }
@@ -148,10 +148,10 @@ type Pair struct {
 	Single bool
 }
 
-// Both returns a pair of equal numbers, printed as two.
+// Both returns a pair of equal numbers, printed as two numbers.
 func Both(n int) Pair { return Pair{H: n, W: n} }
 
-// One returns a pair of equal numbers, printed as one.
+// One returns a pair of equal numbers, printed as one number.
 func One(n int) Pair { return Pair{H: n, W: n, Single: true} }
 
 // String formats the pair as (3, 3), or as 3 if it is Single.
@@ -229,7 +229,7 @@ func slide(size, kernel, stride, padding, dilation int, up bool) int {
 // passes is embedded in layers without weights that pass channels on.
 type passes struct{}
 
-// Slots is empty.
+// Slots returns nil: the layer has no tensors.
 func (passes) Slots() []Slot { return nil }
 
 // Channels reports that the channels stay the same.

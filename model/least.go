@@ -1,8 +1,8 @@
 package model
 
 // LeastRows returns the minimum number of examples per training batch, and the path of the layer that requires more
-// than one example. That layer is the first BatchNorm that has one value per channel and example, so that a single
-// example has no variance. The path is empty if one example is enough.
+// than one example. That layer is the first BatchNorm with one value per channel and example: a single example has no
+// variance. The path is empty if one example is enough.
 func (n *Network) LeastRows() (least int, path string, err error) {
 	if n.Graph != nil {
 		return n.leastGraphRows()

@@ -30,7 +30,7 @@ func (l Linear) Slots() []Slot {
 	return slots
 }
 
-// Infer returns the output features. The input must be features.
+// Infer returns the shape of the output features. The input must be a list of features, not an image.
 func (l Linear) Infer(in Shape) (Shape, error) {
 	switch {
 	case l.In < 1 || l.Out < 1:

@@ -29,10 +29,10 @@ const (
 	Grown         // block that surgery added
 )
 
-// String returns the word for the mark in network files.
+// String returns the mark's name in network files.
 func (m Mark) String() string { return [...]string{"unmarked", "original", "grown"}[m] }
 
-// Container runs its children in the order that Flow gives. The zero Container passes its input on.
+// Container runs its children in the order of Flow. The zero Container passes its input on.
 type Container struct {
 	Class    string // class name in prints; empty means Sequential
 	Mark     Mark
@@ -46,7 +46,7 @@ type Child struct {
 	Module Module
 }
 
-// Join names how the branches of a container are combined.
+// Join names the operation that combines the branches of a container.
 type Join int
 
 // Ways to combine branches. The zero Join is Chain.

@@ -15,7 +15,8 @@ type Network struct {
 	Root  *Container
 	Input Shape
 	// Graph holds the operators of a network that runs as a graph, such as an imported network or a transformer. The
-	// tree then has its modules and tensors, and its flow does not run. It is nil for a network that runs its tree.
+	// tree then contains the graph's modules and tensors, and the tree's flow does not run. It is nil for a network
+	// that runs its tree.
 	Graph *graph.Graph
 
 	scope  *torch.Scope
@@ -23,7 +24,7 @@ type Network struct {
 	dtype  torch.DType
 }
 
-// Name returns the class name with which the network is printed.
+// Name returns the class name that PyTorch prints for the network.
 func (n *Network) Name() string { return ClassName(n.Root) }
 
 // String returns the network as PyTorch prints it.
@@ -36,7 +37,7 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-// ClassName returns the class name with which a container is printed.
+// ClassName returns the class name that PyTorch prints for a container.
 func ClassName(c *Container) string {
 	switch {
 	case c.Class != "":
@@ -210,7 +211,7 @@ type Fault struct {
 // Faults lists all errors in a network. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
-// Error lists all of these errors.
+// Error lists the errors, one per line.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for k, fault := range f {

@@ -127,7 +127,7 @@ func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts the operations of a BatchNorm, and two sums.
+// Operations counts the same operations as BatchNorm, plus the sums for the mean and the variance.
 func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
 // Channels reports that all channels form one group.

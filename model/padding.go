@@ -6,13 +6,13 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks lists the multiples to which libraries round up the number of channels for a processor's vector units. Padding
-// has one value per entry of Blocks.
+// Blocks lists the sizes of channel blocks: to fill a processor's vector units, libraries pad channels to a multiple of
+// a block. Padding has one value per entry of Blocks.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are padded for vector units. It has one value
-// per entry of Blocks: the operations with channels rounded up to a multiple of that block. Convolutions with groups
-// have no additional operations.
+// per entry of Blocks: the number of operations that padding to this block size adds. Convolutions with groups have no
+// additional operations.
 type Padding [len(Blocks)]int64
 
 // fewChannels is the largest number of channels that is not rounded up, as in images.

@@ -12,10 +12,10 @@ type Flatten struct{ passes }
 // String returns the layer as PyTorch prints it.
 func (Flatten) String() string { return "Flatten(start_dim=1, end_dim=-1)" }
 
-// Infer returns the product of all dimensions.
+// Infer returns a single dimension, the product of all input dimensions.
 func (Flatten) Infer(in Shape) (Shape, error) { return Shape{in.Count()}, nil }
 
-// Operations returns zero.
+// Operations returns zero: the layer does no arithmetic.
 func (Flatten) Operations(_, _ Shape) int64 { return 0 }
 
 // Emit adds the flattening to a program.
@@ -60,8 +60,8 @@ func (Identity) String() string { return "Identity()" }
 // Infer returns the input shape.
 func (Identity) Infer(in Shape) (Shape, error) { return in, nil }
 
-// Operations returns zero.
+// Operations returns zero: the layer does no arithmetic.
 func (Identity) Operations(_, _ Shape) int64 { return 0 }
 
-// Emit adds nothing.
+// Emit returns the input: the layer adds nothing to the program.
 func (Identity) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }

@@ -21,12 +21,12 @@ func NewAvgPool2d(kernel Pair) AvgPool2d {
 	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
 
-// String returns the layer as PyTorch prints it, without the treatment of edges.
+// String returns the layer as PyTorch prints it, without ceil_mode and count_include_pad.
 func (p AvgPool2d) String() string {
 	return fmt.Sprintf("AvgPool2d(kernel_size=%v, stride=%v, padding=%v)", p.Kernel, p.Stride, p.Padding)
 }
 
-// Notation returns String with all arguments.
+// Notation formats the layer as String does, but with all arguments.
 func (p AvgPool2d) Notation() string {
 	text := strings.TrimSuffix(p.String(), ")")
 	if p.Ceil {

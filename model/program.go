@@ -64,7 +64,7 @@ type emitter struct {
 	pixels *Pixels // nil means the network's own input
 }
 
-// Layer adds a layer.
+// Layer adds the instructions of a layer to the program.
 func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
 	if _, drops := leaf.Layer.(Dropout); drops && e.until != "" {
 		return x, nil // statistics must be deterministic
@@ -83,12 +83,12 @@ func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error
 	return e.b.BatchNorm(x, bound), errReached
 }
 
-// Sum adds an addition of two values.
+// Sum adds the addition of two values to the program.
 func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error) {
 	return e.b.Add(body, shortcut), nil
 }
 
-// Cat concatenates channels, in groups of the maximum size that an instruction takes.
+// Cat concatenates channels, in groups of the maximum size that an instruction accepts.
 func (e *emitter) Cat(_ string, parts []torch.Value) (torch.Value, error) {
 	const most = 8
 	for len(parts) > most {

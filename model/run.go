@@ -7,11 +7,11 @@ import (
 // Algebra interprets a network: values of type T flow along its edges. Shapes, costs, programs and channels each have
 // an algebra that computes them.
 type Algebra[T any] interface {
-	// Layer interprets a layer.
+	// Layer computes the value after a layer from the value x before the layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
-	// Sum interprets the end of a residual connection at a path.
+	// Sum computes the value after a residual connection from the values of its two branches.
 	Sum(path string, body, shortcut T) (T, error)
-	// Cat interprets the end of a concatenation at a path. There is at least one part.
+	// Cat computes the value after a concatenation from the values of its branches, at least one.
 	Cat(path string, parts []T) (T, error)
 }
 

@@ -31,7 +31,7 @@ type sheet struct {
 	seen map[*Leaf]bool
 }
 
-// Layer infers one shape.
+// Layer infers the output shape of a layer, and adds a row with the layer's costs.
 func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 	out, err := leaf.Layer.Infer(in)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	return body, nil
 }
 
-// Cat requires equal numbers of positions.
+// Cat requires parts whose shapes differ only in channels.
 func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	sum := append(Shape{0}, parts[0][1:]...)
 	for _, part := range parts {

@@ -46,7 +46,7 @@ func (n *Network) Trained() []Entry {
 	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() || e.Slot.Tied != "" })
 }
 
-// Params returns the tensors of Trained.
+// Params returns the tensors that an optimizer trains, in the order of Trained.
 func (n *Network) Params() []*torch.Tensor {
 	var params []*torch.Tensor
 	for _, e := range n.Trained() {
@@ -206,8 +206,8 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// LoadUndrawn copies only some tensors into a graph: the tensors for which there is no rule for initial values. The set
-// must contain these tensors with the same shapes.
+// LoadUndrawn copies into a graph only the tensors without a rule for their initial values. The set must contain these
+// tensors with the same shapes.
 func (n *Network) LoadUndrawn(set *weights.Set) error {
 	if n.Graph == nil {
 		return nil

@@ -98,7 +98,7 @@ func find(kind Kind) (operation, error) {
 	return op, nil
 }
 
-// Kinds returns the kinds of all operations.
+// Kinds lists all surgery operations.
 func Kinds() []Kind {
 	var kinds []Kind
 	for _, op := range operations() {

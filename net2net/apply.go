@@ -22,14 +22,14 @@ const (
 	Stacked  Form = "stacked" // unmodified copies of blocks, which change the function; only for graphs
 )
 
-// Forms lists the forms.
+// Forms lists all forms of new blocks.
 func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
-// Options holds the options of surgery operations. Networks with batch normalisation need a Batch; for others the
-// zero value is enough.
+// Options holds the options of surgery operations. Networks with batch normalisation need a Batch; for other networks,
+// the zero value is enough.
 type Options struct {
-	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on them, which keeps
-	// the function in train mode. It needs at least two values per channel; 64 images are plenty.
+	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on this batch, which
+	// keeps the function in train mode. A batch needs at least two values per channel; 64 images are enough.
 	Batch *torch.Tensor
 	// Seed seeds the choice of the copied channels and the random tensors.
 	Seed uint64
@@ -125,7 +125,7 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	return back, nil
 }
 
-// Shrink reverts changes, the last one first. The argument keep is the number of changes that remain.
+// Shrink reverts changes, starting with the last change. The argument keep is the number of changes that remain.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
 		return nil, fmt.Errorf("shrink %s: cannot keep %d changes, because the record has only %d", n.Name(), keep,

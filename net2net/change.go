@@ -44,12 +44,12 @@ type Move struct {
 type Insertion struct {
 	Parent string `json:"parent"` // path of the container that has the block
 	Child  string `json:"child"`  // name of the child that was wrapped, or of the new child
-	// Wrapped reports whether the child was replaced by a sequence of itself and the new block. If it is false, the
-	// new block is a separate child after it.
+	// Wrapped reports whether the child was replaced by a sequence of itself and the new block. If Wrapped is false,
+	// the new block is a separate child after the existing child.
 	Wrapped bool `json:"wrapped"`
 }
 
-// Change is the record of an operation.
+// Change records a surgery operation, so that it can be replayed or reverted.
 type Change struct {
 	Action Action  `json:"action"`
 	Seed   uint64  `json:"seed,omitempty"`
@@ -67,7 +67,7 @@ type Change struct {
 	Units  []int      `json:"units,omitempty"`
 	Insert *Insertion `json:"insert,omitempty"`
 	Pad    [2]int     `json:"pad,omitzero"`
-	// Calibration holds the mean and variance of new batch normalisations. Remember sets it.
+	// Calibration holds the mean and variance of new batch normalisations. Remember sets this field.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Notes       []string     `json:"notes,omitempty"` // remarks to display
 	// Equal and Graph describe a change of a network that runs as a graph: Equal reports whether copies have equal

@@ -94,7 +94,8 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	return plan, nil
 }
 
-// Meaning describes the axis that an action widens in a graph of operators. It is empty for other actions and networks.
+// Meaning describes the axis that an action widens in a graph of operators. The description is empty for other actions,
+// and for networks without a graph.
 func Meaning(n *model.Network, a Action) string {
 	if n.Graph == nil || a.Kind != "widen" {
 		return ""

@@ -15,8 +15,8 @@ type Optimizer struct {
 	Names []string // names of the parameters, in order
 }
 
-// NewOptimizer creates an optimizer that uses the same options for all parameters of a network. The scope owns its
-// state.
+// NewOptimizer creates an optimizer that uses the same options for all parameters of a network. The scope owns the
+// optimizer's state.
 func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*Optimizer, error) {
 	opt := &Optimizer{Optimizer: s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: o})}
 	for _, e := range n.Trained() {
@@ -25,13 +25,13 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 	return opt, s.Err()
 }
 
-// Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both. The
-// learning rate and the other options stay unchanged.
+// Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns the new
+// optimizer. The learning rate and the other options stay unchanged.
 //
-// The state follows the parameters. The state of an unchanged tensor does not change. A copy gets a share of the
-// moments: the same share that it gets of the gradient. A new tensor starts with a first moment of zero. Its second
-// moment is the mean second moment of its donor, and its step count is the donor's, so its updates are as large as its
-// neighbours' updates. Without a donor it starts with the state of a new optimizer.
+// The state follows the parameters. The state of an unchanged tensor does not change. A copied parameter gets the same
+// share of the moments as of the gradient. A new tensor starts with a first moment of zero, and with the donor's mean
+// second moment and step count, so that its updates are as large as its neighbours' updates. Without a donor, a new
+// tensor starts with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

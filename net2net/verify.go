@@ -11,7 +11,7 @@ import (
 // Drift is the difference between the logits of two networks on the same inputs. The zero Drift means equal logits.
 type Drift struct {
 	Largest float64 `json:"largest"` // largest absolute difference
-	// Relative is Largest divided by the largest logit, or Largest divided by 1 if all logits are smaller.
+	// Relative is Largest divided by the largest absolute logit or by 1, whichever is greater.
 	Relative float64 `json:"relative"`
 	L2       float64 `json:"l2"` // norm of the differences divided by the norm of the logits
 }

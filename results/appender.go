@@ -40,10 +40,11 @@ func (r rows) Rows() int { return r.a.now().Rows }
 // Digest returns the SHA-256 of all rows, in hexadecimal. Files with equal digests and equal columns are bit-identical.
 func (r rows) Digest() string { return r.a.now().SHA256 }
 
-// Truncate keeps the first rows and drops the others, atomically. It returns an error if there are fewer rows.
+// Truncate keeps the given number of rows from the start and drops all later rows, atomically. It returns an error if
+// there are fewer rows.
 func (r rows) Truncate(rows int) error { return r.a.truncate(rows, "") }
 
-// Sync syncs all rows.
+// Sync writes all rows to stable storage.
 func (r rows) Sync() error {
 	_, err := r.a.mark()
 	return err

@@ -18,10 +18,10 @@ var ErrDamaged error = damage{}
 
 type damage struct{}
 
-// Error returns the message.
+// Error returns a fixed message; wrapping errors add the path.
 func (damage) Error() string { return "the checkpoint is damaged" }
 
-// Damaged sets the exit code of damaged files for errors that wrap this one.
+// Damaged marks errors that wrap ErrDamaged, so that the program exits with the code for damaged files.
 func (damage) Damaged() bool { return true }
 
 // Checkpoint is an open checkpoint with a valid checksum. It keeps its file open until Close. The zero value is not
@@ -177,7 +177,7 @@ func (c *Checkpoint) readMarks() error {
 // Sections returns the names of the sections in the order in which they were written.
 func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
 
-// Section returns a new reader of a section, for sequential or random access. It is valid until Close.
+// Section returns a new reader of a section, for sequential or random access. The reader is valid until Close.
 func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	s := c.sections[name]
 	if s == nil {

@@ -41,8 +41,8 @@ type sectionEntry struct {
 	Length int64  `json:"length"` // in bytes
 }
 
-// CheckpointWriter writes the sections of a checkpoint. It is passed to the function that fills a checkpoint. The zero
-// value is not usable.
+// CheckpointWriter writes the sections of a checkpoint. SaveCheckpoint and WriteCheckpoint pass it to the function that
+// fills a checkpoint. The zero value is not usable.
 type CheckpointWriter struct {
 	out   io.Writer
 	sum   hash.Hash

@@ -83,10 +83,10 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 }
 
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint, with the number of rows and the
-// sections that parts writes. Once it is durable, older checkpoints are deleted except for the last Run.Keep good ones.
+// sections that parts writes. Once the checkpoint is durable, only the newest Run.Keep intact checkpoints are kept.
 //
-// Rows that are appended concurrently may or may not be included. The function parts should therefore write the state
-// of the rows before the call.
+// Rows that are appended during the call may or may not be counted. The function parts should therefore write the state
+// at the start of the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -157,9 +157,9 @@ func (r *Run) isGood(path string) bool {
 	return good
 }
 
-// LoadCheckpoint opens the newest intact checkpoint; the caller closes it. Its field Damaged explains the skipped
-// checkpoints. If there is no checkpoint, the error wraps ErrNoCheckpoint and the run may start from the beginning. If
-// all checkpoints are unreadable, the error explains each of them.
+// LoadCheckpoint opens the newest intact checkpoint; the caller closes it. The checkpoint's field Damaged explains the
+// skipped checkpoints. If there is no checkpoint, the error wraps ErrNoCheckpoint and the run may start from the
+// beginning. If all checkpoints are unreadable, the error explains each of them.
 func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -186,7 +186,7 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 
 // Rewind drops the rows after a checkpoint from each table and log, except the program's log. It returns an error if
 // rows that the checkpoint counts are missing from a file, or if rows have changed since the checkpoint. A nil
-// checkpoint means the beginning of the run; all rows are dropped. It may be repeated after a crash.
+// checkpoint means the beginning of the run; all rows are dropped. Rewind may be repeated after a crash.
 func (r *Run) Rewind(c *Checkpoint) error {
 	var marks map[string]Mark
 	if c != nil {

@@ -31,7 +31,7 @@ var (
 	ErrNoRun = errors.New("not a run folder")
 )
 
-// CreateOptions holds the options of Create. The zero value is ready to use.
+// CreateOptions configures the creation of a run folder. The zero value is ready to use.
 type CreateOptions struct {
 	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False returns an error
 	// if the folder exists.

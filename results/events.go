@@ -19,9 +19,9 @@ type Events struct {
 	now func() time.Time
 }
 
-// Events starts a new event file. The function now returns the time of the machine's clock, for the timestamps of
-// events. A resumed run first calls Rewind, which truncates event files in the same way as tables. It passes its next
-// step, so that an open TensorBoard drops this step and later steps. A run that starts from the beginning passes zero.
+// Events starts a new event file. The function now returns the wall-clock time for the timestamps of events. A resumed
+// run first calls Rewind, which truncates event files in the same way as tables. A resumed run passes its next step, so
+// that an open TensorBoard drops this step and later steps. A run that starts from the beginning passes zero.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {
@@ -59,7 +59,7 @@ func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }
 
-// Text adds text to a step. TensorBoard shows it as Markdown.
+// Text adds text to a step. TensorBoard shows the text as Markdown.
 func (e *Events) Text(step int64, tag, text string) error {
 	return e.add(tensorboard.Event{Step: step, Texts: []tensorboard.Text{{Tag: tag, Text: text}}})
 }

@@ -43,7 +43,7 @@ type EventTraits struct {
 	Look   Look
 	Of     Subject
 	Notice Notice
-	// consequence of the event for the warning in the log; empty if the event is not a warning
+	// consequence of the event, for the text of the log's warning; empty if the event is not a warning
 	Warning string
 	About   string // description of the event, worded as a clause
 }

@@ -11,8 +11,8 @@ import (
 	"graft/internal/stat"
 )
 
-// ProgressFile holds the progress of an unfinished run. Results and digests do not depend on it, so a missing or
-// damaged file does not matter.
+// ProgressFile holds the progress of an unfinished run. Results and digests do not depend on this file, so it may be
+// missing or damaged.
 const ProgressFile = "progress.json"
 
 const (
@@ -35,7 +35,7 @@ type Progress struct {
 	Done float64 `json:"done"` // finished amount of work
 	Of   float64 `json:"of"`   // total amount of work; zero means unknown
 	Unit string  `json:"unit"` // unit of both amounts, such as cells or s
-	// start of the process that writes, and the amount of work that was finished then
+	// start time of the reporting process, and the amount of work that was already finished then
 	Since     time.Time `json:"since"`
 	SinceDone float64   `json:"since_done"`
 	At        time.Time `json:"at"` // time of this progress; zero means unknown
@@ -47,7 +47,7 @@ type Progress struct {
 	Failed string `json:"failed,omitempty"` // error that ended the process; empty if none did
 }
 
-// Share returns the finished part of the work, from 0 to 1. It returns false if this part is unknown.
+// Share returns the finished part of the work, from 0 to 1. It returns false if the total amount of work is unknown.
 func (p *Progress) Share() (share float64, known bool) {
 	if p == nil || !(p.Of > 0) {
 		return 0, false
@@ -55,7 +55,8 @@ func (p *Progress) Share() (share float64, known bool) {
 	return min(1, max(0, p.Done/p.Of)), true
 }
 
-// Left estimates the remaining time from the speed of the process. It returns false if this part is unknown.
+// Left estimates the remaining time from the speed of the process. It returns false if the remaining time cannot be
+// estimated.
 func (p *Progress) Left(now time.Time) (left time.Duration, known bool) {
 	if p == nil || !(p.Of > 0) || p.Since.IsZero() {
 		return 0, false
@@ -75,8 +76,8 @@ func (p *Progress) Left(now time.Time) (left time.Duration, known bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// ReadProgress reads the progress of the run in a folder, without a lock. If there is none, the error wraps
-// fs.ErrNotExist.
+// ReadProgress reads the progress of the run in a folder, without a lock. If the folder has no progress file, the error
+// wraps fs.ErrNotExist.
 func ReadProgress(fsys files.FS, folder string) (*Progress, error) {
 	path := filepath.Join(folder, ProgressFile)
 	info, err := fsys.Stat(path)
@@ -114,8 +115,8 @@ type Tracker struct {
 	closed   bool
 }
 
-// NewTracker starts to track the progress of the run in a folder. The function now returns the time of the machine's
-// clock. It continues the metric's values from an earlier process.
+// NewTracker starts to track the progress of the run in a folder. The function now returns the wall-clock time. The
+// tracker keeps the metric's values that an earlier process recorded.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}
 	t.progress = Progress{Unit: unit, Since: t.written.UTC()}
@@ -170,9 +171,8 @@ func (t *Tracker) Measure(metric, unit string, value float64) {
 	t.writeIfDue()
 }
 
-// End ends the tracking. If err is nil, it removes the file, since the outcome contains all of its information and
-// more. Otherwise it records the error as the reason for the failure. A process that was interrupted calls Stop
-// instead.
+// End ends the tracking. If err is nil, it removes the file, since the outcome contains the same information. Otherwise
+// it records the error as the reason for the failure. A process that was interrupted calls Stop instead.
 func (t *Tracker) End(err error) {
 	if t == nil {
 		return

@@ -25,8 +25,8 @@ type Run struct {
 	made     bool // Create has made the folder
 	manifest Manifest
 
-	// Keep is the number of good checkpoints to keep; a value below one means 2. Set it before the first checkpoint is
-	// saved.
+	// Keep is the number of intact checkpoints to keep; a value below one means 2. Set it before the first checkpoint
+	// is saved.
 	Keep int
 
 	mu     sync.Mutex
@@ -106,7 +106,7 @@ func (r *Run) Path(name string) string { return filepath.Join(r.path, name) }
 // Manifest returns the description of the run.
 func (r *Run) Manifest() Manifest { return r.manifest }
 
-// WriteOutcome writes the outcome as JSON, which marks the run as complete. A later outcome replaces it.
+// WriteOutcome writes the outcome as JSON, which marks the run as complete. A later call replaces the outcome.
 func (r *Run) WriteOutcome(v any) error {
 	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
 		return err
@@ -115,7 +115,7 @@ func (r *Run) WriteOutcome(v any) error {
 }
 
 // Reconfigure replaces the configuration of a continued run: first the digest in the manifest, then the text with
-// defaults and the text as given. It may be repeated after a crash.
+// defaults and the text as given. Reconfigure may be repeated after a crash.
 func (r *Run) Reconfigure(config, resolved, digest string) error {
 	m := r.manifest
 	m.ConfigSHA256 = digest
@@ -132,8 +132,8 @@ func (r *Run) Reconfigure(config, resolved, digest string) error {
 	return nil
 }
 
-// Sync syncs all rows. A written row survives if the process is killed; after Sync, a checkpoint or Close it also
-// survives a power failure.
+// Sync writes all rows to stable storage. A written row survives if the process is killed; after Sync, a checkpoint or
+// Close it also survives a power failure.
 func (r *Run) Sync() error {
 	_, err := r.marks()
 	return err

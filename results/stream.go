@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Column describes a column of a table.
+// Column describes a table's column by name, unit and type.
 type Column struct {
 	Name string // name of the measurement, unique in its table and not empty
 	Unit string // unit of the numbers, such as "s"; empty for a count or a share
@@ -104,6 +104,6 @@ func (s *Stream) Append(values ...any) error {
 	return s.a.append(line)
 }
 
-// Buffer sets the number of rows per write. Buffered rows are lost if the process is killed. Zero and one, the default,
-// write each row at once. Checkpoints, Sync and Close write all buffered rows.
+// Buffer sets the number of rows per write. Buffered rows are lost if the process is killed. With zero or one, the
+// default, each row is written at once. Checkpoints, Sync and Close write all buffered rows.
 func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }

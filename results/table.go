@@ -28,7 +28,7 @@ type series struct {
 	missing map[int]bool
 }
 
-// ReadStream reads a table. The table may grow during the call: an incomplete last row is skipped. For any other
+// ReadStream reads a table. The table may grow during the call: an incomplete last row is skipped. If the table has
 // content that a Stream cannot write, the error names the file and the line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}

@@ -20,7 +20,7 @@ const (
 	Bool               // true or false
 )
 
-// String returns the name of the kind. It is empty for an unknown kind.
+// String returns the name of the kind. The name is empty for an unknown kind.
 func (k Kind) String() string {
 	return map[Kind]string{Float: "float", Int: "int", String: "string", Bool: "bool"}[k]
 }

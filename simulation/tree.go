@@ -36,7 +36,7 @@ type Node struct {
 type TreeOptions struct {
 	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
 	Network *model.Network
-	// options for surgery for the actions; the original system's tables need net2net.Original
+	// surgery options for the actions; the original system's tables need net2net.Original
 	Surgery net2net.Options
 	Profile *clock.Profile // device profile for step times; nil means that step times are unknown
 	Batch   int            // number of examples per step; zero means 64

@@ -31,7 +31,7 @@ type Edge struct {
 }
 
 // Part is a sequence of consecutive channels of one space. Each unit of the space has Channels/Units consecutive
-// channels in it.
+// channels in the part.
 type Part struct {
 	Space    *Space
 	Channels int
@@ -132,7 +132,7 @@ func (r *reader) tangle(l *Layer, out int) []Part {
 	return []Part{{fresh, out}}
 }
 
-// Sum unites the spaces on both sides.
+// Sum unites the channel spaces of the two summands.
 func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	r.end()
 	r.summed = true
@@ -150,7 +150,7 @@ func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	return body, nil
 }
 
-// Cat concatenates the parts.
+// Cat concatenates the channels of the branches.
 func (r *reader) Cat(_ string, parts []Edge) (Edge, error) {
 	r.end()
 	r.summed = true

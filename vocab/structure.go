@@ -7,7 +7,7 @@ import (
 	"graft/tracing"
 )
 
-// Structure is a network as a graph of tokens. Places where branches meet have tokens of their own.
+// Structure is a network as a graph of tokens. Sums and concatenations of branches have tokens of their own.
 type Structure struct {
 	Tokens []Token
 	Before [][]int // indexes of each token's direct predecessors
@@ -54,7 +54,7 @@ func (r *reader) Enter(_ string, c *model.Container) {
 	}
 }
 
-// Leave ends a container.
+// Leave ends the container that Enter began.
 func (r *reader) Leave(_ string, c *model.Container, _ wire) error {
 	if c.Mark == model.Grown {
 		r.grown--
@@ -62,7 +62,7 @@ func (r *reader) Leave(_ string, c *model.Container, _ wire) error {
 	return nil
 }
 
-// Layer adds a token.
+// Layer adds a token for a layer.
 func (r *reader) Layer(at model.Place, leaf *model.Leaf, in wire) (wire, error) {
 	out, err := leaf.Layer.Infer(in.shape)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"graft/model"
 )
 
-// Token describes a layer, or a place where branches meet, as input of a policy. Names are not part of its values, so
-// layers that differ only in name have equal values.
+// Token describes a layer, or a sum or concatenation of branches, as input of a policy. Names are not part of its
+// values, so layers that differ only in name have equal values.
 type Token struct {
 	Path       string // path of the layer, for display; empty where branches meet
 	Kind       Kind
@@ -71,8 +71,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of Values in order: the token kinds that occur in trees, then the measures. If graphs is
-// true, the kinds that occur only in graphs follow.
+// Names returns the names of the numbers that Values returns, in order: the token kinds that occur in trees, then the
+// measures. If graphs is true, the kinds that occur only in graphs follow.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {

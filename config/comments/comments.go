@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fields returns the comment of each exported field of the package in a folder, by Type.Field. Fields without a comment
-// are omitted. The callback name converts a field name to the key's name.
+// Fields returns the comment of each exported field of the package in a folder; the map's keys have the form
+// Type.Field. Fields without a comment are omitted. The callback name converts a field name to the key's name.
 func Fields(dir string, name func(field string) string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Encoding is a vocabulary with its merges. Create it with Read; only one goroutine uses it at a time.
+// Encoding is a byte-pair encoding: a vocabulary with its merges. Create it with Read; only one goroutine may use it at
+// a time.
 type Encoding struct {
 	tokens  []string         // bytes of each token, by its number; empty for an unused number
 	numbers map[string]int32 // numbers of tokens, by their bytes

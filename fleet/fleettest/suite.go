@@ -36,7 +36,7 @@ func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch returns a batch of toy workers in a new folder. It is cancelled after the test.
+// NewBatch returns a batch of toy workers in a new folder. The batch is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func Count(t *testing.T, b fleet.Batch, name string) int {
 	return len(slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return files.IsLeftover(e.Name()) }))
 }
 
-// Await waits until a condition holds.
+// Await waits until a condition is true.
 func (h Harness) Await(t *testing.T, what string, so func() bool) {
 	for end := h.Clock.Now() + h.Timeout; !so(); {
 		require.Less(t, h.Clock.Now(), end, "timed out after %v waiting until %s", h.Timeout, what)
@@ -129,7 +129,7 @@ func Live(t *testing.T, f *fleet.Fleet) (live int) {
 	return live
 }
 
-// Run runs the conformance suite.
+// Run runs the conformance suite for engines.
 func Run(t *testing.T, h Harness) {
 	for name, test := range map[string]func(*testing.T, Harness){
 		"each task is done once":                       once,

@@ -29,7 +29,7 @@ type toy struct {
 	Mode  string        `json:"mode"`
 	Tasks int           `json:"tasks"`
 	Takes time.Duration `json:"takes"` // time per task
-	// The batch that a coordinator starts.
+	// engine of the batch that a coordinator starts
 	Engine string      `json:"engine,omitempty"`
 	Batch  fleet.Batch `json:"batch"`
 }

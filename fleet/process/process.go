@@ -59,7 +59,8 @@ type Found struct {
 	environ string
 }
 
-// Variable returns the value of an environment variable at the start of the process. It is empty if it was not set.
+// Variable returns the value of an environment variable at the start of the process. The value is empty if the variable
+// was not set.
 func (f Found) Variable(name string) string {
 	_, after, _ := strings.Cut("\x00"+f.environ, "\x00"+name+"=")
 	value, _, _ := strings.Cut(after, "\x00")

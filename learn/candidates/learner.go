@@ -40,10 +40,10 @@ type progress struct {
 	Why     string  `json:"why"`     // reason why learning ended; empty while it continues
 }
 
-// FigureNames returns the names of the values that Figures returns. They are the validation cost and its best value, in
-// slots, the loss of imitation, and the values of a round. A round has the mean time to completion in training relative
-// to the lower bound, the entropy in nats, the divergence from the policy that played the episodes, the fraction of
-// clipped ratios and the error of values. Values that a step does not have are NaN.
+// FigureNames returns the names of the values that Figures returns. The values are the current and the best validation
+// cost, in slots, the imitation loss, and the values of a round: the mean time to completion in training relative to
+// the lower bound, the entropy in nats, the divergence from the policy that played the episodes, the fraction of
+// clipped ratios and the error of values. Values that do not apply to a step are NaN.
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}

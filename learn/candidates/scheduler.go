@@ -12,7 +12,7 @@ type SchedulerLearner interface {
 	Learned() (*Scheduler, error)
 }
 
-// Scheduler is a learned scheduler.
+// Scheduler holds a learned scheduler and its validation cost.
 type Scheduler struct {
 	Set  *weights.Set // content of the scheduler's file
 	Cost float64      // mean cost on the validation workloads, such as a mean time to completion

@@ -151,10 +151,10 @@ type ReLU struct{}
 // Outputs returns the number of inputs.
 func (ReLU) Outputs(inputs int) int { return inputs }
 
-// Sizes returns nil.
+// Sizes returns nil: the layer has no parameters.
 func (ReLU) Sizes(int) []int { return nil }
 
-// Init does nothing.
+// Init does nothing: the layer has no parameters.
 func (ReLU) Init([][]float64, int, *rand.Rand) {}
 
 // Forward computes the maximum of each value and zero.
@@ -179,10 +179,10 @@ type Tanh struct{}
 // Outputs returns the number of inputs.
 func (Tanh) Outputs(inputs int) int { return inputs }
 
-// Sizes returns nil.
+// Sizes returns nil: the layer has no parameters.
 func (Tanh) Sizes(int) []int { return nil }
 
-// Init does nothing.
+// Init does nothing: the layer has no parameters.
 func (Tanh) Init([][]float64, int, *rand.Rand) {}
 
 // Forward computes the hyperbolic tangent of each value.
@@ -195,8 +195,8 @@ func (Tanh) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 	}
 }
 
-// Affine adds a shift to each value and multiplies the sum by a factor. The parameters are in this order. The layer
-// equals a batch normalization whose statistics stay at mean zero and variance one.
+// Affine adds a shift to each value and multiplies the sum by a factor. The parameters are the shifts, followed by the
+// factors. The layer equals a batch normalization whose statistics stay at mean zero and variance one.
 type Affine struct {
 	Eps   float64 // value added to the variance of one
 	Noise float64 // standard deviation of the initial factors, whose mean is one
@@ -243,13 +243,13 @@ func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 // Architectures, ICML 2016). The mean of the action values is the value of the state.
 type Duel struct{}
 
-// Outputs returns the number of inputs minus one.
+// Outputs returns the number of inputs minus one, because one input is the value of the state.
 func (Duel) Outputs(inputs int) int { return inputs - 1 }
 
-// Sizes returns nil.
+// Sizes returns nil: the layer has no parameters.
 func (Duel) Sizes(int) []int { return nil }
 
-// Init does nothing.
+// Init does nothing: the layer has no parameters.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
 // The first input of Forward is the value, and the others are the advantages. It subtracts the mean advantage from each

@@ -77,7 +77,7 @@ func (n *Network) Count() (count int) {
 }
 
 // Pass holds the values of all layers for a batch. It can be reused for batches of the same size or smaller. Only one
-// goroutine uses it at a time.
+// goroutine may use it at a time.
 type Pass struct {
 	network *Network
 	room    int // largest batch

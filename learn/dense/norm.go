@@ -6,7 +6,7 @@ import (
 )
 
 // LayerNorm normalizes each example to mean zero and variance one, then applies a factor and a shift to each value (Ba,
-// Kiros and Hinton, 2016). The parameters are in this order.
+// Kiros and Hinton, 2016). The parameters are the factors, followed by the shifts.
 type LayerNorm struct{}
 
 // normEps is added to the variance; the value is PyTorch's.

@@ -12,7 +12,7 @@ type Adam struct {
 	Rate         float64 // learning rate
 	Beta1, Beta2 float64 // decay rates of the first and the second moment; zero means 0.9 and 0.999
 	Eps          float64 // epsilon, added to the denominator of the update; zero means 1e-8
-	// Corrected adds eps to the root of the bias-corrected moment, as PyTorch does. False adds it to the root of the
+	// Corrected adds eps to the root of the bias-corrected moment, as PyTorch does. False adds eps to the root of the
 	// uncorrected moment.
 	Corrected bool
 
@@ -77,7 +77,7 @@ func (r *RMSProp) Step(params, gradients [][]float64) error {
 	return nil
 }
 
-// Means returns the running means in the shape of the parameters.
+// Means returns the running means of squared gradients, in the shape of the parameters.
 func (r *RMSProp) Means(params [][]float64) [][]float64 {
 	if r.means == nil {
 		r.means = like(params)

@@ -26,7 +26,7 @@ type Memory[T any] struct {
 // mostItems limits a memory.
 const mostItems = 1 << 26
 
-// NewMemory creates an empty memory with a capacity.
+// NewMemory creates an empty memory with the given capacity.
 func NewMemory[T any](capacity int) (*Memory[T], error) {
 	if capacity < 1 || capacity > mostItems {
 		return nil, fmt.Errorf("create a replay memory: capacity is %d; must be between 1 and %d", capacity, mostItems)

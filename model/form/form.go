@@ -73,7 +73,7 @@ func Path(where []any) string {
 // Faults lists all errors in a form. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
-// Error lists all of these errors.
+// Error lists the errors, one per line.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for k, fault := range f {

@@ -102,7 +102,7 @@ func (g *Graph) Trained() []string {
 	return names
 }
 
-// Save copies the tensors into a set for a file.
+// Save copies the tensors into a set that can be written to a file.
 func (n *Network) Save() (*weights.Set, error) {
 	set := &weights.Set{}
 	for _, t := range n.Tensors {

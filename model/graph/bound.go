@@ -10,7 +10,7 @@ const (
 )
 
 // BoundJSON returns an error if JSON text has more objects, or more items in lists and objects, than any network needs.
-// It counts them before decoding, because an item of two bytes may take a hundred bytes in memory.
+// It counts objects and items before decoding, because an item of two bytes may take a hundred bytes in memory.
 func BoundJSON(text []byte) error {
 	objects, members, quoted := 0, 0, false
 	for k := 0; k < len(text); k++ {

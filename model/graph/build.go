@@ -24,7 +24,7 @@ func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 }
 
 // Module adds a child of the current module, and calls the function code, which adds the child's operators and modules.
-// Recover sets its printed text.
+// Recover sets the child's printed text.
 func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
 	b.path = join(outer, name)

@@ -13,13 +13,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw creates the initial weights of a graph. It uses the Init of each tensor. If Init is empty, it uses PyTorch's
-// initialisation of the layer. Each tensor has its own random numbers. A tensor without a rule is zero; see Undrawn.
+// Draw creates the initial weights of a graph. Draw follows the Init of each tensor or, if Init is empty, PyTorch's
+// initialisation of the layer. Each tensor is drawn from its own random stream. A tensor without a rule is zero; see
+// Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom creates initial weights as Draw does. It calls seed at most once.
+// DrawFrom creates initial weights as Draw does. It calls the function seed at most once.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}

@@ -41,7 +41,7 @@ func (s Size) String() string {
 	return s.Name + "=" + strconv.Itoa(s.N)
 }
 
-// Module is a module of the network.
+// Module describes a PyTorch module of the network by its path, class and printed text.
 type Module struct {
 	Path  string // path as in named_modules(); empty for the network itself
 	Class string
@@ -67,8 +67,8 @@ type Tensor struct {
 	DType weights.DType
 	Shape []int
 	Tied  string // name of the tensor that shares its memory; usually empty
-	// Init is the initialisation of the values in a new network: "normal 0.02" and "uniform 0.1" are centred at zero,
-	// "zeros", "ones". Empty means that the values must come from a weight file.
+	// Init is the rule for the initial values: "zeros", "ones", or a distribution centred at zero, such as "normal
+	// 0.02" or "uniform 0.1". Empty means that the values must come from a weight file.
 	Init string
 }
 

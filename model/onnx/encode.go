@@ -114,7 +114,7 @@ func (e *encoder) Cat(_ string, parts []value) (value, error) {
 	return value{e.node("Concat", names, attribute{"axis", 1}), shape}, nil
 }
 
-// Layer adds a layer.
+// Layer adds the operators of a layer to the ONNX model.
 func (e *encoder) Layer(at model.Place, leaf *model.Leaf, x value) (value, error) {
 	shape, err := leaf.Layer.Infer(x.shape)
 	if err != nil {

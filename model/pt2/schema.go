@@ -69,7 +69,7 @@ type union struct {
 	body json.RawMessage
 }
 
-// UnmarshalJSON reads the key and keeps the value unparsed.
+// UnmarshalJSON reads the type from the object's only key, and keeps the value unparsed.
 func (u *union) UnmarshalJSON(text []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
@@ -90,7 +90,7 @@ type integer struct {
 	expression string
 }
 
-// UnmarshalJSON accepts every form of an integer.
+// UnmarshalJSON accepts a number, the name of a value, or an expression with an example value.
 func (i *integer) UnmarshalJSON(text []byte) error {
 	var u union
 	if err := json.Unmarshal(text, &u); err != nil {

@@ -15,8 +15,8 @@ type Options struct {
 	// Weights is the name of the weights file, .pth or .safetensors, that the function load reads by default. The file
 	// is in the module's folder.
 	Weights string
-	// Mean and Deviation hold the mean and the standard deviation of each channel, with which images with pixels from
-	// 0 to 1 are normalised. Nil omits the function normalize.
+	// Mean and Deviation hold the mean and the standard deviation of each channel, for normalising pixels from 0 to 1.
+	// Nil omits the function normalize.
 	Mean, Deviation []float64
 	// Classes names the outputs in order. Nil omits the list CLASSES.
 	Classes []string

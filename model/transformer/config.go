@@ -20,7 +20,7 @@ type Config struct {
 	Hidden     int  // number of hidden units in a feed-forward layer; zero means 4 times Width
 	Depth      int  // number of blocks
 	Norm       Norm // kind of the norms of the stream; zero means LayerNorm
-	// puts norms after the sums, as in the first transformer; false puts them before the branches
+	// puts norms after the sums, as in the original transformer; false puts norms before the branches
 	Post      bool
 	Positions Positions          // encoding of positions; zero means Learned
 	MLP       MLP                // kind of the feed-forward layers; zero means GELU

@@ -13,7 +13,7 @@ type ConvNeXt struct {
 	Widths, Depths []int
 }
 
-// Graph builds the network for images of [channels, height, width]. Its modules have timm's names.
+// Graph builds the network for images of [channels, height, width]. The modules have the same names as in timm.
 func (c ConvNeXt) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("ConvNeXt", input, c.Patch, func(b *builder, x graph.Value) graph.Value {
 		b.Module("stem", "Sequential", func() {
@@ -75,7 +75,7 @@ func B0() []Stage {
 		{6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}}
 }
 
-// Graph builds the network for images of [channels, height, width]. Its modules have torchvision's names.
+// Graph builds the network for images of [channels, height, width]. The modules have the same names as in torchvision.
 func (e EfficientNet) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("EfficientNet", input, 1, func(b *builder, x graph.Value) graph.Value {
 		in, blocks, before := e.Stem, 0, 0

@@ -8,7 +8,7 @@ import (
 // branches.
 type ViT struct{ Patch, Width, Heads, Depth int }
 
-// Graph builds the network for images of [channels, height, width]. Its modules have timm's names.
+// Graph builds the network for images of [channels, height, width]. The modules have the same names as in timm.
 func (v ViT) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("VisionTransformer", input, v.Patch, func(b *builder, x graph.Value) graph.Value {
 		places := input[1] / v.Patch * (input[2] / v.Patch)
@@ -49,7 +49,7 @@ func (b *builder) attention(x graph.Value, width, heads int) graph.Value {
 // channels per block.
 type Mixer struct{ Patch, Width, Tokens, Hidden, Depth int }
 
-// Graph builds the network for images of [channels, height, width]. Its modules have timm's names.
+// Graph builds the network for images of [channels, height, width]. The modules have the same names as in timm.
 func (m Mixer) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("MlpMixer", input, m.Patch, func(b *builder, x graph.Value) graph.Value {
 		places := input[1] / m.Patch * (input[2] / m.Patch)

@@ -16,7 +16,7 @@ type Block struct {
 	In, Out  graph.Value
 	Nodes    []int // indexes of the block's nodes in running order
 	Branches []Branch
-	// indexes in the axes of the norms that follow the sums; nil if norms precede the branches
+	// indexes, in axes.Axes.Norms, of the norms that follow the sums; nil if norms precede the branches
 	Norms []int
 }
 

@@ -13,7 +13,7 @@ type Plan struct {
 	Before *graph.Graph `json:"-"`
 	Graph  *graph.Graph `json:"-"` // new graph
 	Moves  []Move       `json:"moves"`
-	// Was is the form of the old graph. A saved plan needs it to reverse the change.
+	// Was is the form of the old graph. A saved plan needs this form to reverse the change.
 	Was   map[string]any `json:"was,omitempty"`
 	Seed  uint64         `json:"seed,omitempty"` // seed of random padding
 	Notes []string       `json:"notes,omitempty"`
@@ -40,15 +40,15 @@ type Move struct {
 type Dim struct {
 	At   int   `json:"at"`
 	From []int `json:"from"` // old place of each new place; -1 means padding
-	// Share is the factor of each place; nil means 1.
+	// Share is the factor for each entry of From; nil means 1.
 	Share []float64 `json:"share,omitempty"`
-	// Split reports whether the sum over the dimension stays unchanged, because copies have shares.
+	// Split reports whether the sum over the dimension stays unchanged, because copies share the original weights.
 	Split bool `json:"split,omitempty"`
-	// Moment is the share of the old gradient at each place; nil means 1.
+	// Moment is the share of the old gradient for each entry of From; nil means 1.
 	Moment []float64 `json:"moment,omitempty"`
 	Pad    Pad       `json:"pad,omitempty"`
-	// Merge reverses a change: place i of the old tensor is multiplied by Share[i] and added to place From[i] of Size
-	// places.
+	// Merge reverses a change: index i of the old tensor is multiplied by Share[i] and added to index From[i] of a
+	// dimension with Size elements.
 	Merge bool `json:"merge,omitempty"`
 	Size  int  `json:"size,omitempty"`
 }

@@ -11,7 +11,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// Options holds the options of plans.
+// Options determines how Widen divides the original weights among copies.
 type Options struct {
 	// Spread is the maximum relative deviation of a copy's share from 1/n. It lets copies diverge during training. Zero
 	// gives equal shares, as Net2Net does; such copies stay equal.

@@ -5,7 +5,8 @@ package tensorboard
 
 import "time"
 
-// Version is the format of event files, as stated in their first event. From version 2 on, readers honour Event.Start.
+// Version is the version of the event file format, which the first event of a file states. From version 2 on, readers
+// honour Event.Start.
 const Version = "brain.Event:2"
 
 // Event is a record of an event file. It has a time, a step and some of the other fields. An event with Version or

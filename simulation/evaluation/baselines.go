@@ -36,7 +36,7 @@ func only(t *simulation.Tree, record int) []float64 {
 // noSequence means that a table lacks the sequence of a policy.
 type noSequence string
 
-// Error returns the message.
+// Error names the data that the tables lack.
 func (n noSequence) Error() string { return string(n) }
 
 // Constant returns the policy that takes the same action at every decision. With the action "none" it never adapts.
@@ -57,7 +57,8 @@ func Uniform() Policy {
 	}}}
 }
 
-// Oracle returns the policy that takes the best sequence of the evaluated table. Its accuracy is an upper bound.
+// Oracle returns the policy that takes the best sequence of the evaluated table. The oracle's accuracy is an upper
+// bound for every policy.
 func Oracle() Policy {
 	return named{name: nameOptimum, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -360,8 +361,8 @@ const (
 	nameAlways   = "always "
 )
 
-// BaselineNames lists the names of the baselines that do not use the tables that are excluded from training. The
-// baselines that follow nameNever in the list need tables that record the decrease of the loss.
+// BaselineNames lists the names of the baselines that do not read left-out tables. The baselines that follow nameNever
+// in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
 // Baselines returns the policies that need no learning, for tables that have the same actions as the given trees. The

@@ -255,7 +255,7 @@ func (c *Comparison) Standing(policy string) *Standing {
 }
 
 // Mean returns a policy's mean regret, in points, over the tables that were excluded from training with a group. It
-// returns false if the policy did not choose in all of these tables.
+// returns false if the policy did not choose a sequence in every excluded table.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

@@ -101,5 +101,5 @@ func (s *DecisionShare) and(other *DecisionShare) *DecisionShare {
 	return &DecisionShare{s.Near + other.Near, s.Of + other.Of}
 }
 
-// Share returns Near divided by Of.
+// Share returns the fraction of decisions whose choice is within noise of the best choice.
 func (s *DecisionShare) Share() float64 { return s.Near / float64(s.Of) }

@@ -17,8 +17,8 @@ import (
 // Way is a learning method to compare on tables that are excluded from its training.
 type Way struct {
 	Name string // name in reports; empty means "policies"
-	// Options lists options of learning, at least one. If there are several, the best ones are selected by
-	// cross-validation on the training tables.
+	// Options lists options of learning, at least one. If there are several options, cross-validation on the training
+	// tables selects the best.
 	Options []learning.Options
 }
 
@@ -29,9 +29,9 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // seeds of the policies, one policy per seed; empty means 1 to 10
 	Together int      // number of seeds that vote together; zero means all seeds, 1 means no votes
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
-	// reference of differences, one of BaselineNames; empty means the best fixed sequence
+	// baseline to which differences are relative, one of BaselineNames; empty means the best fixed sequence
 	Against string
-	// Tell is called each time policies finish learning. Nil calls nothing.
+	// Tell is called each time policies finish learning. Nil disables the callback.
 	Tell func(LeaveOutProgress)
 }
 
@@ -101,8 +101,8 @@ type LeaveOutReport struct {
 }
 
 // CompareLeftOut excludes each group of trees in turn and trains policies on all other trees. On the excluded group, it
-// compares them with baselines that were selected on the other trees. Differences refer to the best fixed sequence of
-// the other trees, unless the options name another baseline.
+// compares these policies with baselines that were selected on the other trees. Differences refer to the best fixed
+// sequence of the other trees, unless the options name another baseline.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -29,7 +29,7 @@ type Point struct {
 	Network *model.Network // network after the prefix, without weights; callers must not change it
 }
 
-// Step is a decision of a sequence.
+// Step is a decision that a policy made, with the probability of each choice.
 type Step struct {
 	Action        string    `json:"action"`        // most likely action, which is taken
 	Number        int       `json:"number"`        // index of the action among the table's actions

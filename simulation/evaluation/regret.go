@@ -15,7 +15,7 @@ import (
 
 // Policy chooses sequences of a tree. It is a learned policy, a baseline or the oracle.
 type Policy interface {
-	// Name returns the name in reports.
+	// Name returns the policy's name in reports.
 	Name() string
 	// Distribution returns the probability of each record of a tree. The probabilities sum to one.
 	Distribution(t *simulation.Tree) ([]float64, error)

@@ -10,10 +10,11 @@ import (
 	"graft/simulation/learning"
 )
 
-// By returns the name of the group with which a tree is left out. Empty means that the tree is never left out.
+// By returns the name of a tree's group; all trees of a group are left out together. Empty means that the tree is never
+// left out.
 type By func(t *simulation.Tree) string
 
-// ByHeld leaves out all held trees as one group, and no other trees.
+// ByHeld leaves out all held-out trees as one group, and no other trees.
 func ByHeld(held []*simulation.Tree) By {
 	return func(t *simulation.Tree) string {
 		if slices.Contains(held, t) {

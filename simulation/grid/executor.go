@@ -29,11 +29,11 @@ type Executor struct {
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock creates the clock of a job that begins at a time in the budget.
 	Clock func(at time.Duration) clock.Clock
-	// Now is the wall clock. No result depends on it.
+	// Now is the wall clock. Results do not depend on this clock.
 	Now func() time.Time
 	// Provenance holds the versions and the profile that are copied to each outcome.
 	Provenance Outcome
-	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil calls nothing.
+	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil disables the callback.
 	Watch func(trainer.Progress)
 	// Threads chooses the number of threads, as trainer.Parts.Threads does; all jobs share it.
 	Threads *trainer.ThreadChooser
@@ -72,7 +72,7 @@ type memoryBook struct {
 	saved state
 }
 
-// Epoch stores a row.
+// Epoch appends the row of an epoch.
 func (b *memoryBook) Epoch(r trainer.Row) error {
 	b.rows = append(b.rows, r)
 	return nil

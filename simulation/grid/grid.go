@@ -15,9 +15,9 @@ import (
 )
 
 // Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
-// only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock an
-// outcome is bit-identical to the outcome when its sequence runs alone. Under the wall clock a sequence is charged only
-// for its own segments.
+// only one goroutine may use it. Any number of processes may work on grids with the same plan. With the virtual clock,
+// an outcome is bit-identical to the outcome of the same sequence run alone. With the wall clock, a sequence is charged
+// only for its own segments.
 type Grid struct {
 	Plan
 	Space    Space
@@ -79,7 +79,7 @@ func (p *Plan) CountSequences() error {
 }
 
 // Fits returns the number of sequences. For a design that selects some of them, it also returns the number of choices
-// at the first decision. It returns an error if a limit is exceeded.
+// at the first decision. It returns an error if there are too many sequences to run or to plan.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -122,7 +122,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid creates a grid. It does not read outcomes yet.
+// NewGrid creates the grid of a plan without reading outcomes.
 func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
@@ -131,7 +131,8 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of everything that determines a segment. It is the key of the segment's outcome.
+// Key returns the digest of everything that determines a segment. The store uses this digest as the key of the
+// segment's outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
@@ -159,8 +160,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the number of sequences and the number of segments in the design, for all seeds. It determines them from
-// the networks alone.
+// Size returns the number of sequences and the number of segments in the design, for all seeds. The numbers depend only
+// on the networks.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
@@ -276,19 +277,19 @@ func (g *Grid) look(b *node) error {
 
 func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
 
-// Worker holds the parts that a worker needs to run segments.
+// Worker holds the executor, the leases and the callbacks of a worker that runs segments.
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
 	// Wait waits before the next search for a segment. It returns early if ctx is cancelled.
 	Wait func(ctx context.Context)
-	// Tell is called when a segment begins and when it ends. Nil calls nothing.
+	// Tell is called when a segment begins and when it ends. Nil disables the callback.
 	Tell func(Segment, *Outcome, error)
 }
 
-// Work runs segments until none is left that this worker can run, or until ctx is cancelled. On cancellation it saves
-// the running segment, so that another worker can resume it. The error then wraps trainer.ErrStopped or the error of
-// ctx.
+// Work runs segments until no segment is left that this worker can run, or until ctx is cancelled. On cancellation it
+// saves the running segment, so that another worker can resume it. The error then wraps trainer.ErrStopped or the error
+// of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {

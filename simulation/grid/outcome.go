@@ -28,14 +28,14 @@ type Outcome struct {
 	Left   []float64 `json:"left_s"`
 	Step   []float64 `json:"step_s"` // time of a training step at these decisions, in seconds
 	Before []float64 `json:"before"` // last accuracy before these decisions
-	// Loss, Fall, Gap, After and LastStep hold the values of the same names in tables.Record. They are empty if an
-	// older version of graft ran the segment.
+	// Loss, Fall, Gap, After and LastStep hold the values of the same names in tables.Record. The five fields are empty
+	// if an older version of graft ran the segment.
 	Loss     []float64 `json:"loss,omitempty"`
 	Fall     []float64 `json:"fall,omitempty"`
 	Gap      []float64 `json:"gap,omitempty"`
 	After    []float64 `json:"after,omitempty"`
 	LastStep float64   `json:"last_step_s,omitempty"`
-	// fingerprint of the network at these decisions and, if the run ended, at the end
+	// fingerprint of the network at each decision so far and, if the run ended, at the end
 	Networks []string `json:"networks"`
 	Ended    bool     `json:"ended"`    // the budget is used up
 	Accuracy float64  `json:"accuracy"` // validation accuracy, if the run ended

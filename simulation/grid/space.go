@@ -17,10 +17,10 @@ type Space struct {
 	Network *model.Network // initial network of all sequences; its weights are not used
 	// choices at every decision, in order; actions that do not fit are skipped; empty uses Kinds
 	Actions []net2net.Action
-	// operations whose fitting actions, and none, are the choices; nil means deepen and widen
+	// operations to choose from: all their actions that fit, and the action "none"; nil means deepen and widen
 	Kinds     []net2net.Kind
 	Decisions int             // number of decisions per sequence
-	Surgery   net2net.Options // options for surgery for the actions
+	Surgery   net2net.Options // surgery options for the actions
 }
 
 // node is a point of the tree: its sequence, and the nodes that can follow.

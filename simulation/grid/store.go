@@ -50,7 +50,7 @@ func (s *Store) place(kind, key, suffix string) string {
 	return filepath.Join(s.dir, kind, key[:2], key+suffix)
 }
 
-// Outcome reads the outcome with a key. If the outcome is missing, the error wraps fs.ErrNotExist. A damaged or
+// Outcome reads the outcome with the given key. If the outcome is missing, the error wraps fs.ErrNotExist. A damaged or
 // impossible outcome is moved aside and treated as missing.
 func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)

@@ -100,7 +100,7 @@ func (l *Learner) hold(held []*simulation.Tree) error {
 	return err
 }
 
-// Advance takes a step. It does nothing once the field Why is set.
+// Advance takes one learning step. It does nothing once learning has ended.
 func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil

@@ -62,7 +62,7 @@ type Options struct {
 	Patience int
 }
 
-// Method names a form of policy.
+// Method names the form of a learned policy: a neural network or a forest.
 type Method string
 
 // Forms of policies.

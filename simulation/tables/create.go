@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// CreateOptions holds the options of Create. The zero value is ready to use.
+// CreateOptions configures the creation of a table's folder. The zero value is ready to use.
 type CreateOptions struct {
 	// Force moves an existing folder aside, to PATH.1 or the next free number. False returns an error if the folder
 	// exists.

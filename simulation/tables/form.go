@@ -21,7 +21,7 @@ type Form struct {
 
 var forms []*Form
 
-// RegisterForm adds a table format. It is called during package initialization.
+// RegisterForm adds a table format. Call RegisterForm during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
 // ReadFolder reads the table of a folder in any format, and the initial network of its sequences. It calls the function

@@ -15,8 +15,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Random returns a tree of ConvSmall with a number of decisions. The accuracies follow a simple model plus noise with
-// the given standard deviation.
+// Random returns a tree of ConvSmall with the given number of decisions. The accuracies follow a simple model plus
+// noise with the given standard deviation.
 func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:2", "none"}}
@@ -51,8 +51,8 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 // FourActions lists the actions in the original system's tables of ConvNet2.
 var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The times left
-// differ between sequences.
+// ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The remaining
+// times differ between sequences.
 func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	var records []tables.Record
 	for k, accuracy := range accuracies {
@@ -65,7 +65,7 @@ func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	return table
 }
 
-// RandomTrees returns a number of different random trees.
+// RandomTrees returns the given number of different random trees.
 func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	for k := range count {
 		trees = append(trees, Random(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))

@@ -58,7 +58,7 @@ func (m *meaning) items() (list []string) {
 }
 
 // ListItem returns the outermost list item that contains the module at a path, such as blocks.3. It returns an empty
-// string if there is none.
+// string if the module is not in a list.
 func ListItem(path string) string {
 	parts := strings.Split(path, ".")
 	for k, part := range parts[1:] {

@@ -24,7 +24,8 @@ func (a *Axes) List() []*Term {
 }
 
 // Name returns the name of an axis: the name of the module whose output has the axis. If the output has several axes,
-// such as the heads and the size of a head, Name appends a slash and a number. It is empty if no tensor has the axis.
+// such as the heads and the size of a head, Name appends a slash and a number. The name is empty if no tensor has the
+// axis.
 func (a *Axes) Name(axis *Term) string {
 	for _, t := range a.Graph.Tensors {
 		dim := a.rows(t)

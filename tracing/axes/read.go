@@ -11,7 +11,7 @@ import (
 	"graft/model/graph"
 )
 
-// Axes holds the terms of a graph.
+// Axes describes each dimension of a graph's tensors by a term.
 type Axes struct {
 	Graph   *graph.Graph
 	Shapes  map[graph.Value][]int
@@ -43,7 +43,8 @@ const (
 	Looks                     // looks up rows of an embedding, whose number is the size of the axis
 )
 
-// Read infers the terms of a graph. If an operator has no rule, the axes of its inputs and results are fixed.
+// Read infers a term for each dimension of a graph's tensors. If an operator has no rule, the axes of its inputs and
+// results are fixed.
 func Read(g *graph.Graph) (*Axes, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

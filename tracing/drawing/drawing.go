@@ -20,7 +20,7 @@ const (
 	ruleroom = 14 // between the heading and the network
 )
 
-// SVG draws a network as an SVG. Equal networks give byte-identical drawings.
+// SVG draws a network as an SVG image. Equal networks give byte-identical drawings.
 func SVG(w io.Writer, t *tracing.Trace) error {
 	body, err := layout(t)
 	if err != nil {

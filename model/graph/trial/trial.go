@@ -23,8 +23,8 @@ import (
 	"graft/torch"
 )
 
-// Command creates the command that runs Serve in another process. If it is nil, as in tests of single packages,
-// graphs run in this process, without limits. The program sets it when it starts.
+// Command creates the command that runs Serve in another process. If Command is nil, as in tests of single packages,
+// graphs run in this process, without limits. The main program sets Command at startup.
 var Command func(ctx context.Context) *exec.Cmd
 
 // Wall-clock limit that ends a sleeping process. It is far above the limit of processor time, since the machine may be

@@ -7,10 +7,10 @@ type Unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }
 
-// Sync does nothing.
+// Sync does nothing: killing a process does not lose written data.
 func (unsyncedFile) Sync() error { return nil }
 
-// SyncDir does nothing.
+// SyncDir does nothing: killing a process does not lose created files.
 func (Unsynced) SyncDir(string) error { return nil }
 
 // Create creates a file whose Sync does nothing.
