@@ -11,8 +11,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is a trace, a cluster, and advance information about the jobs. Simulations do not change a study, so several
-// simulations can share it.
+// Study is a trace and a cluster, with estimated durations and profiles of the jobs. Simulations do not change a study,
+// so several simulations can share it.
 type Study struct {
 	Jobs    []trace.Job // jobs in order of submission; required
 	VCs     []trace.VC  // virtual clusters; required

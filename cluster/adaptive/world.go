@@ -95,7 +95,7 @@ type Kind struct {
 // Listing returns the name and the help text in one line.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// World is the state of a simulated study.
+// World is the state of a running simulation.
 type World struct {
 	Decided func(w *World, active []*Job) // Decided is called after each round with active jobs; nil calls nothing.
 
@@ -109,7 +109,7 @@ type World struct {
 	gaps    []float64 // relative gaps of decisions to the upper bound
 }
 
-// NewWorld returns the initial state of the simulation of a study.
+// NewWorld creates the simulation of a study, at time zero.
 func NewWorld(s Study, kind Kind) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

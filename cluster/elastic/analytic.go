@@ -8,10 +8,11 @@ import (
 
 // Analytic is a [Speed] model that computes speeds from the compute time, model size and bandwidths of a job type.
 // Speeds depend on the placement: a job's tasks on a node share bandwidth. In each step a worker computes, then sends
-// its gradients and receives the parameters. The speed is steps per second divided by EpochSize.
+// its gradients and receives the parameters. The speed of a job, in epochs per second, is its steps per second divided
+// by EpochSize.
 type Analytic struct {
-	// WholeShares counts the full traffic between nodes unless all workers are on one node. This fault of the
-	// original simulator, an integer division, affects only clusters without parameter servers.
+	// WholeShares counts the full traffic between nodes unless all workers are on one node. The cause is an integer
+	// division in the original simulator; only clusters without parameter servers are affected.
 	WholeShares bool
 }
 

@@ -24,7 +24,7 @@ func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear for other numbers"
 
-// Scalings returns all scaling models. To add a model, add a line.
+// Scalings returns all scaling models. Register new models here.
 func Scalings() registry.List[Scaling] {
 	return registry.List[Scaling]{
 		{NoScaling, "scaling takes no time", "assumption of the original simulator", 0, 0},

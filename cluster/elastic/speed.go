@@ -2,7 +2,7 @@ package elastic
 
 import "iter"
 
-// Deployment is a job type with the node of each of its tasks.
+// Deployment is a job type with the placement of its tasks on nodes.
 type Deployment struct {
 	Model   *JobType
 	Workers []int // node of each worker; not empty

@@ -44,7 +44,7 @@ type Account struct {
 	names       []string
 }
 
-// NewAccount returns the account of jobs before any event.
+// NewAccount returns an account of jobs without events.
 func NewAccount(jobs []Job) *Account {
 	c := &Account{Jobs: make([]JobResult, len(jobs))}
 	for k := range jobs {
@@ -56,7 +56,7 @@ func NewAccount(jobs []Job) *Account {
 	return c
 }
 
-// Replay adds an event from a journal. It returns an error if the event belongs to a different job.
+// Replay applies an event from a journal. It returns an error if the event belongs to a different job.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
 		return fmt.Errorf("the journal has task %d with name %s, but the configuration file does not; use the file "+
@@ -66,7 +66,7 @@ func (c *Account) Replay(e Event) error {
 	return nil
 }
 
-// Add adds an event.
+// Add updates the account by an event.
 func (c *Account) Add(e Event) {
 	c.At = max(c.At, e.At)
 	if e.Task < 0 {

@@ -26,7 +26,7 @@ type Job struct {
 	// commands support this.
 	Checkpoint bool
 	// MemoryLimit limits the main memory of all processes of the task, in MiB. It is enforced only if the user may
-	// write a cgroup with such limits. Zero means no limit.
+	// write to a cgroup with a memory limit. Zero means no limit.
 	MemoryLimit float64
 }
 

@@ -166,8 +166,8 @@ func (s *Study) Parted(model, degree int) *Parted {
 	return p
 }
 
-// Prepare prepares a study for worlds in several goroutines, which share the cached steps. Without this call, the first
-// world prepares the study.
+// Prepare makes a study ready for simulations in several goroutines, which share a cache of training steps. Otherwise,
+// the first NewWorld of the study calls Prepare.
 func (s *Study) Prepare() {
 	s.parted = &partedSteps{list: map[partedKey]*Parted{}, steps: map[stepKey]*Step{}}
 }
@@ -238,7 +238,7 @@ func (p *Placed) key(network Network) string {
 	return string(network.Alike(servers, key))
 }
 
-// With returns a study with different jobs on the same cluster. It shares the cached steps.
+// With returns a study with different jobs on the same cluster. The new study shares the cached training steps.
 func (s *Study) With(jobs []Job) *Study {
 	other := *s
 	other.Jobs = jobs

@@ -96,7 +96,7 @@ func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 	return m
 }
 
-// Rules returns the machine's rules.
+// Rules returns the rules for sharing devices and for stopping tasks.
 func (m *Machine) Rules() Rules { return m.rules }
 
 // Holds reports whether a task can start on a device: the device has enough memory and the rules allow it.

@@ -21,8 +21,8 @@ type Scheduler interface {
 
 // Slicer is a scheduler that time-shares devices.
 type Slicer interface {
-	// Slice returns the time slice of a task that just started, after which the task returns to the queue. Zero lets it
-	// run to completion.
+	// Slice returns the time slice of a task that just started, after which the task returns to the queue. Zero lets
+	// the task run to completion.
 	Slice(t *Task) time.Duration
 }
 

@@ -15,7 +15,7 @@ type Study struct {
 	Options Options
 }
 
-// EnsureDefaults replaces zero values with defaults. It copies the tasks.
+// EnsureDefaults replaces zero values with defaults. It copies the task list, so the caller's tasks do not change.
 func (s *Study) EnsureDefaults() {
 	s.Options.EnsureDefaults()
 	s.Tasks = append([]Spec(nil), s.Tasks...)

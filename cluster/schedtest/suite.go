@@ -16,9 +16,9 @@ import (
 // casesOfSuite is the number of cases in the suite.
 const casesOfSuite = 300
 
-// Run is the conformance suite. It simulates random cases under a policy. In each second it checks that no device has
-// too many jobs, that no job runs before its arrival, and that each job works at its rate. It also checks that all jobs
-// end, and that a second run has the same outcome.
+// Run is the conformance suite. Run is the conformance suite of scheduling policies. In each second it checks that no
+// device has too many jobs, that no job runs before its arrival, and that each job works at its rate. It also checks
+// that all jobs end, and that a second run has the same outcome.
 func Run(t *testing.T, policy cluster.Policy) {
 	t.Helper()
 	for k := range casesOfSuite {

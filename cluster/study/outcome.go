@@ -52,7 +52,8 @@ type CellOutcome struct {
 	Parts  []Part            `json:"parts"`    // metrics of groups of jobs
 	Left   []LeftOut         `json:"left_out"` // number of jobs that were left out, by reason
 	Facts  map[string]string `json:"facts"`    // texts about the simulation, such as digests
-	// Interval is the 95% interval of the mean of the first ranked metric over jobs; null for several workloads.
+	// Interval is the mean of the first ranked metric over jobs with its 95% confidence interval; null for several
+	// workloads.
 	Interval *Interval `json:"interval"`
 	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% interval; null for the
 	// baseline.
@@ -62,7 +63,7 @@ type CellOutcome struct {
 	P *float64 `json:"p_holm"`
 }
 
-// Summary holds a scheduler's means over workloads and seeds. Totals are summed instead.
+// Summary holds a scheduler's means over workloads and seeds. Metrics marked Total are summed instead.
 type Summary struct {
 	Point     string `json:"point"`     // name of the point; empty for the only point
 	Scheduler string `json:"scheduler"` // name of the scheduler
@@ -102,8 +103,8 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 	return nil
 }
 
-// SummariesAt returns the summaries of a point, in the order of the first ranking. Without a ranking, they are in the
-// order of the file.
+// SummariesAt returns the summaries of a point, in the order of the first ranking. Without a ranking, the summaries are
+// in the order of the file.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {
@@ -121,7 +122,7 @@ func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	return list
 }
 
-// Validate returns an error for an inconsistent outcome. Tables and figures rely on its lists and metrics.
+// Validate returns an error for an inconsistent outcome. Tables and figures rely on consistent lists and metrics.
 func (o *Outcome) Validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),

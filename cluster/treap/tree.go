@@ -9,7 +9,7 @@ import (
 	"graft/internal/events"
 )
 
-// Key is the position of a job in a tree. Keys are unique.
+// Key is the sort key of a job in a tree. Keys are unique.
 type Key = events.Key
 
 // Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) that sorts jobs by their keys. A hash of a

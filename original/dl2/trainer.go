@@ -42,9 +42,9 @@ type progress struct {
 const networkStream = 53
 
 // NewTrainer creates a trainer. The argument study gives the cluster, the speeds and the job types; its jobs are
-// ignored. The argument generate describes the workloads on which agents train. Policies are measured on the workloads
-// in validation. Schedulers and environments reproduce the bugs of DL2's published program. The quirks and the cost of
-// scaling in the studies have no effect. The options determine the reward of a slot.
+// ignored. The argument generate describes the workloads on which agents train. The argument validation holds the
+// workloads on which policies are validated. Schedulers and environments reproduce the bugs of DL2's published program.
+// The quirks and the cost of scaling in the studies have no effect. The options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()

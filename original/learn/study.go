@@ -42,7 +42,7 @@ type Recorder interface {
 	Row(r Row) error
 	// Episodes records the results of episodes. The argument first is the number of the first episode, counted from 0.
 	Episodes(first int, l EpisodeResults) error
-	// Save writes a checkpoint atomically. It covers the rows and episodes recorded so far.
+	// Save writes a checkpoint atomically. The checkpoint covers the rows and episodes recorded so far.
 	Save(l *Learner) error
 }
 

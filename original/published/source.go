@@ -93,7 +93,7 @@ func Number(value any) (float64, bool) {
 // mostCounted is above every count in a file of the original's.
 const mostCounted = 1 << 20
 
-// If the file contains a key, Take stores its value in the variable that the last argument points to.
+// Take stores the value of a key, if the file contains it, in the variable that the last argument points to.
 func (c *Source) Take(key string, to any) {
 	value, given := c.Keys[key]
 	if !given {

@@ -20,7 +20,7 @@ type Problem struct {
 	per   [][2][]float64
 }
 
-// Job is a job to which a search allocates devices.
+// Job describes a job to the search: its current devices, its limit, and its speedups.
 type Job struct {
 	Present []byte  // current devices on each node; nil means none
 	Most    int     // maximum number of devices

@@ -309,7 +309,8 @@ func (l *File) Learned() []string {
 // Baselines returns the schedulers to compare with.
 func (l *File) Baselines() []elasticworld.Scheduler { return l.baselines }
 
-// DigestSections returns the sections that learned results depend on. The section of the comparison is not included.
+// DigestSections returns the sections that learned results depend on. The section schedule is excluded, since it
+// affects only comparisons.
 func (l *File) DigestSections() []string {
 	return []string{"elastic.", "workload.", "workloads.", l.section(), "run."}
 }
