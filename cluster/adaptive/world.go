@@ -77,8 +77,8 @@ func (s *Study) DeviceSeconds() (sum float64, err error) {
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the new devices of each active job, in the order of the list active. The world calls it at the
-	// end of each round.
+	// Schedule returns the new devices of each active job, in the order of the list active. The simulation calls
+	// Schedule at the end of each round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 
@@ -154,7 +154,7 @@ func (s Study) Run(ctx context.Context, kind Kind) (*World, error) {
 	return w, w.Run(ctx, kind)
 }
 
-// Run simulates a world under a scheduler until all jobs are complete.
+// Run continues the simulation under a scheduler until all jobs are complete.
 func (w *World) Run(ctx context.Context, kind Kind) error {
 	scheduler := kind.New(w)
 	watch := stall{}

@@ -19,17 +19,16 @@ type Bound struct {
 }
 
 // LowerBound computes a [Bound]. The bound ignores placement and start times, which are all that a scheduler decides.
-// Let T(j) be the true epochs of job j divided by the maximum number of epochs that it completes in a slot with any
-// tasks.
+// Let T(j) be the true epochs of job j divided by the maximum number of epochs that it can complete in one slot.
 //
 // Alone. A job never exceeds its best speed, so it takes at least T(j).
 //
 // SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j multiplied by
-// the minimum weight·slots that any tasks spend on an epoch. A job that uses a share x of the weight consumes v(j) at a
-// rate of at most x, and all jobs together consume at a rate of at most one. So one machine of speed one, shared with
-// preemption, can complete the jobs as early as any schedule, with processing times v and the same arrivals. On this
-// machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of the
-// optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
+// the minimum weight·slots per epoch, over all numbers of tasks. A job that uses a share x of the weight consumes v(j)
+// at a rate of at most x, and all jobs together consume at a rate of at most one. So one machine of speed one, shared
+// with preemption, can complete the jobs as early as any schedule, with processing times v and the same arrivals. On
+// this machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of
+// the optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
 // resources until the end of their last slot use more than v(j), so the bound still holds.
 //
 // MeanBusy. Let M(j) be the mean time at which j does its work, weighted by the work done. Since a job never exceeds

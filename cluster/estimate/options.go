@@ -63,7 +63,7 @@ type Options struct {
 
 	// statistic to predict; empty means plain; the other statistics need nonnegative targets
 	Target string
-	// Monotone maps numeric features to the required direction of their curve: 1 for rising, -1 for falling. These
+	// Monotone maps numeric features to the required direction of their curve: 1 for rising, -1 for falling. Monotone
 	// features are excluded from pairs, so that the whole prediction is monotone in them. Nil means none.
 	Monotone map[string]int
 	// Alone lists the features that are excluded from pairs. An example is a date, which only grows: dates at

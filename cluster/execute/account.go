@@ -36,7 +36,7 @@ type JobResult struct {
 type Account struct {
 	At   time.Duration // time of the last event
 	Host string        // host of the last executor
-	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with some
+	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with resource
 	// limits.
 	Confinement string
 	Jobs        []JobResult // state of each job, in the order of the jobs
@@ -66,7 +66,7 @@ func (c *Account) Replay(e Event) error {
 	return nil
 }
 
-// Add updates the account by an event.
+// Add updates the account with an event.
 func (c *Account) Add(e Event) {
 	c.At = max(c.At, e.At)
 	if e.Task < 0 {

@@ -166,8 +166,8 @@ func (s *Study) Parted(model, degree int) *Parted {
 	return p
 }
 
-// Prepare makes a study ready for simulations in several goroutines, which share a cache of training steps. Otherwise,
-// the first NewWorld of the study calls Prepare.
+// Prepare makes a study ready for simulations in several goroutines, which share a cache of training steps. If the
+// caller does not call Prepare, the first NewWorld of the study does.
 func (s *Study) Prepare() {
 	s.parted = &partedSteps{list: map[partedKey]*Parted{}, steps: map[stepKey]*Step{}}
 }

@@ -119,7 +119,7 @@ const (
 
 func stream(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, purpose)) }
 
-// Generate starts generating a trace.
+// Generate returns a generator of a random trace.
 func Generate(o GenerateOptions) (*Generator, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

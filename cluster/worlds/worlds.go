@@ -10,7 +10,8 @@ import (
 	"graft/cluster/study"
 )
 
-// All returns every kind of cluster simulation, in the order in which help texts list them. Register new kinds here.
+// All returns every kind of cluster simulation, in the order in which help texts list them. Register new kinds of
+// simulation here.
 func All() []*study.World {
 	return []*study.World{
 		rigid.World(),

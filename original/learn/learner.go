@@ -29,8 +29,8 @@ type EpisodeResults struct {
 	Objectives []float64
 }
 
-// NewLearner creates an untrained policy, whose parameters are drawn from a seed as in PyTorch. Its actions are drawn
-// from the same stream of random numbers.
+// NewLearner creates an untrained policy, whose parameters are drawn from a seed as in PyTorch. The policy's actions
+// are drawn from the same stream of random numbers as its parameters.
 func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)
 	if err == nil {

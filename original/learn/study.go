@@ -11,8 +11,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Study trains a policy on a table and records metrics. Its results are bit-identical, no matter how often it is
-// stopped and resumed.
+// Study trains a policy on a table and records metrics. The results are bit-identical, no matter how often the training
+// is stopped and resumed.
 type Study struct {
 	*Learner
 	Table      *tables.Table    // table whose records are the ends of the learner's tree

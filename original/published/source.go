@@ -60,7 +60,7 @@ func (c *Source) flatten() {
 	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// Require records an error for each given key that is missing.
+// Require records an error for each of the given keys that the file lacks.
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {

@@ -190,8 +190,8 @@ func (v *Vocabulary) Keys(id int) []string {
 	return keys
 }
 
-// LayerKeys returns the text that PyTorch prints for each layer, in the order of registration. These are the keys of
-// the original system's vocabularies.
+// LayerKeys returns the text that PyTorch prints for each layer, in the order of registration. The texts are the keys
+// of the original system's vocabularies.
 func LayerKeys(n *model.Network) []string {
 	var names []string
 	for _, leaf := range n.Leaves() {

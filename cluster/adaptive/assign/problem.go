@@ -2,7 +2,8 @@ package assign
 
 import "math"
 
-// Problem is a set of jobs on a cluster of identical nodes. At most one multi-node job may use a node.
+// Problem is an allocation problem: jobs that compete for the devices of identical nodes. At most one multi-node job
+// may use a node.
 type Problem struct {
 	Nodes, Devices int // number of nodes, and number of devices per node
 	Jobs           []Job

@@ -2,7 +2,7 @@ package genetic
 
 import "math"
 
-// Problem is a set of jobs on a cluster of identical nodes. Earlier jobs have priority.
+// Problem is an allocation problem: jobs that compete for the devices of identical nodes. Earlier jobs have priority.
 type Problem struct {
 	Nodes, Devices int     // number of nodes, and number of devices per node
 	Jobs           []Job   // jobs in order of priority, highest first

@@ -75,7 +75,7 @@ func (w *Inputs) Types() []elastic.JobType { return w.types }
 // Trace returns the first trace, or nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
-// Contents writes the speeds, the job types and the application files' digest, as input for a digest.
+// Contents writes the speeds, the job types and the contents of the application files, for a digest.
 func (w *Inputs) Contents(to io.Writer) {
 	fmt.Fprintln(to, w.table, w.types, w.analytic)
 	_, _ = io.WriteString(to, w.contents)

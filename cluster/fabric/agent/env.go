@@ -53,7 +53,7 @@ func (e *Env) look() (err error) {
 	return err
 }
 
-// Observe describes the degrees at which the waiting job would start. The last action blocks it.
+// Observe describes the degrees at which the waiting job would start. The last action blocks the job.
 func (e *Env) Observe() learn.Observation { return e.now }
 
 // Act starts or blocks the waiting job.

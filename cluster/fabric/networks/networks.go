@@ -82,7 +82,7 @@ func (b *builder) node(kind, detail string, out model.Shape, time clock.LayerTim
 	return value{at, out}
 }
 
-// Layer adds a node for a layer.
+// Layer adds a node for a layer of the network.
 func (b *builder) Layer(at model.Place, leaf *model.Leaf, in value) (value, error) {
 	out, err := leaf.Layer.Infer(in.shape)
 	if err != nil {

@@ -101,7 +101,8 @@ func (f *File) Shared() study.Shared {
 	return study.Shared{Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
 
-// Check reads the graphs and the learned schedulers, and generates and places the jobs of each point.
+// Check reads the graphs and the learned schedulers, and generates and places the jobs for each combination of swept
+// values.
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if f.Validate() != nil || !f.readGraphs(fsys, r) || !f.findSchedulers(fsys, r) {
 		return

@@ -46,7 +46,8 @@ type File struct {
 	// List of tasks, one table [[task]] per task. Empty generates tasks or takes them from a trace.
 	Task  []Task
 	Tasks Tasks // Options for tasks that are generated or taken from a trace.
-	// At most one cluster trace, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
+	// At most one cluster trace, in any format that 'graft trace' reads. Jobs of the trace with at most one GPU become
+	// tasks.
 	Workload study.Workload
 	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
 	// no training, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
@@ -63,8 +64,8 @@ type File struct {
 	fsys          files.FS
 }
 
-// New returns an empty file, before EnsureDefaults. Its defaults for lessons, rounds and patience are larger than for
-// clusters, since an episode takes milliseconds.
+// New returns an empty file, before EnsureDefaults. The defaults for lessons, rounds and patience are larger than in
+// files for clusters, since an episode takes milliseconds.
 func New() *File {
 	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
 		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}
