@@ -46,7 +46,7 @@ type Job struct {
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.run >= 0 }
 
-// Rate returns the job's work per second. It is 1 for a job that runs alone on its requested devices.
+// Rate returns the job's work per second. The rate is 1 for a job that runs alone on its requested devices.
 func (j *Job) Rate() float64 { return j.rate }
 
 // Partner returns the job that shares the devices of this job, or nil if the devices are not shared.

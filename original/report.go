@@ -31,7 +31,8 @@ type Evaluation struct {
 	Table  *tables.Table
 	Steps  []evaluation.Step
 	Chosen *tables.Record
-	// Ranking holds the records of the table by mean accuracy, best first. Equal records keep the order of the table.
+	// Ranking holds the records of the table by mean accuracy, best first. Records with equal accuracies keep the order
+	// of the table.
 	Ranking []*tables.Record
 }
 

@@ -25,7 +25,7 @@ type Spec struct {
 	RealEpochs float64 `json:"real_num_epochs"` // true number of epochs, hidden from schedulers
 }
 
-// Job is a job of a simulation. Schedulers read it; only its [World] changes it.
+// Job is a job of a simulation. Schedulers may read a job; only its [World] changes it.
 type Job struct {
 	Spec
 	Model    *JobType

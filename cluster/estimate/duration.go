@@ -26,8 +26,8 @@ type DurationOptions struct {
 	Past  bool                   // adds features of jobs that have already ended; false omits them
 	Tell  func(w DurationWindow) // called after each window; nil calls nothing
 	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions. An
-	// empty Validation means blocks, since users submit many similar jobs at once. Alone also contains the date, the
-	// user and the name, since most users and names have too few jobs to train a pair with another feature.
+	// empty Validation means ValidateBlocks, since users submit many similar jobs at once. Alone also contains the
+	// date, the user and the name, since most users and names have too few jobs to train a pair with another feature.
 	Model Options
 }
 

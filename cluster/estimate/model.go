@@ -178,8 +178,8 @@ type Contribution struct {
 	Deviation float64 // standard deviation of Value over the bags
 }
 
-// Explain decomposes a prediction: Base and all contributions add up to the prediction. For logarithmic targets, they
-// add up to log(1 + target) before smearing. The largest contributions come first.
+// Explain decomposes a prediction: Base and all contributions add up to the prediction. For logarithmic targets, Base
+// and the contributions add up to log(1 + target) before smearing. The largest contributions come first.
 func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {

@@ -46,7 +46,7 @@ type ThroughputOptions struct {
 	// WalkThroughput
 	Every time.Duration
 	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions: an
-	// empty Validation means last, and Alone contains the parts of a date that only grow.
+	// empty Validation means ValidateLast, and Alone contains the parts of a date that only grow.
 	Model Options
 }
 

@@ -63,7 +63,7 @@ var (
 		Fixed: "if a constant degree has no free block, the next smaller degree is chosen"}
 )
 
-// Quirks returns all quirks of the fabric simulator. To add a quirk, add it to this list.
+// Quirks returns all quirks of the fabric simulator. Register new quirks here.
 func Quirks() []cluster.Quirk {
 	return []cluster.Quirk{Milliseconds, MirroredSizes, OneLoss, HeldSizes, LostParts, CountedSync, TwiceDivided,
 		ForwardMemory, SharedChannel, ForgottenPlacement, RoundedLimit, StepShare, LateRelease, RunningBlocked,

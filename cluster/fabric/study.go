@@ -70,7 +70,7 @@ func (o *Options) EnsureDefaults() {
 // maxParts is the maximum degree: a step of 4,096 parts has 16 million exchanges.
 const maxParts = 4096
 
-// Validate returns every invalid option. Call it after the defaults are set.
+// Validate returns every invalid option. Call Validate after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "max_degree is %d; expected 1 to %d", o.MaxParts,
@@ -90,7 +90,7 @@ const maxJobs = 10_000_000
 // mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate returns the errors in a study. Call it after the defaults of its options are set.
+// Validate returns the errors in a study. Call Validate after the defaults of the options are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

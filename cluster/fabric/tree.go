@@ -53,7 +53,7 @@ func (t *Tree) Name(server int) string {
 // Lanes returns 0: transfers share links.
 func (t *Tree) Lanes() int { return 0 }
 
-// Fits reports whether there are n servers.
+// Fits reports whether the network has at least n servers.
 func (t *Tree) Fits(n int) bool { return n <= t.Size() }
 
 // Block takes n servers from one rack if possible: among the racks with enough free servers, from the rack with the

@@ -61,7 +61,7 @@ const (
 var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow",
 	FullQueue: "full queue", EndOfTime: "end of time"}
 
-// String returns the name of a cause. It is empty if the job was not blocked.
+// String returns the name of a cause. The name is empty if the job was not blocked.
 func (c Cause) String() string { return causeNames[c] }
 
 // Run holds the state of a running job.

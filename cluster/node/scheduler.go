@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Decision starts a queued task on a device, or stops a running task. The zero value does neither.
+// Decision starts a queued task on a device, or stops a running task. The zero value means no action.
 type Decision struct {
 	Start, Stop *Task   // task to start and task to stop; at most one of them is set
 	On          *Device // device on which Start starts

@@ -2,8 +2,8 @@ package node
 
 // Speed models the speed of tasks that run together on a device.
 type Speed interface {
-	// Rates sets the work per second of each task, where one second of work is one second alone on the device. Rates
-	// must be positive.
+	// Rates sets the speed of each task in seconds of work per second; a task that runs alone on the device has speed
+	// 1. Rates must be positive.
 	Rates(together []*Task, rates []float64)
 }
 

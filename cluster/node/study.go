@@ -30,7 +30,7 @@ func (s *Study) EnsureDefaults() {
 // mostFaults is the number of faulty tasks after which listing stops.
 const mostFaults = 20
 
-// Validate returns the errors in a study. Call it after the defaults are set.
+// Validate returns the errors in a study. Call Validate after EnsureDefaults.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

@@ -55,8 +55,8 @@ type CellOutcome struct {
 	// Interval is the mean of the first ranked metric over jobs with its 95% confidence interval; null for several
 	// workloads.
 	Interval *Interval `json:"interval"`
-	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% interval; null for the
-	// baseline.
+	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% confidence interval;
+	// null for the baseline.
 	Difference *Interval `json:"difference"`
 	// P is the p-value for a difference of zero, corrected by Holm's method for the number of simulations on the same
 	// workload that have a difference; null without an interval.
@@ -82,7 +82,7 @@ type Effect struct {
 	With      Values `json:"with"`      // ranked metrics with only this quirk
 	Changed   int    `json:"changed"`   // number of jobs whose result differs
 	// Difference is the first ranked metric with the quirk minus the same metric without it, paired by job, with its
-	// 95% interval.
+	// 95% confidence interval.
 	Difference *Interval `json:"difference"`
 }
 

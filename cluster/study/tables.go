@@ -25,7 +25,7 @@ const (
 // JobColumn is the name of the column with the job's name, in all tables.
 const JobColumn = "job"
 
-// SpanColumns returns the columns of SpansTable that figures read. The table may have more columns.
+// SpanColumns returns the columns of SpansTable that figures read. The spans table may have more columns.
 func SpanColumns() []results.Column {
 	return []results.Column{
 		{Name: JobColumn, Kind: results.String}, {Name: "group", Kind: results.String},

@@ -77,9 +77,9 @@ type Study interface {
 	// Prepare reads data that is too large for Check, and runs searches whose results several simulations share. If
 	// quick is true, it returns as soon as it is certain that the study can begin.
 	Prepare(ctx context.Context, env Env, quick bool) error
-	// Plan lists the simulations and the metrics. It is called once, after Prepare.
+	// Plan lists the simulations and the metrics. Plan is called once, after Prepare.
 	Plan() *Plan
-	// Simulate runs one simulation of the plan. It is called concurrently.
+	// Simulate runs one simulation of the plan. Simulate is called concurrently.
 	Simulate(ctx context.Context, c *Cell) (*Result, error)
 }
 
@@ -89,7 +89,7 @@ type Env struct {
 	Log   *zap.Logger
 }
 
-// Unprepared implements Prepare for studies without preparation. Studies embed it.
+// Unprepared implements Prepare for studies without preparation. Studies embed Unprepared.
 type Unprepared struct{}
 
 // Prepare does nothing.
@@ -98,5 +98,5 @@ func (Unprepared) Prepare(context.Context, Env, bool) error { return nil }
 // RunCommand returns the command that runs configuration files of this kind.
 func (w *World) RunCommand() string { return cmp.Or(w.Command, "graft cluster run") }
 
-// Sources records the origin of each value of a file. Files embed it with the tag `config:"-"`.
+// Sources records the origin of each value of a file. Files embed Sources with the tag `config:"-"`.
 type Sources = decode.Sources

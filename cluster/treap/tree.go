@@ -19,7 +19,7 @@ type Tree struct {
 	root int32
 }
 
-// Arena holds the nodes of several trees. A job is in at most one of its trees. The zero value is empty.
+// Arena holds the nodes of several trees. A job is in at most one tree of an arena. The zero value is empty.
 type Arena struct {
 	jobs  []*cluster.Job // by job number
 	nodes []node         // by job number

@@ -168,7 +168,7 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	return nil
 }
 
-// Digest returns a SHA-256 of the policy and its vocabulary, in hexadecimal. The options are not included.
+// Digest returns a SHA-256 of the policy and its vocabulary, in hexadecimal. The digest does not cover the options.
 func (p *Policy) Digest() (string, error) {
 	h := sha256.New()
 	err := errors.Join(p.Weights.WriteContents(h), p.Vocabulary.Format(h))

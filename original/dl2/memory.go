@@ -87,8 +87,8 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward returns the mean of the most recent rewards. The mean covers at most as many rewards as the memory's
-// capacity.
+// MeanReward returns the mean of the most recent rewards. The mean covers at most as many rewards as the memory can
+// hold.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {

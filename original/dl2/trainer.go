@@ -151,7 +151,7 @@ func (t *Trainer) send(a *agent) {
 	}
 }
 
-// Ended returns the reason why learning is over. It is empty while learning continues.
+// Ended returns the reason why learning is over. The reason is empty while learning continues.
 func (t *Trainer) Ended() string {
 	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
 		return ""
@@ -173,9 +173,9 @@ func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 // validation. Before the first validation it returns NaN.
 func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
 
-// Best returns the policy with the lowest mean JCT of all validations that Advance ran. DL2 reports this policy. Before
-// the first validation it returns the current policy. Since it is selected on the validation workloads, it should be
-// measured on different workloads.
+// Best returns the policy with the lowest mean JCT of all validations that Advance ran. DL2's program reports the best
+// policy. Before the first validation it returns the current policy. Since the best policy is selected on the
+// validation workloads, it should be measured on different workloads.
 func (t *Trainer) Best() *Policy {
 	if t.best == nil {
 		return t.Policy()

@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Learner trains a policy on a tree. A scope owns its tensors.
+// Learner trains a policy on a tree. A scope owns the learner's tensors.
 type Learner struct {
 	Options
 	Tree *Tree

@@ -11,7 +11,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options holds the options of a graph. The zero value is invalid: a profile is required.
+// Options holds the options for converting a network to a graph. The zero value is invalid: a profile is required.
 type Options struct {
 	Batch   int            // examples per step; zero means 64
 	Profile *clock.Profile // profile of the device that runs the network

@@ -32,7 +32,7 @@ type Task struct {
 	Weight   float64       // Weight of the task's flow in fair queueing. Default 1.
 	Tickets  int           // Number of tickets in lottery and stride scheduling. Default 1.
 	After    []string      // Names of the tasks that must complete before this task starts. Empty means no dependency.
-	// Number of copies of the task. If above 1, a number is appended to each name. Default 1.
+	// Number of copies of the task. If count is above 1, a number is appended to the name of each copy. Default 1.
 	Count int
 
 	Folder string // Working directory of a real task. Empty means the working directory of graft.
