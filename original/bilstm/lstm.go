@@ -109,7 +109,7 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 	return values, t.Shape, nil
 }
 
-// Apply returns the weight times x, plus the bias. The argument x must have as many values as In returns.
+// Apply returns the weight times x, plus the bias. The argument x must have In values.
 func (a *Affine) Apply(x []float32) []float32 {
 	out := make([]float32, a.Out)
 	for row := range out {
