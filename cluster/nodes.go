@@ -144,7 +144,7 @@ func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
 // Room returns the number of free devices that the current job can use on the node at a position. The node's other
-// resources may reduce this number.
+// resources may limit the number of usable devices.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {

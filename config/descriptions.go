@@ -316,7 +316,7 @@ var descriptions = map[string]string{
 		"vc_config.csv. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number " +
 		"of nodes. If neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
-		"the job only that part; other jobs can use the rest.",
+		"the job only the requested part, and other jobs can use the remaining part.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
 		"that users requested (for a job without one, the longest limit in the trace); \"lgb\" and \"ebm\" read " +
 		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +
@@ -788,7 +788,7 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
 	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",
 	"graft/original/policyfile.PolicyOptions.Embedding": "Expected length of a token's vector in the vocabulary. " +
-		"Zero skips the check of this length.",
+		"Zero skips the check of the length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
 	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",

@@ -364,7 +364,7 @@ func (w *World) Held() int {
 // Running returns the number of running jobs.
 func (w *World) Running() int { return w.running }
 
-// Study returns the study that the world simulates.
+// Study returns the simulated study.
 func (w *World) Study() *Study { return w.study }
 
 // Over reports whether the episode has ended.

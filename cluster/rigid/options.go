@@ -35,8 +35,8 @@ type Options struct {
 	CPUs int `config:"cpus_per_node"`
 	// Memory per node in MiB. A job's requested memory is divided evenly among its GPUs. Zero ignores memory.
 	Memory int64 `config:"memory_mb_per_node,was=memory_per_node"`
-	// Gives a whole GPU to a job that requests a part of one. False gives the job only that part; other jobs can use
-	// the rest.
+	// Gives a whole GPU to a job that requests a part of one. False gives the job only the requested part, and other
+	// jobs can use the remaining part.
 	WholeGPUs bool `config:"whole_gpus"`
 	// Start of the simulated part of the trace, in seconds. Zero means the start of the trace or, if compat = "lucid",
 	// the start of the month that Lucid's authors simulated.

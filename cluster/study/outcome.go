@@ -94,7 +94,7 @@ func (o *Outcome) Metric(key string) *Metric {
 	return nil
 }
 
-// Ranking returns the ranking by a metric at a point, or nil if there is no such ranking.
+// Ranking returns the ranking by a metric for a combination of swept values (a point), or nil if there is none.
 func (o *Outcome) Ranking(point, key string) *Ranking {
 	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
 	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {
@@ -103,8 +103,8 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 	return nil
 }
 
-// SummariesAt returns the summaries of a point, in the order of the first ranking. Without a ranking, the summaries are
-// in the order of the file.
+// SummariesAt returns the summaries for a combination of swept values (a point), in the order of the first ranking.
+// Without a ranking, the summaries are in the order of the file.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {

@@ -79,7 +79,7 @@ func (o TableOptions) Validate() error {
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
 	learn.PolicyOptions // sizes of the policy's layers
-	// Expected length of a token's vector in the vocabulary. Zero skips the check of this length.
+	// Expected length of a token's vector in the vocabulary. Zero skips the check of the length.
 	Embedding int
 	// Path of initial weights, a .pth or .safetensors file; its embedding is ignored. Empty draws random weights.
 	Weights string
