@@ -26,7 +26,7 @@ func (p *Pool) HasNode(name int) (there, idle bool) {
 	return nd != nil, nd != nil && nd.jobs == 0
 }
 
-// LastIdle returns the highest name among the idle nodes; ok is false if no node is idle.
+// LastIdle returns the idle node whose name sorts last; ok is false if no node is idle.
 func (p *Pool) LastIdle() (name int, ok bool) {
 	for _, nd := range p.nodes.list {
 		if nd.jobs == 0 && (!ok || nd.name > name) {

@@ -17,8 +17,8 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of the next five values of a list, for the spans that begin after the given second. It returns
-// NaN if there are no such spans.
+// Ahead returns the mean of a list's values over the next five spans that begin after the argument now. It returns NaN
+// if there are no such spans.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {

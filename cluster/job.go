@@ -46,7 +46,7 @@ type Job struct {
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.run >= 0 }
 
-// Rate returns the job's work per second. It is 1 for a job that runs alone on its requested devices.
+// Rate returns the job's work per second. The rate is 1 for a job that runs alone on its requested devices.
 func (j *Job) Rate() float64 { return j.rate }
 
 // Partner returns the job that shares the devices of this job, or nil if the devices are not shared.
@@ -77,8 +77,8 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside encodes the job's demand for resources other than whole devices. Equal demands have equal codes. The code is
-// empty if there is no such demand.
+// Beside encodes the job's demand for resources other than whole devices. Equal demands have equal codes. A job that
+// requests only whole devices has an empty code.
 func (j *Job) Beside() string {
 	if j.beside == nil {
 		return ""

@@ -19,7 +19,7 @@ var jobColumns = []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "q
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
 // WriteJobs writes a table with one row per job, sorted by virtual cluster and by submission. Times are in seconds
-// since the trace's time 0. The columns of the policy's records come last.
+// since the trace's time 0. Columns that the policy adds come last.
 func (o *Outcome) WriteJobs(w io.Writer) error { return o.writeJobs(w, jobColumns, (*Job).numbers) }
 
 // WriteLucidJobs writes the table of [Outcome.WriteJobs] with the columns of Lucid's simulator.

@@ -46,7 +46,7 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the length n of the table of names 0 to n-1.
+// Names returns the length of the table of nodes by name: names 0 to Names()-1 have an entry.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {
@@ -144,7 +144,7 @@ func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
 // Room returns the number of free devices that the current job can use on the node at a position. The node's other
-// resources may reduce this number.
+// resources may limit the number of usable devices.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {

@@ -18,7 +18,7 @@ type Outcome struct {
 	Asked     int64          // number of scheduler calls
 }
 
-// Refusal is a job that was not simulated.
+// Refusal holds a job that cannot be simulated, and the reason.
 type Refusal struct {
 	ID  string // ID of the job
 	Why string // reason

@@ -2,7 +2,7 @@ package cluster
 
 import "slices"
 
-// Whole is the number of thousandths in a whole device. Demands are in thousandths.
+// Whole is the number of thousandths in a whole device. Demands are counted in thousandths of a device.
 const Whole = 1000
 
 // part takes thousandths of a device, or returns them if by is negative. It reports whether the device has no more

@@ -8,8 +8,8 @@ import (
 	"graft/internal/events"
 )
 
-// Pool holds the nodes of a virtual cluster and the jobs that run on them, at the current second. A scheduler acts on
-// the pool.
+// Pool holds the nodes of a virtual cluster and the jobs that run on them, at the current second. Schedulers call the
+// pool's methods to start, preempt and resize jobs.
 type Pool struct {
 	agenda *events.Kernel[*Job] // ends of the running jobs
 	nodes  *Nodes
@@ -31,7 +31,7 @@ type Pool struct {
 	changes     func(Change)
 }
 
-// Change is a change of a job's devices.
+// Change describes a change of a job's devices, such as a start or a preemption.
 type Change struct {
 	At     int64   // second of the change
 	Job    *Job    // job that changed

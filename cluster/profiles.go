@@ -38,8 +38,8 @@ type Profiles struct {
 	// Scores rates how much a configuration slows down another configuration on its device: 0 means little, 1 some, 2
 	// much. A configuration without a score is not packed.
 	Scores map[Config]int
-	// Pairs holds the rates of two configurations on one device, in the order of the key. A pair is listed in one of
-	// its two orders.
+	// Pairs holds the rates of two configurations on one device, in the order of the key. Each pair is listed only
+	// once, in either order.
 	Pairs map[[2]Config][2]float64
 }
 

@@ -22,8 +22,7 @@ type Quirks []string
 // Keeps reports whether a quirk is reproduced.
 func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) }
 
-// AllQuirks returns the names of all quirks of a policy. With all of them, results equal the results of the original
-// simulator.
+// AllQuirks returns the names of all quirks of a policy. With all quirks, results match the original simulator.
 func (p *Policy) AllQuirks() Quirks { return QuirksOf(p.Quirks) }
 
 // QuirksOf returns the names of quirks.

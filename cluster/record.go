@@ -9,6 +9,6 @@ type JobRecord interface {
 	AppendCells(row []byte, j *Job) []byte
 	// Count adds the job to named counts of a summary.
 	Count(counts map[string]int)
-	// String describes special events of the job in a few words. It is empty if there were none.
+	// String describes special events of the job in a few words. The text is empty if there were no special events.
 	String() string
 }

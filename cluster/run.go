@@ -10,7 +10,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Run is the simulation of a study during its preparation.
+// Run holds the jobs and pools of a simulation that is being prepared, for the policy's function Prepare.
 type Run struct {
 	*Study
 	Options
@@ -25,7 +25,7 @@ type Run struct {
 	empty     map[int]*Nodes // idle nodes, by their number
 }
 
-// PoolRun is a pool during the preparation of its simulation.
+// PoolRun holds a pool whose simulation is being prepared.
 type PoolRun struct {
 	Name    string       // name of the virtual cluster
 	Nodes   int          // number of nodes

@@ -3,7 +3,8 @@ package cluster
 // Scheduler decides which jobs of a pool run on which devices. Each pool has its own scheduler and is simulated
 // separately.
 type Scheduler interface {
-	// Arrived reports that a job has arrived and waits. A preempted job waits again without a call.
+	// Arrived reports that a job has arrived and waits. It is not called again when a preempted job returns to the
+	// queue.
 	Arrived(j *Job)
 	// Ended reports that a job has ended and left its devices.
 	Ended(j *Job)

@@ -9,10 +9,11 @@ type Placement struct {
 }
 
 // SpeedModel computes the speed of a job on its devices, and the work that it loses when its devices are taken or
-// changed. Concurrent simulations share a model.
+// changed. A model is shared by concurrent simulations, so it must be safe for concurrent use.
 type SpeedModel interface {
-	// Rates returns the work per second of a job and of its partner. One second of work is one second alone on the
-	// requested devices. Rates must be positive and finite. Without a partner, the second rate is ignored.
+	// Rates returns the work per second of a job and of its partner. A job that runs alone on its requested devices
+	// does one second of work per second. Rates must be positive and finite. Without a partner, the second rate is
+	// ignored.
 	Rates(p Placement) (job, partner float64)
 	// Lost returns the work in seconds that a job repeats after preemption or a change of devices. It must not be
 	// negative.
@@ -20,8 +21,8 @@ type SpeedModel interface {
 }
 
 // LinearSpeed is the default [SpeedModel]. The rate of a job that runs alone is proportional to its number of devices.
-// Two jobs that share devices work at the rates in the profile of their pair, which lists the later job first. They
-// work at full rate if the pair was not measured.
+// Two jobs that share devices work at the rates in the profile of their pair, which lists the later job first. Jobs of
+// a pair that was not measured work at full rate.
 type LinearSpeed struct {
 	Profiles *Profiles // profiles of pairs; nil means no measured pairs
 }

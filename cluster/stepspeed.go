@@ -11,7 +11,7 @@ type Trained struct {
 }
 
 // StepSpeed is a [SpeedModel] from step times, such as [goodput.StepTimes]: a job's rate falls as its steps take
-// longer. The model Other handles jobs that share devices, and jobs without step times.
+// longer. The field Other handles jobs that share devices, and jobs without step times.
 type StepSpeed struct {
 	Of        map[string]Trained // step times of each job, by job ID
 	Other     SpeedModel         // model for jobs that are not in Of

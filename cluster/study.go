@@ -11,8 +11,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is a trace, a cluster, and advance information about the jobs. Simulations do not change a study, so several
-// simulations can share it.
+// Study is a trace and a cluster, with estimated durations and profiles of the jobs. Simulations do not change a study,
+// so several simulations can share it.
 type Study struct {
 	Jobs    []trace.Job // jobs in order of submission; required
 	VCs     []trace.VC  // virtual clusters; required
@@ -24,8 +24,8 @@ type Study struct {
 	// memory per node in MiB; the memory that a job requests is divided among its devices; zero ignores memory
 	Memory int64
 	Others []Resource // other counted resources of a node
-	// gives a whole device to a job that requests a part of one; false gives it only the part, and other jobs can use
-	// the rest
+	// gives a whole device to a job that requests a part of one; false gives it only the requested part, and other jobs
+	// can use the remaining part
 	WholeGPUs bool
 
 	Estimates []float64  // expected duration of each job in seconds, NaN if unknown; nil without estimates

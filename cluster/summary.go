@@ -23,7 +23,7 @@ type Summary struct {
 	Last     int64 // second at which the last job ended
 }
 
-// Spread is the distribution of values. Quantiles are interpolated between two values.
+// Spread summarizes a distribution of values. Quantiles are interpolated between two values.
 type Spread struct {
 	Mean   float64
 	Median float64

@@ -46,8 +46,8 @@ func (p *Pool) usage() Usage {
 		Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
 }
 
-// Sampled yields the usage at multiples of an interval, from the first change in a list to the given end. Both
-// arguments are in seconds.
+// Sampled yields the usage at multiples of an interval, from the first change in a list to the given end. The arguments
+// every (the interval) and end are in seconds.
 func Sampled(list []Usage, every, end int64) iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for k, u := range list {

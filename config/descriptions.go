@@ -9,8 +9,8 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive.PolluxOptions.Fairness": "Exponent of the power mean over the speedups of all jobs, from " +
 		"-100 to 100. Zero means -1 (harmonic mean), the published value.",
 	"graft/cluster/adaptive.PolluxOptions.Generations": "Number of generations of the genetic search. Zero means 100.",
-	"graft/cluster/adaptive.PolluxOptions.Mixed": "Allows several multi-node jobs to share a node. False keeps them " +
-		"on separate nodes, as published.",
+	"graft/cluster/adaptive.PolluxOptions.Mixed": "Allows several multi-node jobs to share a node. False keeps " +
+		"multi-node jobs on separate nodes, as published.",
 	"graft/cluster/adaptive.PolluxOptions.Population": "Number of allocations per generation of the genetic search. " +
 		"Zero means 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux": "Search options of the scheduler pollux.",
@@ -25,9 +25,9 @@ var descriptions = map[string]string{
 		"folder.",
 	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: \"pollux\" reproduces Pollux's simulator, " +
 		"including its bugs; \"none\" fixes the bugs. Default \"none\".",
-	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder here or " +
-		"in the subfolder \"traces\". The application's subfolder holds placements.csv and validation-BATCH.csv; " +
-		"applications.csv lists the epochs of all applications. Required.",
+	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder in this " +
+		"folder or in its subfolder \"traces\". The application's subfolder holds placements.csv and " +
+		"validation-BATCH.csv; applications.csv lists the epochs of all applications. Required.",
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
 	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
@@ -41,8 +41,8 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator to reproduce if compat = " +
 		"\"none\". Empty reproduces none.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
-		"step. If an imitated scheduler takes this action, it is split into two training samples. Has no effect on " +
-		"jobs without parameter servers. False keeps the action.",
+		"step. If an imitated scheduler adds a worker and a server in one step, the step becomes two training " +
+		"samples. Has no effect on jobs without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
 		"uses one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
@@ -204,7 +204,7 @@ var descriptions = map[string]string{
 		"takes them from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options for tasks that are generated or taken from a trace.",
 	"graft/cluster/node/world.File.Workload": "At most one cluster trace, in any format that 'graft trace' reads. " +
-		"Its jobs with at most one GPU become tasks.",
+		"Jobs of the trace with at most one GPU become tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with tasks but no busy cores, in watts. Default 60.",
 	"graft/cluster/node/world.Machine.Compat": "Reference simulator: \"tasks\" reproduces the packing environment of " +
 		"a published study of GPU schedulers, including its generator, rewards and bugs; \"none\" is graft's own " +
@@ -247,8 +247,8 @@ var descriptions = map[string]string{
 		"a task that is only simulated.",
 	"graft/cluster/node/world.Task.Cores": "Percentage of a GPU's cores that the task keeps busy when it runs alone. " +
 		"Default 100.",
-	"graft/cluster/node/world.Task.Count": "Number of copies of the task. If above 1, a number is appended to each " +
-		"name. Default 1.",
+	"graft/cluster/node/world.Task.Count": "Number of copies of the task. If count is above 1, a number is appended " +
+		"to the name of each copy. Default 1.",
 	"graft/cluster/node/world.Task.Duration": "Run time of the task when it has a GPU to itself, for simulations and " +
 		"schedulers. Zero means unknown, and is allowed only for a real task.",
 	"graft/cluster/node/world.Task.Env": "Additional environment variables of a real task, such as SEED=1. Empty " +
@@ -314,9 +314,9 @@ var descriptions = map[string]string{
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
 		"vc_config.csv. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number " +
-		"of nodes. If both are unset, graft reads vc_config.csv in the folder cluster.data.",
+		"of nodes. If neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
-		"the job only that part; other jobs can use the rest.",
+		"the job only the requested part, and other jobs can use the remaining part.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
 		"that users requested (for a job without one, the longest limit in the trace); \"lgb\" and \"ebm\" read " +
 		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +
@@ -685,7 +685,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
 		"in the state.",
 	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned scale and shift after each ReLU. The published " +
-		"program calls them batch normalization although they use no batch statistics. Default false.",
+		"program calls scale and shift batch normalization, although they use no batch statistics. Default false.",
 	"graft/original/dl2.ShapeOptions.NoStart": "Omits the worker and the parameter server that each job otherwise " +
 		"gets before the policy acts in a slot. Default false.",
 	"graft/original/dl2.ShapeOptions.Shortcut": "Connects each job's front layer directly to the job's outputs, in " +
@@ -727,11 +727,11 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
 		"\"length\" of the job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
 		"each job has in the trace.",
-	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
-		"GPU jobs, in the order of submission, become training workloads, then validation workloads, then test " +
-		"workloads. The next workload type starts with the first job that was submitted more than one slot later; " +
-		"the jobs in between are skipped. Jobs after the last test workload are not used. If empty, the other keys " +
-		"of this section determine the workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. The " +
+		"trace's GPU jobs, in the order of submission, become training workloads, then validation workloads, then " +
+		"test workloads. The next workload type starts with the first job that was submitted more than one slot " +
+		"later; the jobs in between are skipped. Jobs after the last test workload are not used. If empty, the other " +
+		"keys of this section determine the workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
 		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number.",
 	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs in each workload that is generated or taken " +
@@ -788,7 +788,7 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
 	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",
 	"graft/original/policyfile.PolicyOptions.Embedding": "Expected length of a token's vector in the vocabulary. " +
-		"Zero skips the check of this length.",
+		"Zero skips the check of the length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
 	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
@@ -800,8 +800,8 @@ var descriptions = map[string]string{
 		"Default false.",
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
 		"data.pkl. A table folder already lists its actions. Empty means deepen for each marked block, then none.",
-	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. It " +
-		"determines the layers that the policy reads. Empty means graft's own deepening.",
+	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. The " +
+		"deepening determines the layers that the policy reads. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
 		"system uses for initial weights, so that all actions equal the original system's. Default false.",
 	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +

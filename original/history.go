@@ -17,7 +17,7 @@ import (
 // history accumulates the history of weights during reading.
 type history struct{ trainer.WeightsHistory }
 
-// ReadHistory reads the original system's records about weights. It is a [trainer.WeightsHistoryReader].
+// ReadHistory reads the original system's records about weights. ReadHistory is a [trainer.WeightsHistoryReader].
 func ReadHistory(fsys files.FS, path, runtimes string) (*trainer.WeightsHistory, error) {
 	h := &history{trainer.WeightsHistory{Weights: path}}
 	var tests []Metric

@@ -16,8 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions lists the actions that the numbers in a table of the original system denote. They are deepen, for
-// each original block of the network, and then no action.
+// ScenarioActions lists the actions that the numbers in a table of the original system denote. The actions are deepen
+// for each original block of the network, and then none.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {
@@ -26,12 +26,13 @@ func ScenarioActions(n *model.Network) []string {
 	return append(actions, tables.None)
 }
 
-// Evaluation holds the decisions of a policy that takes the most likely action at each point.
+// Evaluation holds the decisions of a policy that always takes the most likely action.
 type Evaluation struct {
 	Table  *tables.Table
 	Steps  []evaluation.Step
 	Chosen *tables.Record
-	// Ranking holds the records of the table by mean accuracy, best first. Equal records keep the order of the table.
+	// Ranking holds the records of the table by mean accuracy, best first. Records with equal accuracies keep the order
+	// of the table.
 	Ranking []*tables.Record
 }
 
@@ -59,9 +60,9 @@ func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluati
 	return e, nil
 }
 
-// WriteReport writes the report that the original system printed. It consists of the network, the folders of the policy
-// and of the table, each decision, and the ranking. In the ranking, the chosen sequence and the sequence without
-// adaptation are marked.
+// WriteReport writes the report that the original system printed. The report consists of the network, the folders of
+// the policy and of the table, each decision, and the ranking. In the ranking, the chosen sequence and the sequence
+// without adaptation are marked.
 func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n=== Model Folder ===\n%s\n\n=== Evaluation Folder ===\n%s\n", n, policy, table)

@@ -12,7 +12,7 @@ import (
 // StepPolicy adapts a policy of the original system for evaluation.
 type StepPolicy struct{ *bilstm.Policy }
 
-// Weigh returns the probability that the policy assigns to each available action at a point.
+// Weigh returns the probability that the policy assigns to each action available at a decision.
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	if actions := o.Shape().Actions; actions != len(m.Actions) {
 		return nil, fmt.Errorf("the policy chooses among %d actions, but the table has %d; "+

@@ -51,7 +51,7 @@ func (a *Application) complete() error {
 // Times returns the step times.
 func (a *Application) Times() *Times { return a.times }
 
-// Progress returns the progress at the beginning of an epoch.
+// Progress returns the progress at the start of an epoch, in steps at the smallest batch size.
 func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
 
 // Noise returns the gradient statistics of an epoch for a batch size.

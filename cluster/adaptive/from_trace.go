@@ -14,9 +14,9 @@ import (
 // submission. Following Pollux's authors (Qiao et al., OSDI 2021, section 5.1), it classifies jobs by device-hours
 // (below 1, below 10, below 100, and above) and draws an application from the nearest class that has applications. If
 // [Fixed] sets no class for an application, its class depends on the run time of a job on one device at the smallest
-// batch size. A job requests the number of devices in the trace, up to the limits of its application and the cluster.
-// It requests the smallest batch size per device. Its work is scaled so that its device time equals the device time in
-// the trace. Submission times are relative to the first submission.
+// batch size. A job requests as many devices as in the trace, up to the limits of its application and the cluster. Each
+// job requests the smallest batch size per device. The work of a job is scaled so that the job uses as much device time
+// as in the trace. Submission times are relative to the first submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
 		return nil, fmt.Errorf("convert a trace to adaptive jobs: got %d jobs and %d applications; expected at least "+

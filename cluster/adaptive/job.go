@@ -15,8 +15,8 @@ type Spec struct {
 	App       *Application
 	Devices   int // number of devices that the user requests
 	Batch     int // examples per step that the user requests
-	// Work multiplies the work of each epoch, for jobs that take longer or shorter than their application; zero means
-	// 1.
+	// Work scales the work of every epoch, for jobs that are longer or shorter than their application's measured run;
+	// zero means 1.
 	Work float64
 }
 
@@ -39,7 +39,7 @@ func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 // Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Job is the state of a job in a [World]. Times are in seconds from the start.
+// Job is the state of a job in a [World]. Times are in seconds from the start of the simulation.
 type Job struct {
 	Spec
 	Row int // position of the job in order of submission

@@ -7,7 +7,7 @@ import (
 	"graft/internal/registry"
 )
 
-// SchedulerOptions holds the options of each scheduler that has options.
+// SchedulerOptions holds the options of individual schedulers.
 type SchedulerOptions struct {
 	Pollux PolluxOptions `config:",omit=seed"` // Search options of the scheduler pollux.
 }
@@ -18,8 +18,8 @@ func (o SchedulerOptions) Validate() error { return o.Pollux.Validate() }
 // Kinds returns all schedulers with their default options.
 func Kinds() registry.List[Kind] { return SchedulerOptions{}.Kinds(0) }
 
-// Kinds returns all schedulers with these options. Schedulers that draw random numbers use the seed. To add a
-// scheduler, add a file and a line here.
+// Kinds returns all schedulers with these options. Schedulers that draw random numbers use the seed. Register new
+// schedulers here.
 func (o SchedulerOptions) Kinds(seed uint64) registry.List[Kind] {
 	o.Pollux.Seed = seed
 	return registry.List[Kind]{

@@ -50,9 +50,9 @@ const (
 //   - scalability.csv, optional: step times by numbers of nodes and devices
 //   - validation-B.csv: progress and gradient statistics of each epoch of a run with batch B
 //
-// The folder's file applications.csv lists further properties. If the file is missing, they come from the argument
-// fixed. Times that were not measured come from steptime_tables.json.gz and triangulations.json.gz if these files
-// exist, otherwise from a fit of [goodput.Speed].
+// The folder's file applications.csv lists further properties. If applications.csv is missing, the properties come from
+// the argument fixed. Times that were not measured come from steptime_tables.json.gz and triangulations.json.gz if
+// these files exist, otherwise from a fit of [goodput.Speed].
 func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {
 	read, err := readFacts(fsys, filepath.Join(dir, factsFile))
 	switch {

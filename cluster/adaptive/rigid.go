@@ -14,7 +14,8 @@ const RigidPool = "all"
 
 // Rigid returns the jobs of the study as rigid jobs, which always use the number of devices and the batch size that
 // their users request. The duration of a rigid job is the time that its epochs take on the minimum number of nodes,
-// plus the start delay. In other placements, its speed depends on its step times. Times are rounded to seconds.
+// plus the start delay. If the job runs on more nodes, its speed follows the measured step times. Times are rounded to
+// seconds.
 func (s Study) Rigid() (*cluster.Study, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // ReadWorkload reads jobs from a table with the columns name, time (seconds), application, num_replicas and batch_size,
-// and sorts them by time. The last two columns are the devices and the batch that the user requests.
+// and sorts them by time. The columns num_replicas and batch_size hold the number of devices and the batch size that
+// the user requests.
 func ReadWorkload(fsys files.FS, path string, apps map[string]*Application) (jobs []Spec, err error) {
 	err = cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		j := Spec{Name: r.Text("name"), Submitted: r.Number("time"), App: apps[r.Text("application")],

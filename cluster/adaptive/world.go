@@ -77,8 +77,8 @@ func (s *Study) DeviceSeconds() (sum float64, err error) {
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the new devices of each active job, in the order of the list active. The world calls it at the
-	// end of each round.
+	// Schedule returns the new devices of each active job, in the order of the list active. The simulation calls
+	// Schedule at the end of each round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 
@@ -95,7 +95,7 @@ type Kind struct {
 // Listing returns the name and the help text in one line.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// World is the state of a simulated study.
+// World is the state of a running simulation.
 type World struct {
 	Decided func(w *World, active []*Job) // Decided is called after each round with active jobs; nil calls nothing.
 
@@ -109,7 +109,7 @@ type World struct {
 	gaps    []float64 // relative gaps of decisions to the upper bound
 }
 
-// NewWorld returns the initial state of the simulation of a study.
+// NewWorld creates the simulation of a study, at time zero.
 func NewWorld(s Study, kind Kind) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -154,7 +154,7 @@ func (s Study) Run(ctx context.Context, kind Kind) (*World, error) {
 	return w, w.Run(ctx, kind)
 }
 
-// Run simulates a world under a scheduler until all jobs are complete.
+// Run continues the simulation under a scheduler until all jobs are complete.
 func (w *World) Run(ctx context.Context, kind Kind) error {
 	scheduler := kind.New(w)
 	watch := stall{}

@@ -61,7 +61,7 @@ func (r *Recording) Equal(run Run) (list []EqualEpoch) {
 	return list
 }
 
-// Step is the measured time of a step on some devices.
+// Step is a measured step time with its placement and batch size per device.
 type Step struct {
 	Placement  []int   // number of devices on each node
 	Device     int     // examples per device
@@ -99,9 +99,10 @@ func (s Step) devices() (n int) {
 
 // Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
 // application with the same name is replaced if replace is true; otherwise Write returns an error. The table that
-// identifies an application is written last, so a killed process leaves no partial application. If applications.csv
-// lists properties of an application with this name, Write returns an error, since they would override the
-// measurements. If applications.csv is missing, Write returns an error if the argument fixed has such properties.
+// identifies an application is written last, so a killed process leaves no partial application. Write also returns an
+// error if applications.csv lists properties of an application with this name, since they would override the
+// measurements. If applications.csv is missing, Write returns an error if the argument fixed lists properties of this
+// application.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

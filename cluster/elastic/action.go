@@ -21,10 +21,10 @@ func (a Action) demand(t *JobType, o *Options) (need Resources) {
 	return need
 }
 
-// Demand returns the resources that an action takes on its node.
+// Demand returns the resources that the tasks of an action need on a node.
 func (*World) Demand(j *Job, a Action) Resources { return j.needs[a] }
 
-// Allowed reports whether an action keeps a job within its maximum counts.
+// Allowed reports whether an action keeps a job within its maximum numbers of workers and servers.
 func (w *World) Allowed(j *Job, a Action) bool {
 	worker, server := a != Server, a == Server || a == Bundle && !w.options.AllReduce
 	return (!worker || len(j.Workers) < w.options.Most) &&

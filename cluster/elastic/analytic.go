@@ -8,10 +8,11 @@ import (
 
 // Analytic is a [Speed] model that computes speeds from the compute time, model size and bandwidths of a job type.
 // Speeds depend on the placement: a job's tasks on a node share bandwidth. In each step a worker computes, then sends
-// its gradients and receives the parameters. The speed is steps per second divided by EpochSize.
+// its gradients and receives the parameters. The speed of a job, in epochs per second, is its steps per second divided
+// by EpochSize.
 type Analytic struct {
-	// WholeShares counts the full traffic between nodes unless all workers are on one node. This fault of the
-	// original simulator, an integer division, affects only clusters without parameter servers.
+	// WholeShares counts the full traffic between nodes unless all workers are on one node. WholeShares reproduces an
+	// integer division of the original simulator, and affects only clusters without parameter servers.
 	WholeShares bool
 }
 
@@ -82,8 +83,8 @@ func allReduceRate(t *JobType, workers int, step, seconds float64) float64 {
 	return max((12-float64(workers)/2)*seconds/step/t.EpochSize, seconds/step/t.EpochSize)
 }
 
-// Limit implements [Speed]. With parameter servers, the limit assumes that every worker has the full bandwidth between
-// nodes or within its node, which no placement exceeds.
+// Limit implements [Speed]. With parameter servers, the limit assumes that every worker has the full bandwidth of its
+// links, which no placement exceeds.
 func (a Analytic) Limit(t *JobType, workers, servers int, seconds float64) float64 {
 	if servers > 0 {
 		volume := 2 * (t.ModelSize / float64(servers))

@@ -10,7 +10,7 @@ import (
 )
 
 // Bound is a lower bound on the mean completion time of a study under every scheduler, in slots. Mean is the maximum of
-// the other three bounds.
+// Alone, SRPT and MeanBusy.
 type Bound struct {
 	Mean     float64
 	Alone    float64 // bound by each job alone at its maximum speed
@@ -18,27 +18,27 @@ type Bound struct {
 	MeanBusy float64 // bound by mean busy times on one machine, plus half of Alone
 }
 
-// LowerBound computes a [Bound]. Schedulers differ in where and when jobs run, so it relaxes both. Let T(j) be the true
-// epochs of job j divided by the maximum number of epochs that it completes in a slot with any tasks.
+// LowerBound computes a [Bound]. The bound ignores placement and start times, which are all that a scheduler decides.
+// Let T(j) be the true epochs of job j divided by the maximum number of epochs that it can complete in one slot.
 //
 // Alone. A job never exceeds its best speed, so it takes at least T(j).
 //
 // SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j multiplied by
-// the minimum weight·slots that any tasks spend on an epoch. A job that holds weight x at some moment then consumes
-// v(j) at a rate of at most x, and all jobs together at a rate of at most one. So one machine of speed one, shared with
-// preemption, achieves the completions of any schedule, with processing times v and the same arrivals. On this machine,
-// shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of the optimality
-// of the shortest remaining processing time discipline", Operations Research 16, 1968). A job that holds resources
-// until the end of its last slot only uses more.
+// the minimum weight·slots per epoch, over all numbers of tasks. A job that uses a share x of the weight consumes v(j)
+// at a rate of at most x, and all jobs together consume at a rate of at most one. So one machine of speed one, shared
+// with preemption, can complete the jobs as early as any schedule, with processing times v and the same arrivals. On
+// this machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of
+// the optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
+// resources until the end of their last slot use more than v(j), so the bound still holds.
 //
-// MeanBusy. Let M(j) be the mean of the moments at which j does its work, weighted by the work done. Since a job never
-// exceeds its best speed, its completion is at least M(j) + T(j)/2. The machine above can do the work, and there the
-// sum of M is minimal if the job with the smallest v runs first, with preemption (Goemans, "Improved approximation
-// algorithms for scheduling with release dates", SODA 1997).
+// MeanBusy. Let M(j) be the mean time at which j does its work, weighted by the work done. Since a job never exceeds
+// its best speed, its completion is at least M(j) + T(j)/2. On the single machine of SRPT, the sum of M is minimal if
+// the job with the smallest v runs first, with preemption (Goemans, "Improved approximation algorithms for scheduling
+// with release dates", SODA 1997).
 //
-// The last two bounds hold for any weights of the resource kinds; the code tries several weights and takes the best
-// bound. The cost of scaling and the rounding to whole slots only lengthen jobs. If speeds have errors, the bounds
-// assume the best speed plus the maximum error.
+// SRPT and MeanBusy hold for any weights of the resource kinds; the code tries several weights and takes the best
+// bound. Scaling costs and rounding to whole slots only lengthen jobs, so the bounds ignore them. If speeds have
+// errors, the bounds assume the best speed plus the maximum error.
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"graft/cluster/trace"
 )
 
-// TraceOptions holds the options for converting a trace's jobs to elastic jobs. The zero value keeps the work of the
-// jobs.
+// TraceOptions holds the options for converting a trace's jobs to elastic jobs. The zero value keeps each job's amount
+// of work.
 type TraceOptions struct {
 	// MaxEpochs is the number of epochs of a job whose type has length 1. Zero keeps the work of the trace: a job
 	// takes as long as in the trace if it runs alone at its best speed, with at most one worker and one server for
@@ -22,9 +22,9 @@ type TraceOptions struct {
 
 // FromTrace converts the jobs of a trace to elastic jobs, with the types, speeds and options of the study s; it ignores
 // the study's own jobs. Jobs arrive in the slot of their submission, counted from the first submission, and get IDs
-// from 1 in that order. A job gets the type that has the name of its model, or a random type if there is no such type.
-// Jobs without devices or without a duration are omitted. Duplicate IDs, jobs that end before they begin, and jobs out
-// of order are errors.
+// from 1 in that order. A job gets the job type named after its model, or a random type if no type has that name. Jobs
+// without devices or without a duration are omitted. Duplicate IDs, jobs that end before they begin, and jobs out of
+// order are errors.
 func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
 	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}
 	if made, err = m.all(jobs); err != nil {

@@ -9,7 +9,7 @@ type JobType struct {
 	// epochs of a job relative to the workload's maximum; only trace generation reads it
 	Length float64 `json:"length"`
 
-	// seconds per step without communication; only [Analytic] reads this field and the fields below
+	// seconds of computation per step; only [Analytic] reads this and the communication fields
 	Compute   float64 `json:"compute_seconds"`
 	ModelSize float64 `json:"model_mb"`          // size of the parameters in MB
 	BetweenBW float64 `json:"between_mb_second"` // bandwidth between nodes in MB/s
@@ -25,7 +25,7 @@ type Spec struct {
 	RealEpochs float64 `json:"real_num_epochs"` // true number of epochs, hidden from schedulers
 }
 
-// Job is a job of a simulation. Schedulers read it; only its [World] changes it.
+// Job is a job of a simulation. Schedulers may read a job; only its [World] changes it.
 type Job struct {
 	Spec
 	Model    *JobType

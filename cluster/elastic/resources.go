@@ -34,7 +34,7 @@ func (r Resources) Sum() (sum int) {
 	return sum
 }
 
-// Within reports whether every kind is within its limit.
+// Within reports whether every kind of resource is within its limit.
 func (r Resources) Within(limit Resources) bool {
 	for k := range r {
 		if r[k] > limit[k] {

@@ -24,7 +24,7 @@ func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear for other numbers"
 
-// Scalings returns all scaling models. To add a model, add a line.
+// Scalings returns all scaling models. Register new scaling models here.
 func Scalings() registry.List[Scaling] {
 	return registry.List[Scaling]{
 		{NoScaling, "scaling takes no time", "assumption of the original simulator", 0, 0},
@@ -37,7 +37,7 @@ func Scalings() registry.List[Scaling] {
 func ScalingNamed(name string) (Scaling, error) { return Scalings().Named("scaling cost", name) }
 
 // Seconds returns the time, in seconds, that a job loses if a number of tasks is added or removed. It returns zero if
-// the number is zero.
+// no task is added or removed.
 func (s Scaling) Seconds(tasks int) float64 {
 	if tasks <= 0 {
 		return 0

@@ -9,7 +9,8 @@ import (
 
 // Scheduler chooses the number of workers and servers of each job in a slot, and their nodes.
 type Scheduler interface {
-	// Schedule adds tasks to the unfinished jobs of the current slot. The world calls it after the slot begins.
+	// Schedule adds tasks to the unfinished jobs of the current slot. The simulation calls Schedule after the slot
+	// begins.
 	Schedule(w *World)
 }
 
@@ -33,7 +34,7 @@ func (s Study) Run(ctx context.Context, kind Kind) (*Result, error) {
 	return w.Run(ctx, kind)
 }
 
-// Run simulates a world under a scheduler until all jobs have completed.
+// Run continues the simulation under a scheduler until all jobs have completed.
 func (w *World) Run(ctx context.Context, kind Kind) (*Result, error) {
 	scheduler := kind.New(w)
 	watch := stall{}

@@ -2,19 +2,19 @@ package elastic
 
 import "iter"
 
-// Deployment is a job type with the node of each of its tasks.
+// Deployment is a job type with the placement of its tasks on nodes.
 type Deployment struct {
 	Model   *JobType
 	Workers []int // node of each worker; not empty
 	Servers []int // node of each parameter server; empty if the cluster has none
 }
 
-// Speed models the training speed of jobs. Its methods are safe for concurrent use.
+// Speed models the training speed of jobs. The methods of a Speed are safe for concurrent use.
 type Speed interface {
 	// Epochs returns the number of epochs that a deployed job completes in the given seconds.
 	Epochs(d Deployment, seconds float64) float64
-	// Limit returns an upper bound on Epochs over all placements of these numbers of workers and servers. Zero servers
-	// mean a cluster without parameter servers.
+	// Limit returns an upper bound on Epochs over all placements of the given numbers of workers and servers. Zero
+	// servers mean a cluster without parameter servers.
 	Limit(t *JobType, workers, servers int, seconds float64) float64
 	// Check returns an error if the model does not cover a type for all numbers of workers and servers up to the
 	// argument most.

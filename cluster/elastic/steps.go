@@ -8,8 +8,8 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Steps is a [Speed] model from measured step times, for workers that exchange gradients directly. An epoch takes
-// EpochSize steps of a worker. The methods do not modify the model.
+// Steps is a [Speed] model from measured step times, for workers that exchange gradients directly. An epoch is
+// EpochSize steps of one worker. The methods do not modify the model.
 type Steps map[string]Trained
 
 // Trained describes how a model is trained, for [Steps].

@@ -20,9 +20,9 @@ const maxTableBytes = 64 << 20
 // defaultMost is the default number of servers, and of workers, up to which measurements are tabulated.
 const defaultMost = 50
 
-// ReadTable reads the speeds of all models from a JSON object. It has a member "table", or a member "measured" with a
-// list of [Measurement] per model. Measurements are interpolated for up to 50 servers and 50 workers; the member "most"
-// changes this maximum. Other members are ignored.
+// ReadTable reads the speeds of all models from a JSON object. The object has a member "table", or a member "measured"
+// with a list of [Measurement] per model. Measurements are interpolated for up to 50 servers and 50 workers; the member
+// "most" changes this maximum. Other members of the object are ignored.
 func ReadTable(r io.Reader) (Table, error) {
 	var file struct {
 		Table    Table                    `json:"table"`

@@ -14,7 +14,7 @@ const (
 	maxTypes     = 1 << 16
 )
 
-// ReadTypes reads job types from a JSON object with the member "types", a list of [JobType]. Jobs refer to them by
+// ReadTypes reads job types from a JSON object with the member "types", a list of [JobType]. Jobs refer to types by
 // number, counted from 1.
 func ReadTypes(r io.Reader) ([]JobType, error) {
 	var file struct {

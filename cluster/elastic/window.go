@@ -32,11 +32,11 @@ type WindowOptions struct {
 	Rescale bool
 	// Fill value of columns without a job. DL2's program uses 0 or -1. Default 0.
 	Padding float64
-	// Omits the action that adds a worker and a parameter server in one step. If an imitated scheduler takes this
-	// action, it is split into two training samples. Has no effect on jobs without parameter servers. False keeps the
-	// action.
+	// Omits the action that adds a worker and a parameter server in one step. If an imitated scheduler adds a worker
+	// and a server in one step, the step becomes two training samples. Has no effect on jobs without parameter servers.
+	// False keeps the action.
 	Apart bool
-	// Shuffle returns a random order of n columns for the jobs. Nil keeps the order.
+	// Shuffle returns a random order of n columns for the jobs. Nil keeps the order of the jobs.
 	Shuffle func(n int) []int `json:"-"`
 }
 
@@ -88,7 +88,7 @@ type Window struct {
 	rows    int
 }
 
-// NewWindow returns the window of a world; [Window.Observe] fills it.
+// NewWindow returns an empty window of a simulation; [Window.Observe] fills it.
 func NewWindow(w *World, o WindowOptions) *Window {
 	o.Size = cmp.Or(max(o.Size, 0), defaultJob)
 	rows := o.Rows()
@@ -184,7 +184,7 @@ type Sample struct {
 	Label int
 }
 
-// Record makes a world report each action of its scheduler as a sample, for imitation.
+// Record makes a simulation report each action of its scheduler as a sample, for imitation.
 func Record(w *World, o WindowOptions, report func(Sample)) {
 	window := NewWindow(w, o)
 	w.Observer = func(w *World, j *Job, a Action) {

@@ -14,9 +14,9 @@ import (
 
 // World simulates a cluster slot by slot: [World.Begin], then any number of [World.Add], then [World.End].
 type World struct {
-	// Observer is called with each action before the job's counts change. Nil calls nothing.
+	// Observer is called with each action before the job's counts change. Nil means no observer.
 	Observer func(w *World, j *Job, a Action)
-	// Decided is called in each slot of [World.Run], after the scheduler and before jobs train. Nil calls nothing.
+	// Decided is called in each slot of [World.Run], after the scheduler and before jobs train. Nil means no callback.
 	Decided func(w *World)
 	// Errors draws a number from 0 to below 1 for the speed error of each training job in each slot. Nil means no
 	// errors; NewWorld sets it if the options have errors.
@@ -40,7 +40,7 @@ type World struct {
 	gain        float64 // sum over jobs of the share of epochs done in the last slot
 }
 
-// NewWorld validates a study and returns its world before the first slot.
+// NewWorld validates a study and returns its simulation, before the first slot.
 func NewWorld(s Study) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

@@ -18,16 +18,16 @@ const (
 
 // DurationOptions holds the options for estimating job durations.
 type DurationOptions struct {
-	// date of the trace's second zero, which determines months, days and hours; required
+	// calendar time of the trace's time 0, from which the features month, day and hour are computed; required
 	Zero time.Time
-	// second at which the first model is learned; zero means one period of Every after the first job
+	// time in seconds at which the first model is trained; zero means Every seconds after the first job
 	First int64
 	Every int64                  // seconds between two models; zero means a week
 	Past  bool                   // adds features of jobs that have already ended; false omits them
 	Tell  func(w DurationWindow) // called after each window; nil calls nothing
-	// Model configures learning. Zero fields have the defaults of Options, with two exceptions. An empty Validation
-	// means blocks, since users submit many similar jobs at once. Alone also contains the date, the user and the
-	// name, since most users and names have too few jobs for a pair.
+	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions. An
+	// empty Validation means ValidateBlocks, since users submit many similar jobs at once. Alone also contains the
+	// date, the user and the name, since most users and names have too few jobs to train a pair with another feature.
 	Model Options
 }
 

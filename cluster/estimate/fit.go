@@ -36,8 +36,8 @@ type bag struct {
 }
 
 // Fit trains a model on a table. Equal tables, options and seeds give byte-identical models, regardless of the number
-// of workers. With random validation, the order of rows has no effect either. Fit checks the context after each tree of
-// each term.
+// of workers. With random validation, the order of rows does not change the model. Fit checks the context after each
+// tree of each term.
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {

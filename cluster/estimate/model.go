@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Model predicts a value as a sum of terms. Fit, Load or Parse creates it. It is immutable and safe for concurrent use.
-// The zero value predicts zero.
+// Model predicts a value as a sum of terms. Create it with Fit, Load or Parse. It is immutable and safe for concurrent
+// use. The zero value predicts zero.
 type Model struct {
 	features []feature
 	terms    []term // one per feature, in order, then pairs
@@ -60,7 +60,7 @@ func (m *Model) cell(t *term, bins []uint16) int {
 	return cell
 }
 
-// Features returns the names of the columns that Predict takes, in order.
+// Features returns the names of the columns that Predict expects, in order.
 func (m *Model) Features() []string {
 	return mapped(m.features, func(f feature) string { return f.name })
 }
@@ -68,8 +68,8 @@ func (m *Model) Features() []string {
 // Rows returns the number of training rows.
 func (m *Model) Rows() int { return m.rows }
 
-// Target returns the kind of the target, as in Options. For a logarithmic target, the values of shapes are logarithms
-// too.
+// Target returns the statistic that the model predicts, as in the field Target of Options. For a logarithmic target,
+// the values of shapes are logarithms too.
 func (m *Model) Target() string { return m.target }
 
 // Base returns the constant part of a prediction: the mean of the target.
@@ -178,8 +178,8 @@ type Contribution struct {
 	Deviation float64 // standard deviation of Value over the bags
 }
 
-// Explain decomposes a prediction: Base and all contributions add up to the prediction. For logarithmic targets, they
-// add up to log(1 + target) before smearing. The largest contributions come first.
+// Explain decomposes a prediction: Base and all contributions add up to the prediction. For logarithmic targets, Base
+// and the contributions add up to log(1 + target) before smearing. The largest contributions come first.
 func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {

@@ -38,9 +38,9 @@ const (
 	mostRounds   = 1 << 20
 )
 
-// Options holds the options of learning. Defaults replace zero values.
+// Options holds the training options of a [Model]. Zero values mean the defaults.
 type Options struct {
-	// maximum number of bins per feature, without the bin of missing values, at most 1024; zero means 256
+	// maximum number of bins per feature, not counting the bin of missing values, at most 1024; zero means 256
 	Bins     int
 	Binning  string // method to divide features into bins; empty means quantile
 	Pairs    int    // number of terms with two features; zero means 10, a negative value means none
@@ -54,19 +54,20 @@ type Options struct {
 	// number of averaged models, each learned from most of the rows; the spread of the models is the standard
 	// deviation of a shape; zero means 8
 	Bags int
-	// choice of the validation rows; empty means random; the other choices need rows in order of time
+	// method that chooses the validation rows; empty means random; the other methods need rows sorted by time
 	Validation      string
 	ValidationShare float64 // fraction of the rows for validation, below 0.5; zero means 0.15
-	// number of rounds without a better validation error after which a bag stops; zero means 50
+	// number of rounds without improvement of the validation error after which the training of a bag stops; zero means
+	// 50
 	Patience int
 
 	// statistic to predict; empty means plain; the other statistics need nonnegative targets
 	Target string
-	// Monotone maps numeric features to the only direction of their curve: 1 rises, -1 falls. These features are
-	// excluded from pairs, so that the whole prediction is monotone in them. Nil means none.
+	// Monotone maps numeric features to the required direction of their curve: 1 for rising, -1 for falling. Monotone
+	// features are excluded from pairs, so that the whole prediction is monotone in them. Nil means none.
 	Monotone map[string]int
-	// Alone lists the features that are excluded from pairs. An example is a date, which only grows: at prediction time
-	// it has values that no pair was trained on. Unknown names are ignored. Nil means none.
+	// Alone lists the features that are excluded from pairs. An example is a date, which only grows: dates at
+	// prediction time are later than all dates in the training data. Unknown names are ignored. Nil means none.
 	Alone []string
 
 	Seed uint64 // seed that draws the rows of the bags; zero is a valid seed

@@ -12,7 +12,7 @@ import (
 	"graft/internal/validate"
 )
 
-// ScoreOptions holds the options for the confidence intervals of scores. Defaults replace zero values.
+// ScoreOptions holds the options for the confidence intervals of scores. Zero values mean the defaults.
 type ScoreOptions struct {
 	Draws int     // number of bootstrap samples; zero means 1,000
 	Level float64 // confidence level of an interval; zero means 0.95

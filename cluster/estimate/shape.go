@@ -147,8 +147,8 @@ func (f *feature) limits(bin int) (low, high float64) {
 }
 
 // Table returns a shape as rows of text. The first row has the names of the columns. Each feature has a column for its
-// bin; a numeric feature also has columns for the ends of the bin. The columns "value", "deviation" and "rows" follow.
-// Numbers are exact.
+// bin; a numeric feature also has columns for the ends of the bin. The last columns are "value", "deviation" and
+// "rows". Numbers are written with full float32 precision.
 func (s Shape) Table() [][]string {
 	var head []string
 	for _, a := range s.Axes {

@@ -127,7 +127,7 @@ func (t *Table) Names() []string {
 	return mapped(t.columns, func(c column) string { return c.name })
 }
 
-// Target returns the target of each row, or nil if it was not set. Callers must not change it.
+// Target returns the target of each row, or nil if it was not set. Callers must not modify the slice.
 func (t *Table) Target() []float64 { return t.target }
 
 // Row returns the values of a row in the order of the columns, for Predict.

@@ -42,10 +42,11 @@ type ThroughputOptions struct {
 	// steps earlier, which is incomplete when the fifth step ahead is forecast. False uses only ticks at least six
 	// steps earlier.
 	Original bool
-	// time between two models; zero means a single model in ForecastThroughput, and a week in WalkThroughput
+	// interval at which a new model is trained; zero means a single model in ForecastThroughput, and a week in
+	// WalkThroughput
 	Every time.Duration
-	// Model configures learning. Zero fields have the defaults of Options, with two exceptions: an empty Validation
-	// means last, and Alone contains the parts of a date that only grow.
+	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions: an
+	// empty Validation means ValidateLast, and Alone contains the parts of a date that only grow.
 	Model Options
 }
 

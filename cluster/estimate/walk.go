@@ -29,7 +29,7 @@ type DurationEstimate struct {
 	Blind   bool    // neither a model nor an ended job exists, and the estimate is UnknownSeconds
 }
 
-// DurationWindow is the time between the training of two models.
+// DurationWindow is a period in which the same model estimates the durations of all jobs.
 type DurationWindow struct {
 	Window        // period; its rows are positions of jobs in order of submission
 	Scores Scores // accuracy of the estimates in the window; zero without a model
@@ -150,7 +150,7 @@ func (w *walker) score(truth, predicted []float64) (Scores, error) {
 	return Score(truth, predicted, ScoreOptions{Block: max(len(truth)/scoreBlocks, 1), Seed: w.o.Model.Seed})
 }
 
-// WriteEstimates writes the table that scheduler simulators read. Its columns are job_id and priority, which is the
+// WriteEstimates writes the table that scheduler simulators read. The columns are job_id and priority, which is the
 // estimate in whole seconds.
 func WriteEstimates(w io.Writer, estimates []DurationEstimate) error {
 	rows := [][]string{{"job_id", "priority"}}

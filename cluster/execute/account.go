@@ -36,7 +36,7 @@ type JobResult struct {
 type Account struct {
 	At   time.Duration // time of the last event
 	Host string        // host of the last executor
-	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with some
+	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with resource
 	// limits.
 	Confinement string
 	Jobs        []JobResult // state of each job, in the order of the jobs
@@ -44,7 +44,7 @@ type Account struct {
 	names       []string
 }
 
-// NewAccount returns the account of jobs before any event.
+// NewAccount returns an account of jobs without events.
 func NewAccount(jobs []Job) *Account {
 	c := &Account{Jobs: make([]JobResult, len(jobs))}
 	for k := range jobs {
@@ -56,7 +56,7 @@ func NewAccount(jobs []Job) *Account {
 	return c
 }
 
-// Replay adds an event from a journal. It returns an error if the event belongs to a different job.
+// Replay applies an event from a journal. It returns an error if the event belongs to a different job.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
 		return fmt.Errorf("the journal has task %d with name %s, but the configuration file does not; use the file "+
@@ -66,7 +66,7 @@ func (c *Account) Replay(e Event) error {
 	return nil
 }
 
-// Add adds an event.
+// Add updates the account with an event.
 func (c *Account) Add(e Event) {
 	c.At = max(c.At, e.At)
 	if e.Task < 0 {

@@ -6,7 +6,7 @@ import (
 	"graft/fleet/process"
 )
 
-// EventKind is the kind of an event.
+// EventKind names what happened to a task or to the executor.
 type EventKind string
 
 // Kinds of events.
@@ -23,7 +23,7 @@ const (
 	Skipped   EventKind = "skipped"   // a task will never run, since a task that it depends on failed
 )
 
-// End is the result of an attempt.
+// End names how an attempt to run a task ended.
 type End string
 
 // Results of an attempt.
@@ -36,9 +36,10 @@ const (
 	Interrupted End = "interrupted" // the executor was stopped or killed; the next executor runs the task again
 )
 
-// Event is an event of a task. Fields that the event's kind does not use are zero.
+// Event is a journal entry: a state change of a task, or the start of an executor. Fields that the event's kind does
+// not use are zero.
 type Event struct {
-	// time since the first start of an executor, without periods between executors
+	// time since the first executor started, excluding the periods without an executor
 	At   time.Duration `json:"at_ns"`
 	Kind EventKind     `json:"event"`          // kind of the event
 	Task int           `json:"task"`           // position of the job; -1 for Opened

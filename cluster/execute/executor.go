@@ -41,9 +41,9 @@ type executor struct {
 }
 
 // Run executes jobs until each job has completed or failed, and returns their outcome. If the run folder has a journal,
-// it continues from the journal. When ctx ends, it sends SIGTERM to all tasks and, after the time Grace, SIGKILL; a
-// later Run with the same folder and jobs continues. If tasks remain at that time, the error wraps the error of ctx,
-// and Run also returns the outcome so far. A failed task does not cause an error.
+// it continues from the journal. When ctx ends, it sends SIGTERM to all tasks and, after the grace period, SIGKILL; a
+// later Run with the same folder and jobs continues. If ctx ends while tasks remain, Run returns the outcome so far and
+// an error that wraps the error of ctx. A failed task does not cause an error.
 func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err == nil && (o.Run == nil || o.Clock == nil) {

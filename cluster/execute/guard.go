@@ -25,8 +25,8 @@ func thisExecutor(fsys files.FS) string {
 }
 
 // StartGuard starts a guard process. If this process is killed, the guard survives and kills the descendants of the
-// tasks, because the kernel does not kill them. Argv is a command that calls Guard; StartGuard adds an argument that
-// identifies this process. Call stop to end the guard when no tasks are left.
+// tasks, because the kernel does not kill them. The argument argv is a command that calls Guard; StartGuard adds an
+// argument that identifies this process. Call stop to end the guard when no tasks are left.
 func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	c := exec.Command(argv[0], append(argv[1:], thisExecutor(fsys))...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it must not get signals of the terminal

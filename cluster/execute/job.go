@@ -21,12 +21,12 @@ type Job struct {
 	// maximum number of retries after failures; zero means none; interruptions do not count
 	Retries int
 	Backoff time.Duration // delay before the first retry; it doubles up to 10 min; zero means 1 s
-	// Checkpoint declares that the command saves its state after SIGTERM, exits with a nonzero code, and continues
-	// from that state in its next run. The command can request another run at any time with exit code 75. Graft's
-	// commands support this.
+	// Checkpoint declares that the command saves its state after SIGTERM, exits with a nonzero code, and continues from
+	// that state in its next run. The command can request another run at any time with exit code 75. Graft's commands
+	// support checkpoints and exit code 75.
 	Checkpoint bool
 	// MemoryLimit limits the main memory of all processes of the task, in MiB. It is enforced only if the user may
-	// write a cgroup with such limits. Zero means no limit.
+	// write to a cgroup with a memory limit. Zero means no limit.
 	MemoryLimit float64
 }
 

@@ -11,7 +11,7 @@ import (
 	"graft/results"
 )
 
-// JournalFile is the name of the journal in a run folder. Each line is an [Event].
+// JournalFile is the name of the journal in a run folder. Each line of the journal is an [Event].
 const JournalFile = journalName + ".jsonl"
 
 const journalName = "tasks"

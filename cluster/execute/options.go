@@ -33,7 +33,7 @@ type Options struct {
 	Kind       node.Kind             // scheduler; required
 	Scheduling node.SchedulerOptions // options for the scheduler
 	Devices    []Device              // devices of the machine, at least one
-	// rules of the devices; with Keep, tasks are stopped by SIGSTOP, otherwise by SIGTERM
+	// rules for sharing the devices; with Keep, tasks are stopped by SIGSTOP, otherwise by SIGTERM
 	Rules    node.Rules
 	Grace    time.Duration // time between SIGTERM and SIGKILL; zero means 10 s
 	LogLimit int64         // maximum size of an attempt's log in bytes; zero means 16 MiB
@@ -41,7 +41,7 @@ type Options struct {
 	// this process. NoCgroup disables cgroups.
 	Cgroup string
 	Meter  Meter // measures the energy of tasks; nil measures nothing
-	// called after each event by the goroutine of Run, which waits for its return; nil calls nothing
+	// called after each event by the goroutine of Run, which waits for its return; nil means no callback
 	Observer func(Event)
 }
 
@@ -50,7 +50,8 @@ const NoCgroup = "none"
 
 // Meter measures the energy that a task uses on a device.
 type Meter interface {
-	// Begin starts a measurement when a task starts or continues on the device at a position. It may return nil.
+	// Begin starts a measurement when a task starts or continues on a device, given by its position in Options.Devices.
+	// A nil result means that the device cannot be measured.
 	Begin(device int) Reading
 }
 
@@ -77,7 +78,7 @@ func (o *Options) EnsureDefaults() {
 // uuidPattern matches names of GPUs and of their instances.
 var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 
-// Validate returns every invalid option. Call it after EnsureDefaults.
+// Validate returns every invalid option. Call Validate after EnsureDefaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
 		return errors.New("the file system or the scheduler is missing; set both")

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Decider chooses the degree of a world's waiting job: the number of parts into which its step is split. Degree 0
+// Decider chooses the degree of the waiting job: the number of parts into which its training step is split. Degree 0
 // blocks the job.
 type Decider interface {
 	Degree(w *World) (int, error)
@@ -57,7 +57,7 @@ func (w *World) atMost(n int) int {
 // use this rule as the baseline SiP-ML.
 type Constant struct{ Parts int }
 
-// Degree chooses the degree.
+// Degree implements [Decider].
 func (c Constant) Degree(w *World) (int, error) {
 	if w.quirks.Keeps(MaskedConstant) {
 		return min(c.Parts, w.atMost(w.study.Options.MaxParts)), nil
@@ -68,7 +68,7 @@ func (c Constant) Degree(w *World) (int, error) {
 // Never always chooses degree 1, which does not split jobs.
 type Never struct{}
 
-// Degree chooses 1.
+// Degree implements [Decider].
 func (Never) Degree(*World) (int, error) { return 1, nil }
 
 // Least chooses the smallest degree that splits a job.
@@ -80,7 +80,7 @@ func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), 
 // Most chooses the maximum possible degree.
 type Most struct{}
 
-// Degree chooses the maximum possible degree.
+// Degree implements [Decider].
 func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxParts), nil }
 
 // InTime splits a job just enough to end in time, assuming that n parts divide its time by n: PAC-ML's Para_min.
@@ -102,7 +102,7 @@ type Random struct {
 	Choose func(n int) int // random number generator: returns a number from 0 to n-1
 }
 
-// Degree chooses a degree above 0, or 0 if no other degree is possible.
+// Degree returns a random degree above 0, or 0 if no other degree is possible.
 func (r Random) Degree(w *World) (int, error) {
 	degrees := w.Degrees()[1:]
 	if len(degrees) == 0 {
@@ -114,7 +114,7 @@ func (r Random) Degree(w *World) (int, error) {
 // Replay repeats recorded decisions.
 type Replay struct{ Degrees []int }
 
-// Degree chooses the recorded degree at the job's position among the arrivals.
+// Degree returns the decision that was recorded for the waiting job.
 func (r Replay) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	if job.ID >= len(r.Degrees) {
@@ -124,7 +124,7 @@ func (r Replay) Degree(w *World) (int, error) {
 	return r.Degrees[job.ID], nil
 }
 
-// Play lets a decider decide on all jobs of an episode. It stops when ctx ends.
+// Play runs an episode in which a decider decides on all jobs. It stops when ctx ends.
 func Play(ctx context.Context, w *World, d Decider) error {
 	for w.Waiting() != nil {
 		if err := ctx.Err(); err != nil {

@@ -37,7 +37,7 @@ const (
 // Limits is the distribution of a job's time limit, as a fraction of the job's time on one server.
 type Limits struct {
 	Kind string // name of the distribution: fixed, uniform, skewed or values; empty means uniform
-	// bounds for the distributions uniform and skewed; fixed uses Most; zero means 0.1 and 1
+	// smallest and largest limit for uniform and skewed; fixed uses Most; zero values mean 0.1 and 1
 	Least, Most float64
 	Skewness    float64   // skewness of the kind skewed: positive values give more short limits
 	Values      []float64 // limits to draw from, for the kind values

@@ -13,7 +13,7 @@ import (
 type Kind struct {
 	Name  string
 	About string // help text in a few words
-	// New creates a decider for an episode. A kind that draws random numbers uses random.
+	// New creates a decider for an episode. A decider that draws random numbers uses the argument random.
 	New func(random *rand.Rand) Decider
 }
 

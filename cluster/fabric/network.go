@@ -15,7 +15,8 @@ type Network interface {
 	// Block appends a block of n servers to the list into. It uses only servers for which use returns true. It returns
 	// nil if there is no such block.
 	Block(n int, use func(server int) bool, into []int) []int
-	// Alike appends a key for a list of servers. Transfers take the same time on all lists with the same key.
+	// Alike appends a key that identifies the transfer times between the servers of a list. Transfers take equally long
+	// on two lists with the same key.
 	Alike(servers []int, key []byte) []byte
 	// Load sets the work of each transfer of a placed step, in the unit of [Network.Rates].
 	Load(p *Placed) error

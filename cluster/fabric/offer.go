@@ -43,13 +43,13 @@ func best(w *World, cost func(*Offer) float64) (int, error) {
 // with the smallest server time. It blocks a job that would not end in time at any degree.
 type Thrifty struct{}
 
-// Degree chooses the degree.
+// Degree implements [Decider].
 func (Thrifty) Degree(w *World) (int, error) { return best(w, (*Offer).Area) }
 
 // Quickest simulates the step at each degree and chooses the degree with the shortest run time.
 type Quickest struct{}
 
-// Degree chooses the degree.
+// Degree implements [Decider].
 func (Quickest) Degree(w *World) (int, error) {
 	return best(w, func(o *Offer) float64 { return o.Time })
 }

@@ -11,7 +11,7 @@ type Placed struct {
 	Parted  *Parted
 	Server  []int // server of each operation of Parted.Graph
 	Servers []int // servers with at least one operation, in ascending order
-	// work of each transfer in the network's unit, which is seconds for RAMP; unused within a server
+	// work of each transfer in the network's unit, which is seconds for RAMP; unused for transfers within a server
 	Work  []float64
 	Flow  float64 // bytes per step that are sent between servers
 	Lanes int     // number of lanes between servers that transfers use
@@ -45,7 +45,8 @@ type placer struct {
 }
 
 // Place places a step operation by operation, sources first. An operation goes to the servers of a predecessor that has
-// the same number of parts, if these servers have enough memory. Otherwise it goes to the first free block.
+// the same number of parts, if these servers have enough memory. Otherwise the operation goes to the first free block
+// of servers.
 func Place(site *Site, parted *Parted) (*Placed, error) {
 	ops := len(parted.Graph.Ops)
 	p := placer{

@@ -63,14 +63,14 @@ var (
 		Fixed: "if a constant degree has no free block, the next smaller degree is chosen"}
 )
 
-// Quirks returns all quirks of the world. To add a quirk, add it to this list.
+// Quirks returns all quirks of the fabric simulator. Register new quirks here.
 func Quirks() []cluster.Quirk {
 	return []cluster.Quirk{Milliseconds, MirroredSizes, OneLoss, HeldSizes, LostParts, CountedSync, TwiceDivided,
 		ForwardMemory, SharedChannel, ForgottenPlacement, RoundedLimit, StepShare, LateRelease, RunningBlocked,
 		EndlessClock, EmptyShapes, MaskedConstant}
 }
 
-// Mirror returns the options that reproduce these quirks in graphs of steps.
+// Mirror returns the options with which [graph.Mirror] reproduces these quirks.
 func Mirror(q cluster.Quirks) graph.MirrorOptions {
 	return graph.MirrorOptions{SourceSizes: q.Keeps(MirroredSizes), OneLoss: q.Keeps(OneLoss)}
 }

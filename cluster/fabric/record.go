@@ -58,11 +58,11 @@ type Event struct {
 	Jobs     int     // number of running jobs
 	Servers  float64 // number of servers that running jobs hold
 	Channels float64
-	// memory of the operations of running jobs in bytes, each multiplied by the fraction of the job done in this period
+	// memory in bytes of the operations of running jobs, weighted by the fraction of each job done in this period
 	Memory float64
-	// bytes of the transfers of running jobs, each multiplied by the fraction of the job done in this period
+	// bytes of the transfers of running jobs, weighted by the fraction of each job done in this period
 	Dep float64
-	// bytes of the transfers between servers, each multiplied by the fraction of the job done in this period
+	// bytes of the transfers between servers, weighted by the fraction of each job done in this period
 	Flow         float64
 	DemandMemory float64 // value of Memory for the jobs before they were split
 	DemandDep    float64
@@ -82,7 +82,7 @@ type Record struct {
 	Completed int
 	Blocked   int
 	Events    int
-	// sums over the periods; its times are the start of the first and the end of the last period
+	// sums over the periods; From and To are the start of the first and the end of the last period
 	Sum  Event
 	Load float64 // sum over arrivals of the job's bytes per second until the next arrival
 }

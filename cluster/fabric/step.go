@@ -34,7 +34,7 @@ func (s *Step) Busy(servers int, job float64) float64 {
 	return sum
 }
 
-// Watch observes a step. Nil functions are not called.
+// Watch holds functions that observe the simulation of a step. Nil functions are not called.
 type Watch struct {
 	// called for each running period of an operation; an operation with higher priority may interrupt it
 	Op func(op int, from, to float64)

@@ -70,7 +70,7 @@ func (o *Options) EnsureDefaults() {
 // maxParts is the maximum degree: a step of 4,096 parts has 16 million exchanges.
 const maxParts = 4096
 
-// Validate returns every invalid option. Call it after the defaults are set.
+// Validate returns every invalid option. Call Validate after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "max_degree is %d; expected 1 to %d", o.MaxParts,
@@ -90,7 +90,7 @@ const maxJobs = 10_000_000
 // mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate returns the errors in a study. Call it after the defaults of its options are set.
+// Validate returns the errors in a study. Call Validate after the defaults of the options are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err
@@ -166,8 +166,8 @@ func (s *Study) Parted(model, degree int) *Parted {
 	return p
 }
 
-// Prepare prepares a study for worlds in several goroutines, which share the cached steps. Without this call, the first
-// world prepares the study.
+// Prepare makes a study ready for simulations in several goroutines, which share a cache of training steps. If the
+// caller does not call Prepare, the first NewWorld of the study does.
 func (s *Study) Prepare() {
 	s.parted = &partedSteps{list: map[partedKey]*Parted{}, steps: map[stepKey]*Step{}}
 }
@@ -238,7 +238,7 @@ func (p *Placed) key(network Network) string {
 	return string(network.Alike(servers, key))
 }
 
-// With returns a study with different jobs on the same cluster. It shares the cached steps.
+// With returns a study with different jobs on the same cluster. The new study shares the cached training steps.
 func (s *Study) With(jobs []Job) *Study {
 	other := *s
 	other.Jobs = jobs

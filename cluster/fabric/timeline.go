@@ -32,8 +32,8 @@ func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 }
 
 // Critical returns the spans that determine the time of a step, in order. Each span begins when the previous span ends,
-// because the previous span produced its input or occupied its server or its lane. Together they cover the whole step.
-// A span with neither an operation nor a transfer is time in which the next transfer waited for a shared link.
+// because the previous span produced its input or occupied its server or its lane. Together the spans cover the whole
+// step. A span with neither an operation nor a transfer is time in which the next transfer waited for a shared link.
 func (l *Timeline) Critical() (path []Span) {
 	now := l.Step.Time
 	at := len(l.Spans)

@@ -53,11 +53,11 @@ func (t *Tree) Name(server int) string {
 // Lanes returns 0: transfers share links.
 func (t *Tree) Lanes() int { return 0 }
 
-// Fits reports whether there are n servers.
+// Fits reports whether the network has at least n servers.
 func (t *Tree) Fits(n int) bool { return n <= t.Size() }
 
 // Block takes n servers from one rack if possible: among the racks with enough free servers, from the rack with the
-// fewest. Otherwise it takes them from as few racks as possible.
+// fewest. If no rack has enough free servers, it takes servers from as few racks as possible.
 func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	free := make([][]int, t.Racks)
 	all := 0

@@ -61,7 +61,7 @@ const (
 var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow",
 	FullQueue: "full queue", EndOfTime: "end of time"}
 
-// String returns the name of a cause. It is empty if the job was not blocked.
+// String returns the name of a cause. The name is empty if the job was not blocked.
 func (c Cause) String() string { return causeNames[c] }
 
 // Run holds the state of a running job.
@@ -75,8 +75,8 @@ type Run struct {
 	rates   rates
 }
 
-// World is a running episode. A decider chooses a degree for each arriving job, or blocks the job. A job that is not
-// blocked is placed and runs to its end. It is not safe for concurrent use.
+// World simulates an episode of arriving jobs on a cluster. A decider chooses a degree for each arriving job, or blocks
+// the job. A job that is not blocked is placed and runs to its end. A World is not safe for concurrent use.
 type World struct {
 	study   *Study
 	quirks  cluster.Quirks
@@ -364,7 +364,7 @@ func (w *World) Held() int {
 // Running returns the number of running jobs.
 func (w *World) Running() int { return w.running }
 
-// Study returns the study of the world.
+// Study returns the simulated study.
 func (w *World) Study() *Study { return w.study }
 
 // Over reports whether the episode has ended.

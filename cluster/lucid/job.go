@@ -8,7 +8,7 @@ import (
 	"graft/cluster"
 )
 
-// Job is Lucid's state of a job.
+// Job holds the state that Lucid keeps for a job.
 type Job struct {
 	Profiled bool // the job ran in the profiler
 	Skipped  bool // the job ended in the profiler
@@ -23,7 +23,7 @@ type Job struct {
 	partner *cluster.Job // job on the same devices
 }
 
-// Of returns Lucid's state of a job. A job of another policy gets an empty state.
+// Of returns the state that Lucid keeps for a job. For a job under another policy, the state is empty.
 func Of(j *cluster.Job) *Job {
 	if known, ok := j.Record.(*Job); ok {
 		return known
@@ -42,7 +42,7 @@ func Rate(j *cluster.Job) float64 {
 // columns are the columns of Lucid's simulator, so that its tools can read tables of jobs.
 var columns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
 
-// Columns returns the names of the columns for profiled jobs.
+// Columns returns the names of Lucid's columns for a profiled job, or nil for another job.
 func (l *Job) Columns() []string {
 	if !l.Profiled {
 		return nil
@@ -50,7 +50,7 @@ func (l *Job) Columns() []string {
 	return columns
 }
 
-// AppendCells appends the job's rate to a row, with floats in Python's format.
+// AppendCells appends the cells of Lucid's columns to a row, with floats in Python's format.
 func (l *Job) AppendCells(row []byte, j *cluster.Job) []byte {
 	for _, x := range [...]int64{one(l.Profiled), l.ProfileQueue, one(l.Skipped), one(!l.Shared)} {
 		row = strconv.AppendInt(append(row, ','), x, 10)

@@ -32,7 +32,7 @@ type quirky struct {
 	four bool // four models neither cause nor suffer interference
 }
 
-// Rates returns the rates of the model, as modified by the quirks.
+// Rates returns the speed model's rates, as modified by the quirks.
 func (m quirky) Rates(p cluster.Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil && m.slow && Of(p.Job).Packed:

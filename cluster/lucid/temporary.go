@@ -13,8 +13,8 @@ type scaling struct {
 	nodes int   // 1 adds it, -1 removes it
 }
 
-// Scale returns planned changes of a pool's nodes. Change k happens at time at[k], in seconds. It adds the temporary
-// node if nodes[k] is 1, and removes an idle node if nodes[k] is -1.
+// Scale returns planned changes of a pool's nodes. Change k happens at time at[k], in seconds. The change adds the
+// temporary node if nodes[k] is 1, and removes an idle node if nodes[k] is -1.
 func Scale(at []int64, nodes []int) []cluster.NodeChange {
 	var changes []cluster.NodeChange
 	removed := false

@@ -19,7 +19,7 @@ const (
 	Failed               // failed, and will not run again
 )
 
-// Task is a task on a machine. Schedulers read it; only the machine changes it.
+// Task is a task on a machine. Schedulers may read a task; only the machine changes it.
 type Task struct {
 	Spec
 	ID      int           // position of the task in the specs
@@ -58,7 +58,7 @@ type Device struct {
 	Used   float64 // memory of running and held tasks in MiB
 }
 
-// Machine is the state of a machine's GPUs and of its tasks. Schedulers must not change it.
+// Machine is the state of a machine's GPUs and of its tasks. Schedulers must not change the machine.
 type Machine struct {
 	Now     time.Duration
 	Devices []*Device
@@ -96,7 +96,7 @@ func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 	return m
 }
 
-// Rules returns the machine's rules.
+// Rules returns the rules for sharing devices and for stopping tasks.
 func (m *Machine) Rules() Rules { return m.rules }
 
 // Holds reports whether a task can start on a device: the device has enough memory and the rules allow it.

@@ -51,5 +51,5 @@ func (o *Options) Validate() error {
 	return errors.Join(append(faults, o.Power.Validate())...)
 }
 
-// Rules returns the rules of the machine.
+// Rules returns the machine's rules for sharing devices and for stopping tasks.
 func (o *Options) Rules() Rules { return Rules{Together: o.Together, Whole: o.Whole, Keep: o.Keep} }

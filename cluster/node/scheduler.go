@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Decision starts a queued task on a device, or stops a running task. The zero value does neither.
+// Decision starts a queued task on a device, or stops a running task. The zero value means no action.
 type Decision struct {
 	Start, Stop *Task   // task to start and task to stop; at most one of them is set
 	On          *Device // device on which Start starts
@@ -21,8 +21,8 @@ type Scheduler interface {
 
 // Slicer is a scheduler that time-shares devices.
 type Slicer interface {
-	// Slice returns the time slice of a task that just started, after which the task returns to the queue. Zero lets it
-	// run to completion.
+	// Slice returns the time slice of a task that just started, after which the task returns to the queue. Zero lets
+	// the task run to completion.
 	Slice(t *Task) time.Duration
 }
 

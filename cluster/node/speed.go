@@ -2,8 +2,8 @@ package node
 
 // Speed models the speed of tasks that run together on a device.
 type Speed interface {
-	// Rates sets the work per second of each task, where one second of work is one second alone on the device. Rates
-	// must be positive.
+	// Rates sets the speed of each task in seconds of work per second; a task that runs alone on the device has speed
+	// 1. Rates must be positive.
 	Rates(together []*Task, rates []float64)
 }
 
@@ -27,11 +27,12 @@ func (s Shares) Rates(together []*Task, rates []float64) {
 	}
 }
 
-// Pair names the kinds of two tasks.
+// Pair holds the kinds of two tasks that share a device.
 type Pair [2]string
 
-// Pairs is a [Speed] from measured pairs. The rate of a task that runs with several other tasks is the product of its
-// rates with each of them. Pairs without a measurement use the field Otherwise.
+// Pairs is a [Speed] model from the measured rates of pairs of tasks. The rate of a task that runs with several other
+// tasks is the product of its rates with each of them. Pairs without a measurement use the model in the field
+// Otherwise.
 type Pairs struct {
 	Measured  map[Pair][2]float64 // rates of the two tasks in a pair; each pair is listed once, in either order
 	Otherwise Speed               // model for pairs without a measurement; nil means Shares{}

@@ -15,7 +15,7 @@ type Study struct {
 	Options Options
 }
 
-// EnsureDefaults replaces zero values with defaults. It copies the tasks.
+// EnsureDefaults replaces zero values with defaults. It copies the task list, so the caller's tasks do not change.
 func (s *Study) EnsureDefaults() {
 	s.Options.EnsureDefaults()
 	s.Tasks = append([]Spec(nil), s.Tasks...)
@@ -30,7 +30,7 @@ func (s *Study) EnsureDefaults() {
 // mostFaults is the number of faulty tasks after which listing stops.
 const mostFaults = 20
 
-// Validate returns the errors in a study. Call it after the defaults are set.
+// Validate returns the errors in a study. Call Validate after EnsureDefaults.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

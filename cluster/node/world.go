@@ -14,7 +14,7 @@ import (
 // each call.
 type World struct {
 	*Machine
-	// Spans holds the running periods of tasks, in order of their ends. NoSpans omits them.
+	// Spans holds the running periods of tasks, in order of their ends. If NoSpans is true, Spans stays empty.
 	Spans   []Span
 	NoSpans bool
 
@@ -71,7 +71,7 @@ type board struct {
 // Prepared is a validated study that can be simulated many times.
 type Prepared struct{ study Study }
 
-// Prepare validates a study.
+// Prepare validates a study and fills in its defaults.
 func (s Study) Prepare() (*Prepared, error) {
 	s.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -89,7 +89,7 @@ func NewWorld(s Study) (*World, error) {
 	return p.World(), nil
 }
 
-// World returns a simulation before the first arrival.
+// World returns a new simulation of the study, before the first arrival.
 func (prepared *Prepared) World() *World {
 	s := &prepared.study
 	w := &World{Machine: NewMachine(s.Options.Devices, s.Tasks, s.Options.Rules()), o: s.Options, speed: s.Speed}
@@ -104,8 +104,8 @@ func (prepared *Prepared) World() *World {
 	return w
 }
 
-// Advance moves to the next moment at which tasks arrive, complete or use up their slices. It returns false if there is
-// no such moment.
+// Advance moves the clock to the next time at which tasks arrive, complete or use up their slices. It returns false if
+// no such event remains.
 func (w *World) Advance() bool {
 	at := w.kernel.Next()
 	if at == events.Never {
@@ -259,7 +259,7 @@ func (w *World) Waited() time.Duration { return w.waited }
 // Unfinished returns the number of tasks that have arrived and have not ended.
 func (w *World) Unfinished() int { return w.unfinished }
 
-// Coming reports whether an event that needs no decision is pending.
+// Coming reports whether an event is pending, such as an arrival or a completion.
 func (w *World) Coming() bool { return w.kernel.Len() > 0 }
 
 // Run simulates a study under a scheduler.

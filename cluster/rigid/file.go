@@ -21,7 +21,7 @@ import (
 	"graft/internal/words"
 )
 
-// World returns the world of rigid jobs.
+// World returns the description of the rigid-job simulator for 'graft cluster'.
 func World() *study.World {
 	return &study.World{
 		Name: "rigid", Title: "cluster simulation", Titles: "cluster simulations",
@@ -109,7 +109,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
 }
 
-// Shared returns the sections that all worlds have.
+// Shared returns the sections of the file that every simulator has.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
@@ -124,7 +124,7 @@ func (f *File) Check(_ files.FS, r *decode.Reading) {
 	f.names = f.Workload.Names(r)
 }
 
-// Contents writes nothing, since the inputs of a cell include the digests of the files.
+// Contents writes nothing, since Prepare adds the digest of the input files to the plan.
 func (f *File) Contents(io.Writer) {}
 
 // Summary describes the simulations in one line.
@@ -134,7 +134,7 @@ func (f *File) Summary() (string, error) {
 		f.Cluster.Compat, f.Schedule.ArrivalFactors), nil
 }
 
-// Study returns the simulations of the file.
+// Study returns the simulations that the file configures.
 func (f *File) Study() study.Study { return &simulations{File: f} }
 
 // simulations runs the cells of a file.

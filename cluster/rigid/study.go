@@ -16,7 +16,7 @@ import (
 // only one, and from which quirks are not simulated alone.
 const manyJobs = 200_000
 
-// Plan lists the cells.
+// Plan lists the simulations to run: one per scheduler, workload, arrival factor and seed.
 func (s *simulations) Plan() *study.Plan {
 	c, first := &s.Cluster, s.workloads[0]
 	p := &study.Plan{
@@ -116,7 +116,7 @@ func remark(*study.Outcome) []string {
 	return []string{"95% intervals over jobs are bootstrapped over days of submission and need at least two days."}
 }
 
-// Simulate runs a cell.
+// Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	policy := s.policy(s.Schedule.Schedulers[c.Scheduler])
 	one, err := s.workloads[c.Workload].with(policy, s.Schedule.ArrivalFactors[c.Point])

@@ -15,7 +15,7 @@ import (
 // TimelineOptions selects the job to follow.
 type TimelineOptions struct {
 	Job string // ID of the job in the trace; required
-	// length in seconds to which the job's time with devices is scaled; zero does not scale
+	// length in seconds to which the job's time with devices is scaled; zero keeps the original length
 	Budget float64
 }
 
@@ -27,7 +27,7 @@ type Timeline struct {
 	Changes []Change // changes in order of time
 }
 
-// Change is a change of a job's devices.
+// Change is a change in a job's number of devices.
 type Change struct {
 	At      float64 // seconds with devices before the change
 	Devices int     // number of devices after the change

@@ -16,9 +16,9 @@ import (
 // casesOfSuite is the number of cases in the suite.
 const casesOfSuite = 300
 
-// Run is the conformance suite. It simulates random cases under a policy. In each second it checks that no device has
-// too many jobs, that no job runs before its arrival, and that each job works at its rate. It also checks that all jobs
-// end, and that a second run has the same outcome.
+// Run is the conformance suite of scheduling policies. It simulates random cases under a policy. In each second it
+// checks that no device has too many jobs, that no job runs before its arrival, and that each job works at its rate. It
+// also checks that all jobs end, and that a second run has the same outcome.
 func Run(t *testing.T, policy cluster.Policy) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -93,8 +93,8 @@ func Table(o *cluster.Outcome) string {
 const behind = "----\n"
 
 // Golden simulates scripts under a policy. The text contains scripts separated by empty lines. In a script, the text
-// after a line with ---- is ignored. Golden returns the text with the result of each script after such a line. If the
-// text is empty, Golden uses scripts that suit every policy.
+// after a line with ---- is ignored. Golden returns the text with the result of each script below a line with ----. If
+// the text is empty, Golden uses scripts that suit every policy.
 func Golden(t *testing.T, policy cluster.Policy, text string) string {
 	t.Helper()
 	text = cmp.Or(text, starters)

@@ -10,7 +10,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Options holds the options of each scheduler that has options.
+// Options holds the options of individual schedulers.
 type Options struct {
 	Lucid lucid.Options // Profiling options of the scheduler lucid.
 }
@@ -21,7 +21,7 @@ func (o Options) Validate() error { return errors.Join(o.Lucid.Validate()) }
 // Kinds returns all schedulers with their default options.
 func Kinds() registry.List[cluster.Policy] { return Options{}.Kinds() }
 
-// Kinds returns all schedulers. To add a scheduler, add a file and a line here.
+// Kinds returns all schedulers. Register new schedulers here.
 func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return registry.List[cluster.Policy]{

@@ -9,7 +9,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Arrivals sets the factors by which a world speeds up the arrivals of a trace.
+// Arrivals sets the factors by which a simulation speeds up the arrivals of a trace.
 type Arrivals struct {
 	// Factors by which jobs arrive faster than in the trace: the time of a submission after the first one is divided by
 	// the factor. Each factor is simulated. Empty means 1.
@@ -33,7 +33,7 @@ func (o Arrivals) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Points lists a point for each factor.
+// Points returns one point of the plan for each factor.
 func (o Arrivals) Points() (list []Point) {
 	for _, factor := range o.ArrivalFactors {
 		point := Point{Values: map[string]float64{"arrival_factor": factor}}

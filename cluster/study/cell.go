@@ -9,7 +9,7 @@ import (
 	"graft/cluster"
 )
 
-// Cell identifies a simulation by its positions in the lists of the plan.
+// Cell identifies one simulation of a plan by the positions of its point, workload, scheduler and run.
 type Cell struct {
 	Point, Workload, Scheduler, Run int
 	Seed                            uint64         // seed of the random draws, or number of the learned policy
@@ -18,14 +18,14 @@ type Cell struct {
 	Tables                          *Tables        // writer of tables in the cell's folder; nil writes none
 }
 
-// Result is the result of a cell.
+// Result holds the metrics of one simulation.
 type Result struct {
 	Values Values // values by key of the metric; a metric that does not apply is missing
-	// Samples holds the first ranked metric of each job of the workload, in the same order under every scheduler. It is
-	// NaN for a job that was left out.
+	// Samples holds the first ranked metric of each job of the workload, in the same order under every scheduler. The
+	// metric is NaN for a job that was left out.
 	Samples []float64
-	// States holds a digest of each job's history. Ablations use the digests to count changed jobs; if it is nil, they
-	// compare samples.
+	// States holds a digest of each job's history. Ablations use the digests to count changed jobs; without digests,
+	// they compare samples.
 	States []uint64
 	Parts  []Part            // metrics of groups of the jobs
 	Left   []LeftOut         // number of jobs that were left out, by reason

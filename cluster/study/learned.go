@@ -23,7 +23,7 @@ const (
 // weightExtension is the ending of policy files.
 const weightExtension = ".safetensors"
 
-// Learned is a built-in or learned scheduler of a world.
+// Learned is a scheduler that is built in or was learned by 'graft learn'.
 type Learned[K any] struct {
 	Kind   K
 	Seeds  []K     // policy of each seed of a run folder; nil for other schedulers
@@ -53,8 +53,8 @@ func (l *Learned[K]) Policies() int {
 // PolicyReader reads a policy from weights. It returns false if another learner wrote the weights.
 type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine bool, err error)
 
-// ReadLearned reads a learned scheduler from a weight file or a run folder of 'graft learn'. Its name is the last
-// part of the path. The first reader that recognises the weights reads them.
+// ReadLearned reads a learned scheduler from a weight file or a run folder of 'graft learn'. The scheduler's name is
+// the last part of the path. The first reader that recognises the weights reads them.
 func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) (l Learned[K], err error) {
 	p := policies[K]{fsys: fsys, readers: readers, digest: sha256.New()}
 	p.name = learnedName(path)

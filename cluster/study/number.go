@@ -28,12 +28,12 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 // Known reports whether the number is finite.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// Interval is a mean with its 95% interval. The ends are null if there are too few values.
+// Interval is a mean with its 95% confidence interval. The ends of the interval are null if there are too few values.
 type Interval struct {
 	Mean Number `json:"mean"` // mean of the values
 	Low  Number `json:"low"`  // lower end of the interval
 	High Number `json:"high"` // upper end of the interval
 }
 
-// Whole reports whether both ends are known.
+// Whole reports whether both ends of the interval are finite.
 func (i *Interval) Whole() bool { return i != nil && i.Low.Known() && i.High.Known() }

@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Shared points to the sections that all worlds have.
+// Shared points to the sections that the configuration files of all simulators have.
 type Shared struct {
 	Workload *Workload
 	Schedule *Schedule
@@ -69,7 +69,7 @@ type Schedule struct {
 // MostSeeds is the maximum number of seeds of a scheduler.
 const MostSeeds = 1024
 
-// EnsureDefaults fills in defaults. If the list of schedulers is empty, it uses the given ones.
+// EnsureDefaults fills in defaults. If the list of schedulers is empty, the given names become the list.
 func (o *Schedule) EnsureDefaults(usual ...string) {
 	if o.Seeds == 0 {
 		o.Seeds = 1

@@ -52,17 +52,18 @@ type CellOutcome struct {
 	Parts  []Part            `json:"parts"`    // metrics of groups of jobs
 	Left   []LeftOut         `json:"left_out"` // number of jobs that were left out, by reason
 	Facts  map[string]string `json:"facts"`    // texts about the simulation, such as digests
-	// Interval is the 95% interval of the mean of the first ranked metric over jobs; null for several workloads.
+	// Interval is the mean of the first ranked metric over jobs with its 95% confidence interval; null for several
+	// workloads.
 	Interval *Interval `json:"interval"`
-	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% interval; null for the
-	// baseline.
+	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% confidence interval;
+	// null for the baseline.
 	Difference *Interval `json:"difference"`
 	// P is the p-value for a difference of zero, corrected by Holm's method for the number of simulations on the same
 	// workload that have a difference; null without an interval.
 	P *float64 `json:"p_holm"`
 }
 
-// Summary holds a scheduler's means over workloads and seeds. Totals are summed instead.
+// Summary holds a scheduler's means over workloads and seeds. Metrics marked Total are summed instead.
 type Summary struct {
 	Point     string `json:"point"`     // name of the point; empty for the only point
 	Scheduler string `json:"scheduler"` // name of the scheduler
@@ -81,7 +82,7 @@ type Effect struct {
 	With      Values `json:"with"`      // ranked metrics with only this quirk
 	Changed   int    `json:"changed"`   // number of jobs whose result differs
 	// Difference is the first ranked metric with the quirk minus the same metric without it, paired by job, with its
-	// 95% interval.
+	// 95% confidence interval.
 	Difference *Interval `json:"difference"`
 }
 
@@ -93,7 +94,7 @@ func (o *Outcome) Metric(key string) *Metric {
 	return nil
 }
 
-// Ranking returns the ranking by a metric at a point, or nil if there is no such ranking.
+// Ranking returns the ranking by a metric for a combination of swept values (a point), or nil if there is none.
 func (o *Outcome) Ranking(point, key string) *Ranking {
 	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
 	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {
@@ -102,8 +103,8 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 	return nil
 }
 
-// SummariesAt returns the summaries of a point, in the order of the first ranking. Without a ranking, they are in the
-// order of the file.
+// SummariesAt returns the summaries for a combination of swept values (a point), in the order of the first ranking.
+// Without a ranking, the summaries are in the order of the file.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {
@@ -121,7 +122,7 @@ func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	return list
 }
 
-// Validate returns an error for an inconsistent outcome. Tables and figures rely on its lists and metrics.
+// Validate returns an error for an inconsistent outcome. Tables and figures rely on consistent lists and metrics.
 func (o *Outcome) Validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),

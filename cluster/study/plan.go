@@ -32,13 +32,13 @@ type Plan struct {
 	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
 	// means 1.
 	AblatePoints, AblateWorkloads int
-	// NoQuirks reports whether cells keep no quirk, so that each quirk is compared with them. If it is false,
-	// ablations also simulate their schedulers without quirks.
+	// NoQuirks means that the study's simulations keep no quirk, so ablations compare each quirk with them. If NoQuirks
+	// is false, ablations also simulate their schedulers without quirks.
 	NoQuirks bool
-	// PairJobs compares the samples of each cell with the baseline's samples on the same workload, paired by job.
+	// PairJobs compares the samples of each simulation with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
-	// Interval returns the interval of a mean over the jobs of a workload, or nil without jobs. Samples are NaN for
-	// jobs that were left out. If Interval is nil, jobs are treated as independent.
+	// Interval returns the confidence interval of a mean over the jobs of a workload, or nil without jobs. Samples are
+	// NaN for jobs that were left out. If Interval is nil, jobs are treated as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
 	// References returns reference values to compare schedulers with, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)
@@ -127,12 +127,12 @@ type Reference struct {
 	Point  string   `json:"point"`  // name of the point; empty for the only point
 	Values []Number `json:"values"` // level of each workload
 	Mean   Number   `json:"mean"`   // mean level over workloads
-	// Bound reports whether the value is a bound that no scheduler can beat. Rankings then show means relative to the
-	// bound.
+	// Bound reports whether the value is a bound that no scheduler can beat. For a bound, rankings show means relative
+	// to the bound.
 	Bound bool `json:"bound"`
 }
 
-// Validate returns the errors in a world's plan.
+// Validate returns the errors in a plan.
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,

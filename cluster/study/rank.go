@@ -19,7 +19,7 @@ type Ranking struct {
 	Higher    bool       `json:"higher"`    // larger values are better
 }
 
-// Standing holds the values of one scheduler. Intervals are 95% intervals over workloads and seeds.
+// Standing is the row of one scheduler in a ranking. Intervals are 95% confidence intervals over workloads and seeds.
 type Standing struct {
 	Scheduler string `json:"scheduler"` // name of the scheduler
 	// rank from 1; a scheduler shares a rank if it does not differ significantly from the best scheduler of the rank;

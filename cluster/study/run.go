@@ -18,7 +18,7 @@ type Job struct {
 	Inputs string // digest of all inputs; cells with a different digest are simulated again
 	Study  Study  // prepared study
 	Plan   *Plan  // plan of the study
-	// Tell receives the progress after each cell, one call at a time; nil reports nothing.
+	// Tell receives the progress after each simulation, one call at a time; nil reports nothing.
 	Tell func(Progress)
 
 	telling             sync.Mutex
@@ -27,7 +27,7 @@ type Job struct {
 	results, withQuirks []*saved
 }
 
-// Progress is the progress of a study after a cell.
+// Progress is the progress of a running study, reported after each simulation.
 type Progress struct {
 	Done, Of int     // number of finished cells, and of all cells
 	Metric   *Metric // metric that ranks schedulers; nil if there is none, or if the cell lacks it
@@ -51,8 +51,8 @@ func (j *Job) tell(values Values) {
 	j.Tell(p)
 }
 
-// Run simulates the cells that are not in the run folder, saves each finished cell, and returns the outcome. The
-// outcome does not depend on the number of workers, the order of cells or interruptions.
+// Run runs the simulations that are missing from the run folder, saves each result, and returns the outcome. The
+// outcome does not depend on the number of workers, the order of simulations or interruptions.
 func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 	if err := j.Plan.Validate(); err != nil {
 		return nil, fmt.Errorf("world %s: %w", j.World, err)

@@ -125,7 +125,7 @@ func (j *Job) save(folder string, s *saved) error {
 	})
 }
 
-// Forget removes from a study's run folder the files that are needed only to resume the study. Call it after the
+// Forget removes from a study's run folder the files that are needed only to resume the study. Call Forget after the
 // outcome is written.
 func Forget(fsys files.FS, folder string, o *Outcome) error {
 	var faults []error

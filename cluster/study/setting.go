@@ -28,7 +28,7 @@ func NewSetting(cluster map[string]any) Setting {
 	return s
 }
 
-// Read adds the digests of traces.
+// Read adds the digests of traces to the setting.
 func (s Setting) Read(fsys files.FS, traces ...string) error {
 	for _, path := range traces {
 		h := sha256.New()

@@ -25,7 +25,7 @@ const (
 // JobColumn is the name of the column with the job's name, in all tables.
 const JobColumn = "job"
 
-// SpanColumns returns the columns of SpansTable that figures read. The table may have more columns.
+// SpanColumns returns the columns of SpansTable that figures read. The spans table may have more columns.
 func SpanColumns() []results.Column {
 	return []results.Column{
 		{Name: JobColumn, Kind: results.String}, {Name: "group", Kind: results.String},
@@ -34,7 +34,7 @@ func SpanColumns() []results.Column {
 	}
 }
 
-// Tables writes the tables of a cell. A nil value writes nothing.
+// Tables writes the tables of a simulation. A nil value writes nothing.
 type Tables struct {
 	fsys   files.FS
 	folder string
@@ -63,7 +63,7 @@ func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows)
 	return err
 }
 
-// WriteTo writes a table atomically from text that the world produces.
+// WriteTo writes a table atomically; the function write produces its text.
 func (t *Tables) WriteTo(name string, write func(w io.Writer) error) error {
 	if t == nil {
 		return write(io.Discard)

@@ -24,13 +24,14 @@ type World struct {
 	Intro    string   // Markdown text above the reference of its keys; ends with a line break
 	Notes    string   // text for the command's help about compat and data; may be empty
 	Flags    []Flag   // flags of this world, in addition to the flags of all worlds
-	// names of the simulators that it reproduces, which are values of the flag --compat
+	// names of the published simulators that this kind can reproduce, which are values of the flag --compat
 	Compats []string
 	Quirks  []cluster.Quirk // faults of other simulators that it can keep
 	New     func() File
 	// Schedulers lists the schedulers for help texts, lists and completion.
 	Schedulers func() []Entry
-	// Claims reports whether flags without a file select this world. If it is nil, they never do.
+	// Claims reports whether flags without a file select this kind of simulation. If Claims is nil, flags never select
+	// this kind.
 	Claims func(fsys files.FS, flags map[string]string) bool
 }
 
@@ -54,12 +55,12 @@ type Entry struct {
 // Listing returns the name and a one-line description.
 func (e Entry) Listing() (name, about string) { return e.Name, e.About }
 
-// File is the configuration file of a world.
+// File is the configuration file of a cluster simulation.
 type File interface {
 	EnsureDefaults()          // fills in defaults
 	Validate() error          // returns every invalid option
 	Origins() *decode.Sources // sources of the values
-	// Shared returns the sections that all worlds have.
+	// Shared returns the sections of the file that every simulator has.
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)
@@ -67,18 +68,18 @@ type File interface {
 	Contents(w io.Writer)
 	// Summary describes the study in one line, without its digest.
 	Summary() (string, error)
-	// Study returns the simulations of a checked file.
+	// Study returns the simulations that a checked file configures.
 	Study() Study
 }
 
 // Study runs the simulations of a file.
 type Study interface {
-	// Prepare reads data that is too large for Check, and runs searches that cells share. If quick is true, it
-	// returns as soon as the study can certainly begin.
+	// Prepare reads data that is too large for Check, and runs searches whose results several simulations share. If
+	// quick is true, it returns as soon as it is certain that the study can begin.
 	Prepare(ctx context.Context, env Env, quick bool) error
-	// Plan lists the cells and the metrics. It is called once, after Prepare.
+	// Plan lists the simulations and the metrics. Plan is called once, after Prepare.
 	Plan() *Plan
-	// Simulate runs a cell. It is called concurrently.
+	// Simulate runs one simulation of the plan. Simulate is called concurrently.
 	Simulate(ctx context.Context, c *Cell) (*Result, error)
 }
 
@@ -88,14 +89,14 @@ type Env struct {
 	Log   *zap.Logger
 }
 
-// Unprepared implements Prepare for studies without preparation. Studies embed it.
+// Unprepared implements Prepare for studies without preparation. Studies embed Unprepared.
 type Unprepared struct{}
 
 // Prepare does nothing.
 func (Unprepared) Prepare(context.Context, Env, bool) error { return nil }
 
-// RunCommand returns the command that runs files of the world.
+// RunCommand returns the command that runs configuration files of this kind.
 func (w *World) RunCommand() string { return cmp.Or(w.Command, "graft cluster run") }
 
-// Sources records the origin of each value of a file. Files embed it with the tag `config:"-"`.
+// Sources records the origin of each value of a file. Files embed Sources with the tag `config:"-"`.
 type Sources = decode.Sources

@@ -8,7 +8,7 @@ import (
 
 const gpusPerNode = 8
 
-// Kind names a kind of anomaly of a job.
+// Kind names a type of anomaly in a job.
 type Kind string
 
 // Kinds of findings, in the order of listings.
@@ -55,7 +55,7 @@ func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
 }
 
-// Finding counts the jobs of a trace that have one kind of anomaly.
+// Finding counts the jobs of a trace that have one type of anomaly.
 type Finding struct {
 	Kind      Kind   `json:"kind"`       // kind of the finding, one word
 	Text      string `json:"text"`       // meaning of the finding, with the job as subject

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is wrapped by every error about the content of a file. I/O errors do not wrap it.
+// ErrMalformed is wrapped by every error about the content of a file. I/O errors do not wrap ErrMalformed.
 var ErrMalformed = errors.New("malformed")
 
 // Error describes an error in a file, with its location. It wraps [ErrMalformed].

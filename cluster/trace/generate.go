@@ -44,7 +44,7 @@ type GenerateOptions struct {
 	VCs         int // number of virtual clusters, which share the nodes; zero means one per nine nodes
 	Users       int // number of users, each in one virtual cluster; zero means eight per virtual cluster
 	// Load is the GPU time of all jobs divided by the GPU time of the cluster in these days. Durations are scaled to
-	// reach it. Zero keeps the drawn durations.
+	// reach this load. Zero keeps the drawn durations.
 	Load     float64
 	Seed     uint64    // seed of all random numbers; zero is a valid seed
 	Arrivals Arrivals  // distribution of submissions over the days; zero means Diurnal
@@ -119,7 +119,7 @@ const (
 
 func stream(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, purpose)) }
 
-// Generate starts generating a trace.
+// Generate returns a generator of a random trace.
 func Generate(o GenerateOptions) (*Generator, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

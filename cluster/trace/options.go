@@ -59,7 +59,7 @@ func (w *Window) holds(second int64) bool {
 // bytes of the file and keeps all jobs.
 type Options struct {
 	Format string // format, one of [Formats]; empty detects it from the first bytes of the file
-	// origin of second zero for rows with dates; zero means Midnight; rows with seconds stay unchanged
+	// moment that becomes time 0, for rows with dates; zero means Midnight; rows with times in seconds stay unchanged
 	Origin Origin
 	// Since leaves out jobs submitted before a date, in a trace with known dates; the zero time keeps all jobs. Dates
 	// have no time zone and are taken as UTC.

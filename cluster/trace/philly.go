@@ -192,7 +192,7 @@ type counting struct {
 // allow sets the limit to an offset.
 func (c *counting) allow(end int64) { c.end = end }
 
-// Read reads from the input, up to the limit.
+// Read reads from the input until the limit, an offset in bytes, is reached.
 func (c *counting) Read(to []byte) (int, error) {
 	if c.passed >= c.end {
 		return 0, errTooLong

@@ -24,7 +24,7 @@ func stateOf(text []byte) State {
 	return otherStates[string(text)]
 }
 
-// String returns the state's name. It is empty for Unknown.
+// String returns the state's name. The name is empty for Unknown.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]

@@ -13,7 +13,7 @@ type Summary struct {
 	Jobs    int `json:"jobs"`    // number of jobs read
 	Skipped int `json:"skipped"` // number of rows that were left out because they have no times
 	Users   int `json:"users"`   // number of submitters; zero if unknown
-	// date of second zero, taken as UTC; null if unknown
+	// date of time 0, in UTC; null if unknown
 	Start       *time.Time `json:"start"`
 	FirstSubmit int64      `json:"first_submit_s"` // first submission in seconds since second zero
 	LastSubmit  int64      `json:"last_submit_s"`  // last submission in seconds since second zero
@@ -28,7 +28,7 @@ type Summary struct {
 	Findings []Finding      `json:"findings"`   // anomalies in the trace
 }
 
-// Spread is the distribution of durations. All fields are zero if there are no jobs.
+// Spread summarizes the distribution of durations. All fields are zero if there are no jobs.
 type Spread struct {
 	Mean float64 `json:"mean"` // mean
 	P10  int64   `json:"p10"`  // 10th percentile
@@ -47,7 +47,7 @@ type VCSummary struct {
 	Jobs     int     `json:"jobs"`      // number of jobs submitted to the virtual cluster
 	GPUHours float64 `json:"gpu_hours"` // sum of GPU hours over its jobs
 	MostGPUs int     `json:"most_gpus"` // maximum number of GPUs of a job
-	// GPU time of its jobs divided by GPU time of its nodes; null if its size is unknown
+	// GPU time of the virtual cluster's jobs divided by GPU time of its nodes; null if the number of nodes is unknown
 	Load *float64 `json:"load"`
 }
 
@@ -60,8 +60,8 @@ type SizeSummary struct {
 	Duration Spread  `json:"duration_s"` // durations of these jobs in seconds
 }
 
-// Summarize reads a trace to its end. For each job it stores the ID and 8 bytes; it also stores all names. If it finds
-// an invalid job, it returns both the error and the summary of the jobs before it.
+// Summarize reads a trace to its end. It stores 8 bytes and the ID of each job, and the names of all users and virtual
+// clusters. If it finds an invalid job, it returns both the error and the summary of the jobs before it.
 func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	o.EnsureDefaults()
 	checker, err := NewChecker(o)

@@ -9,7 +9,7 @@ import (
 	"graft/internal/events"
 )
 
-// Key is the position of a job in a tree. Keys are unique.
+// Key is the sort key of a job in a tree. Keys are unique.
 type Key = events.Key
 
 // Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) that sorts jobs by their keys. A hash of a
@@ -19,7 +19,7 @@ type Tree struct {
 	root int32
 }
 
-// Arena holds the nodes of several trees. A job is in at most one of its trees. The zero value is empty.
+// Arena holds the nodes of several trees. A job is in at most one tree of an arena. The zero value is empty.
 type Arena struct {
 	jobs  []*cluster.Job // by job number
 	nodes []node         // by job number
@@ -153,7 +153,7 @@ func (o *Tree) without(at, gone int32) int32 {
 // Fill traverses the tree in order and admits each job that fits into the remaining room. It appends the waiting jobs
 // that it admits to the first list, and the running jobs that it rejects to the second list, both in order. It returns
 // the remaining room. In a subtree that fits as a whole, it visits only waiting jobs. In a subtree in which no job
-// fits, it visits only running jobs. Its cost is therefore proportional to the number of changes.
+// fits, it visits only running jobs. The cost of Fill is therefore proportional to the number of changes.
 func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
 	f := filling{o.Arena, room, start, stop}
 	f.part(o.root)

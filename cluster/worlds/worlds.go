@@ -10,7 +10,8 @@ import (
 	"graft/cluster/study"
 )
 
-// All returns every world, in the order in which help texts list them. To add a world, add a package and a line here.
+// All returns every kind of cluster simulation, in the order in which help texts list them. Register new kinds of
+// simulation here.
 func All() []*study.World {
 	return []*study.World{
 		rigid.World(),
@@ -21,7 +22,7 @@ func All() []*study.World {
 	}
 }
 
-// Named returns the world with the given name, or nil if there is none.
+// Named returns the kind of cluster simulation with the given name, or nil if there is none.
 func Named(name string) *study.World {
 	for _, w := range All() {
 		if w.Name == name {

@@ -8,14 +8,15 @@ import (
 	"graft/torch/weights"
 )
 
-// Encoder computes the encoder part of a policy. Only NewEncoder creates it. It is safe for concurrent use.
+// Encoder computes a policy's encoder, a biLSTM over the vectors of tokens. Create it with [NewEncoder]. It is safe for
+// concurrent use.
 type Encoder struct {
 	vocabulary        *vocab.Vocabulary
 	forward, backward *LSTM
 }
 
 // NewEncoder returns the encoder of a policy in the original system's format: a biLSTM over the vectors of a
-// vocabulary. The shapes of the tensors determine its sizes.
+// vocabulary. The shapes of the tensors determine the sizes of the encoder.
 func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	const name = "encoder.encoder"
 	e := &Encoder{vocabulary: v}

@@ -10,13 +10,13 @@ import (
 
 // LSTM computes one direction of a long short-term memory with weights in PyTorch's layout. In addition to the LSTM of
 // Hochreiter and Schmidhuber (1997), it has the forget gate of Gers, Schmidhuber and Cummins (2000) and separate biases
-// for the input and the state. ReadLSTM creates it.
+// for the input and the state. Create it with [ReadLSTM].
 type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM returns an LSTM with weights and biases from a set. The argument name is the beginning of the tensors'
-// names; ending is the end of their names.
+// ReadLSTM returns an LSTM with weights and biases from a set. The tensors' names begin with the argument name and end
+// with the argument ending.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {
@@ -66,7 +66,7 @@ func (l *LSTM) step(x, state, cells []float32) []float32 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Affine computes a weight matrix times its input, plus a bias. Only ReadAffine creates it.
+// Affine computes a weight matrix times its input, plus a bias. Create it with [ReadAffine].
 type Affine struct {
 	In, Out      int // numbers of inputs and outputs
 	weight, bias []float32
@@ -109,7 +109,7 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 	return values, t.Shape, nil
 }
 
-// Apply returns the weight times x, plus the bias. The length of x must be In.
+// Apply returns the weight times x, plus the bias. The argument x must have In values.
 func (a *Affine) Apply(x []float32) []float32 {
 	out := make([]float32, a.Out)
 	for row := range out {

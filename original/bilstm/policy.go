@@ -22,10 +22,10 @@ import (
 )
 
 // Policy is a policy in the original system's format: a biLSTM over the layers of a network, an LSTM over its output,
-// and three linear layers that combine the last state and the time left. Its actions are to deepen the first, second
-// and following original blocks of the network; the last action is none.
+// and three linear layers that combine the last state and the time left. Each action deepens one of the original blocks
+// of the network, in order; the last action is none.
 //
-// Only New and Read create it. It never changes and is safe for concurrent use.
+// Create it with [New] or [Read]. It is immutable and safe for concurrent use.
 type Policy struct {
 	Options
 	// Weights holds the weights of the policy's file, in the file's order.
@@ -150,8 +150,8 @@ func (p *Policy) Fits(n *model.Network) error {
 	return err
 }
 
-// FitsGrown returns an error if the policy cannot choose actions for a network without weights, or for a network that
-// one of its actions creates.
+// FitsGrown returns an error if the policy cannot choose actions for the network n, which has no weights, or for a
+// network that one of its actions creates.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err
@@ -168,15 +168,15 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	return nil
 }
 
-// Digest returns a SHA-256 of the policy and its vocabulary, in hexadecimal. The options are not included.
+// Digest returns a SHA-256 of the policy and its vocabulary, in hexadecimal. The digest does not cover the options.
 func (p *Policy) Digest() (string, error) {
 	h := sha256.New()
 	err := errors.Join(p.Weights.WriteContents(h), p.Vocabulary.Format(h))
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Decide returns the most likely action. If Options.Sample is true, it samples an action, with the seed and the number
-// of the decision.
+// Decide returns the most likely action. If Options.Sample is true, it samples an action with a random generator seeded
+// by the seed and the decision's number.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
 		return decider.Decision{}, errors.New("policy: no network given")

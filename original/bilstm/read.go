@@ -70,8 +70,8 @@ type Shape struct {
 	Time      int `json:"time"`      // number of values that encode the time left
 }
 
-// New creates a policy from its weights. It checks that their sizes match each other, the options and the vocabulary
-// that the policy was trained with.
+// New creates a policy from its weights. It checks that the sizes of the weights match each other, the options and the
+// vocabulary that the policy was trained with.
 func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -167,8 +167,9 @@ func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }
 
-// Early reports whether all layers of a network are among the first entries of the vocabulary. These entries existed
-// when policies still read token 0. The layers of the second published network were added later.
+// Early reports whether all layers of a network are among the first entries of the vocabulary. The first entries
+// existed when policies still read token 0. The layers of the second published network were added to the vocabulary
+// later.
 func (p *Policy) Early(n *model.Network) bool {
 	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
 	for _, key := range vocab.LayerKeys(n) {

@@ -82,7 +82,7 @@ type grouped struct {
 	strided       bool // a group takes every groups-th input; false means adjacent inputs
 }
 
-// Outputs returns the number of outputs of all groups.
+// Outputs returns the total number of outputs of all groups.
 func (g grouped) Outputs(int) int { return g.groups * g.width }
 
 // Sizes returns the sizes of the matrices and of the biases.
@@ -149,7 +149,7 @@ func (twice) Outputs(inputs int) int { return 2 * inputs }
 // Sizes returns nil: the layer has no parameters.
 func (twice) Sizes(int) []int { return nil }
 
-// Init does nothing.
+// Init does nothing, since the layer has no parameters.
 func (twice) Init([][]float64, int, *rand.Rand) {}
 
 // Forward copies the inputs.
@@ -185,7 +185,7 @@ func (b beside) Forward(params [][]float64, x, y []float64) {
 	b.Layer.Forward(params, x[b.keep:], y[b.keep:])
 }
 
-// Backward implements [dense.Layer]. It is never the first layer.
+// Backward implements [dense.Layer]. The layer is never the first one of a network, so dx is never nil.
 func (b beside) Backward(params, grads [][]float64, x, y, dy, dx []float64) {
 	copy(dx, dy[:b.keep])
 	b.Layer.Backward(params, grads, x[b.keep:], y[b.keep:], dy[b.keep:], dx[b.keep:])
@@ -227,7 +227,7 @@ func (h heads) Forward(params [][]float64, x, y []float64) {
 	full(1).Forward(params[2:], x[h.jobs*h.each:], y[h.jobs*h.width:])
 }
 
-// Backward implements [dense.Layer]. It is never the first layer.
+// Backward implements [dense.Layer]. The layer is never the first one of a network, so dx is never nil.
 func (h heads) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	own := h.jobs * h.each
 	joined, trunk := h.join(x), dx[own:]

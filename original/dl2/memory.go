@@ -17,7 +17,8 @@ type MemoryOptions struct {
 	ByReward     bool
 	EvictLeast   bool // replaces the transition with the lowest priority; false replaces the oldest
 	MeanBaseline bool // whether rewards are relative to their mean; the limit on errors is then 4
-	// whether a value network exists; without MeanBaseline the limit on errors is 7 with it and 1 without it
+	// whether a value network exists; if MeanBaseline is false, errors are limited to 7 with a value network and to 1
+	// without one
 	Critic bool
 }
 
@@ -86,8 +87,8 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward returns the mean of the most recent rewards. The mean covers at most as many rewards as the memory's
-// capacity.
+// MeanReward returns the mean of the most recent rewards. The mean covers at most as many rewards as the memory can
+// hold.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {
@@ -112,8 +113,7 @@ func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err erro
 	return m.Draw(n, m.beta, random)
 }
 
-// Learned sets the priority of a drawn transition from the error of its value. It has no effect if the option Even is
-// set.
+// Learned sets the priority of a drawn transition from its value error. It has no effect if the option Even is set.
 func (m *Memory[T]) Learned(place int, off float64) error {
 	if m.o.Even {
 		return nil

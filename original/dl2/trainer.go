@@ -42,9 +42,9 @@ type progress struct {
 const networkStream = 53
 
 // NewTrainer creates a trainer. The argument study gives the cluster, the speeds and the job types; its jobs are
-// ignored. The argument generate describes the workloads on which agents train. Policies are measured on the workloads
-// in validation. Schedulers and environments reproduce the bugs of DL2's published program. The quirks and the cost of
-// scaling in the studies have no effect. The options determine the reward of a slot.
+// ignored. The argument generate describes the workloads on which agents train. The argument validation holds the
+// workloads on which policies are validated. Schedulers and environments reproduce the bugs of DL2's published program.
+// The quirks and the cost of scaling in the studies have no effect. The options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
@@ -151,7 +151,7 @@ func (t *Trainer) send(a *agent) {
 	}
 }
 
-// Ended returns the reason why learning is over. It is empty while learning continues.
+// Ended returns the reason why learning is over. The reason is empty while learning continues.
 func (t *Trainer) Ended() string {
 	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
 		return ""
@@ -173,9 +173,9 @@ func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 // validation. Before the first validation it returns NaN.
 func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
 
-// Best returns the policy with the lowest mean JCT of all validations that Advance ran. DL2 reports this policy. Before
-// the first validation it returns the current policy. Since it is selected on the validation workloads, it should be
-// measured on different workloads.
+// Best returns the policy with the lowest mean JCT of all validations that Advance ran. DL2's program reports the best
+// policy. Before the first validation it returns the current policy. Since the best policy is selected on the
+// validation workloads, it should be measured on different workloads.
 func (t *Trainer) Best() *Policy {
 	if t.best == nil {
 		return t.Policy()

@@ -8,7 +8,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Validation holds the results of a policy on the validation workloads. They are means over workloads; times are in
+// Validation holds the results of a policy on the validation workloads. Results are means over workloads; times are in
 // slots.
 type Validation struct {
 	MeanJCT    float64 // mean time from arrival to completion of a job, in slots

@@ -93,7 +93,7 @@ func (f *Folder) Save(l *Learner) error {
 	})
 }
 
-// Restore restores the learner from the newest intact checkpoint, and the tables to their state at that time. If
+// Restore restores the learner from the newest intact checkpoint, and the tables to their state at that checkpoint. If
 // there is no checkpoint, it returns false, and the training starts from the beginning.
 func (f *Folder) Restore(l *Learner) (bool, error) {
 	c, err := f.Run.LoadCheckpoint()

@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Learner trains a policy on a tree. A scope owns its tensors.
+// Learner trains a policy on a tree. A scope owns the learner's tensors.
 type Learner struct {
 	Options
 	Tree *Tree
@@ -22,15 +22,15 @@ type Learner struct {
 
 // EpisodeResults holds the results of episodes, one value per episode.
 type EpisodeResults struct {
-	// End of each episode. Nil for the rule exact, which has no episodes.
+	// Ends holds, for each episode, the end of the tree that it reached. Nil for the rule exact, which has no episodes.
 	Ends []int32
 	// Objectives holds the loss of each episode: the mean, over its decisions, of minus the log probability times the
 	// reward. For the rule exact, it holds the expected reward before each step, which is maximized.
 	Objectives []float64
 }
 
-// NewLearner creates an untrained policy, whose parameters are drawn from a seed as in PyTorch. Its actions are drawn
-// from the same stream of random numbers.
+// NewLearner creates an untrained policy, whose parameters are drawn from a seed as in PyTorch. The policy's actions
+// are drawn from the same stream of random numbers as its parameters.
 func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)
 	if err == nil {

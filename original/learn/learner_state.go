@@ -204,7 +204,7 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst,
 	secondPrefix: torch.PolicySecond}
 
-// Restore restores a state that Save returned. The tree and the options must be the same.
+// Restore restores a state that Save returned. The tree and the options must be the same as for the saved learner.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {
 	if err := l.restore(set, text); err != nil {
 		return fmt.Errorf("restore the policy: %w", err)

@@ -10,8 +10,8 @@ import (
 	"graft/torch"
 )
 
-// PolicyOptions holds the sizes of a policy to train. Its vocabulary and the number of its actions are determined by
-// the training data.
+// PolicyOptions holds the sizes of a policy to train. The training data determine the policy's vocabulary and number of
+// actions.
 type PolicyOptions struct {
 	Hidden int // Number of units per direction of the biLSTM over layers. Zero means 50.
 	Memory int // Number of units of the LSTM that follows the biLSTM. Zero means 16.

@@ -11,8 +11,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Study trains a policy on a table and records metrics. Its results are bit-identical, no matter how often it is
-// stopped and resumed.
+// Study trains a policy on a table and records metrics. The results are bit-identical, no matter how often the training
+// is stopped and resumed.
 type Study struct {
 	*Learner
 	Table      *tables.Table    // table whose records are the ends of the learner's tree
@@ -42,7 +42,7 @@ type Recorder interface {
 	Row(r Row) error
 	// Episodes records the results of episodes. The argument first is the number of the first episode, counted from 0.
 	Episodes(first int, l EpisodeResults) error
-	// Save writes a checkpoint atomically. It covers the rows and episodes recorded so far.
+	// Save writes a checkpoint atomically. The checkpoint covers the rows and episodes recorded so far.
 	Save(l *Learner) error
 }
 

@@ -71,7 +71,7 @@ func (t *Tree) rewards(kind string) []float64 {
 	return all
 }
 
-// Validate returns the errors in the tree. It omits errors that the kernel itself detects.
+// Validate returns the errors in the tree. It omits errors that the training kernel detects.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	for k, a := range t.Accuracy {

@@ -20,7 +20,7 @@ import (
 // Files holds the paths of a generated table and its vocabulary.
 type Files struct {
 	Table string // path of the table, data.pkl
-	// path of the vocabulary, made-up.ids.pkl, with the file of its vectors in the same folder
+	// path of the vocabulary file made-up.ids.pkl; the file of its vectors is in the same folder
 	Vocabulary string
 }
 

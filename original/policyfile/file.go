@@ -18,8 +18,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// KindName is the name of a kind of configuration file. A file is of this kind if it has a section "table" or "learn",
-// but no section of another kind.
+// KindName names the kind of configuration file that trains a policy on a table. A file is of this kind if it has a
+// section "table" or "learn", but no section of another kind.
 const KindName = "learning"
 
 func init() {

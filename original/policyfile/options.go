@@ -49,8 +49,8 @@ type TableOptions struct {
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
 	// means deepen for each marked block, then none.
 	Actions []net2net.Action
-	// Compatibility with the original system's deepening. It determines the layers that the policy reads. Empty means
-	// graft's own deepening.
+	// Compatibility with the original system's deepening. The deepening determines the layers that the policy reads.
+	// Empty means graft's own deepening.
 	Compat net2net.Compat
 	// Path of the vocabulary: a folder, a graft vocabulary file, or NAME.ids.pkl with NAME.embeddings.pkl in the same
 	// folder. Required.
@@ -79,7 +79,7 @@ func (o TableOptions) Validate() error {
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
 	learn.PolicyOptions // sizes of the policy's layers
-	// Expected length of a token's vector in the vocabulary. Zero skips the check of this length.
+	// Expected length of a token's vector in the vocabulary. Zero skips the check of the length.
 	Embedding int
 	// Path of initial weights, a .pth or .safetensors file; its embedding is ignored. Empty draws random weights.
 	Weights string

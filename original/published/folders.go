@@ -37,9 +37,9 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 	return p, run, err
 }
 
-// ReadFirstPolicy reads the policy with which the training of a run started. If that policy exists, the original system
-// evaluated it instead of the trained policy. It reads that policy from the folder of the recorded name next to the run
-// folder, because the folders may have been moved together.
+// ReadFirstPolicy reads the policy with which the training of a run started. If the first policy exists, the original
+// system evaluated it instead of the trained policy. The first policy is looked up next to the run folder by the
+// recorded name of its folder, because the folders may have been moved together.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)
@@ -56,8 +56,8 @@ func beside(folder, path string) string {
 }
 
 // ReadTable reads the table of a run of the original system, and creates the initial network of its sequences, without
-// weights. The run folder of a policy contains no table. For such a folder, the table is read from the folder of the
-// training table, which is next to the run folder.
+// weights. The run folder of a policy contains no table. For the run folder of a policy, the table is read from the
+// folder of the training table, which is next to the run folder.
 func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
 	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
 	if err != nil {

@@ -43,8 +43,9 @@ func Read(fsys files.FS, path string) (*Run, error) {
 	return readRun(fsys, path, "", (*Source).requireZoo)
 }
 
-// ReadScenario reads the configuration of the simulation that recorded a table. If text is not empty, it is read
-// instead of the file. The configuration must describe the scenario, but its network may be missing from the zoo.
+// ReadScenario reads the configuration of the simulation that recorded a table. If the argument text is not empty,
+// ReadScenario reads it instead of the file. The configuration must describe the scenario, but its network may be
+// missing from the zoo.
 func ReadScenario(fsys files.FS, path, text string) (*Run, error) {
 	return readRun(fsys, path, text, (*Source).requireScenario)
 }

@@ -60,7 +60,7 @@ func (c *Source) flatten() {
 	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// Require records an error for each given key that is missing.
+// Require records an error for each of the given keys that the file lacks.
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {
@@ -93,7 +93,7 @@ func Number(value any) (float64, bool) {
 // mostCounted is above every count in a file of the original's.
 const mostCounted = 1 << 20
 
-// If the file contains a key, Take stores its value in the variable that the last argument points to.
+// Take stores the value of a key, if the file contains it, in the variable that the last argument points to.
 func (c *Source) Take(key string, to any) {
 	value, given := c.Keys[key]
 	if !given {

@@ -8,8 +8,8 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// Draws provides the random numbers of an episode in the order of the published simulator. They determine the jobs of
-// the episode, the actions of a random agent between arrivals, and the channels.
+// Draws provides the random numbers of an episode in the order of the published simulator. The numbers determine the
+// jobs of the episode, the actions of a random agent between arrivals, and the channels.
 type Draws struct {
 	np      *numpy.Random
 	py      python
@@ -133,7 +133,7 @@ func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 // chance is the random agent: it draws among the available degrees, except 0.
 type chance struct{ draws *Draws }
 
-// Degree chooses the degree.
+// Degree implements [fabric.Decider].
 func (c chance) Degree(w *fabric.World) (int, error) {
 	c.draws.until(w.Waiting().ID)
 	degrees := w.Degrees()[1:]

@@ -86,7 +86,7 @@ func (e *Env) Graphs() (all []learn.Graph) {
 	return all
 }
 
-// Observe implements [learn.Env]. The first value is the index of the graph.
+// Observe implements [learn.Env]. The first value of an observation is the index of the graph.
 func (e *Env) Observe() learn.Observation {
 	o := observed(&e.Scales, e.world)
 	if e.Free {

@@ -58,12 +58,12 @@ type jobsConfig struct {
 	Replication  int          `json:"replication_factor"`                           // jobs per graph in the pool
 	Interarrival distribution `json:"job_interarrival_time_dist"`                   // s
 	Limit        distribution `json:"max_acceptable_job_completion_time_frac_dist"` // shares of the time on one server
-	// replace, remove or remove_and_repeat
+	// mode of drawing jobs from the pool: replace, remove or remove_and_repeat
 	Sampling string `json:"job_sampling_mode"`
 	// shuffles the pool when it is filled
 	Shuffle bool `json:"shuffle_files"`
 	Steps   int  `json:"num_training_steps"` // steps of every job
-	// largest degree for the scale of observations
+	// largest degree, by which observations are scaled
 	Observed int `json:"max_partitions_per_op_in_observation"`
 }
 
@@ -130,7 +130,8 @@ func (e *Episode) column(name string) int {
 	return slices.Index(columns, name)
 }
 
-// Study returns the simulation study of an episode, with all quirks. The profiles must have the order of FileOrder.
+// Study returns the simulation study of an episode, with all quirks. The profiles must be in the order of the field
+// FileOrder.
 func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	top := &e.Config.Topology.Kwargs
 	quirks := Quirks()
@@ -157,7 +158,8 @@ func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	return s, s.Validate()
 }
 
-// World starts an episode and returns its cluster and its agent. The profiles must have the order of FileOrder.
+// World starts an episode and returns its cluster and its agent. The profiles must be in the order of the field
+// FileOrder.
 func (e *Episode) World(profiles []*graph.Profile) (*fabric.World, fabric.Decider, error) {
 	if e.Arrivals == nil {
 		if err := e.Draw(profiles); err != nil {
@@ -262,7 +264,7 @@ type masked struct {
 	block bool
 }
 
-// Degree returns the agent's choice.
+// Degree returns the degree that the agent chooses; if the simulator applies no mask, an unavailable degree becomes 0.
 func (m masked) Degree(w *fabric.World) (int, error) {
 	degree, err := m.agent.Degree(w)
 	if err != nil || slices.Contains(w.Degrees(), degree) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Scales holds the extreme values over the pool of jobs. The published simulator scales observations and rewards by
-// them.
+// these values.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`
 	MaxSequential float64 `json:"max_job_sequential_completion_times"`

@@ -15,8 +15,8 @@ type Reward struct {
 	// value of a blocked job, for lookahead_job_completion_time, as a multiple of its time on one server
 	Factor float64
 	Weight float64 // weight of blocked jobs, for multi_objective_jct_blocking
-	// divisor of the reward: for lookahead_job_completion_time as a multiple of the time on one server; zero does not
-	// divide. For throughputs, any other value divides by the largest throughput.
+	// divisor of the reward; for lookahead_job_completion_time, a multiple of the job's time on one server; zero means
+	// no division. For throughputs, any nonzero value divides by the largest throughput.
 	Scale   float64
 	Inverse bool // whether lookahead_job_completion_time returns its inverse, which is positive
 	Log     bool // whether the reward's magnitude is replaced by log10 of one plus it

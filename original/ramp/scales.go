@@ -8,8 +8,8 @@ import (
 )
 
 // NewScales returns the extreme values over the pool of an episode whose time limits are drawn at random. For split
-// jobs, the values are bounds, as in the published simulator. They assume three transfers for each operation, and one
-// between any two operations.
+// jobs, the values are bounds, as in the published simulator. The bounds assume three transfers for each operation, and
+// one between any two operations.
 func (e *Episode) NewScales(d *Draws, profiles []*graph.Profile) Scales {
 	split := float64(max(e.Config.Jobs.Observed, 1))
 	s := Scales{MinSteps: float64(e.Config.Jobs.Steps), MaxSteps: float64(e.Config.Jobs.Steps)}

@@ -34,7 +34,7 @@ var printed = map[string]map[string][2]float64{
 const PolicyName = "pac_ml"
 
 // Printed returns the blocking rate and the throughput, in bytes of demand per second, that the authors print for an
-// agent. If they print none, ok is false.
+// agent. If the authors print none, ok is false.
 func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	p, ok := printed[limits][agent]
 	return p[0], p[1], ok
@@ -85,7 +85,7 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 const mostDrawn = 1_000_000
 
 // Draw generates all jobs of an episode. A random agent draws its numbers from the same stream, but after the numbers
-// of all jobs. In the published simulator, it draws them between jobs.
+// of all jobs. In the published simulator, a random agent draws its numbers between jobs.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {
@@ -121,7 +121,7 @@ type Result struct {
 	Degrees    map[int]int // number of completed jobs, by degree
 }
 
-// PlayBy simulates an episode in which a decider chooses the degrees. Nil means the agent of the episode.
+// PlayBy simulates an episode in which a decider chooses the degrees. A nil decider means the agent of the episode.
 func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {

@@ -1,6 +1,7 @@
 package tasks
 
-// Policy chooses the GPU for the next task. It reads the environment before tasks leave their GPUs in this step.
+// Policy chooses the GPU for the next task. The policy reads the environment before tasks leave their GPUs in the
+// current step.
 type Policy func(e *Env) int
 
 // Baseline is a simple published policy with its name.

@@ -2,7 +2,7 @@ package tasks
 
 import "math/big"
 
-// Summary holds means over episodes. Each is rounded once, as in Python's statistics module.
+// Summary holds means over episodes. Each mean is rounded once, as in Python's statistics module.
 type Summary struct {
 	Reward float64 // mean of the episodes' reward sums
 	// sample standard deviation of the episodes' reward sums; 0 for fewer than two episodes

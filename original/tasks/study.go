@@ -49,7 +49,7 @@ var metrics = []study.Metric{
 		Format: "%.1f"},
 }
 
-// Plan lists the cells.
+// Plan lists the simulations to run: one per scheduler and seed.
 func (e *episodes) Plan() *study.Plan {
 	count := e.Tasks.TestCount
 	p := &study.Plan{

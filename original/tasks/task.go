@@ -15,7 +15,7 @@ type Task struct {
 	Priority int    `json:"priority"`      // priority; tasks with larger values come first
 }
 
-// Source draws integers from 0 to n-1. Both [Python] and Rand of math/rand/v2 implement it.
+// Source draws integers from 0 to n-1. Both [Python] and Rand of math/rand/v2 implement Source.
 type Source interface{ IntN(n int) int }
 
 func between(s Source, low, high int) int { return low + s.IntN(high-low+1) }

@@ -124,7 +124,7 @@ func Parse(data []byte) (*Vocabulary, error) {
 }
 
 // Format writes the vocabulary in graft's format, with one line per key and vector. Parse restores a bit-identical
-// vocabulary from it.
+// vocabulary from this text.
 func (v *Vocabulary) Format(w io.Writer) error {
 	var keys, vectors []string
 	for _, e := range v.Entries {

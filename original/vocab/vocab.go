@@ -25,7 +25,7 @@ type Entry struct {
 	ID  int    `json:"id"`  // token, which is the index of its vector
 }
 
-// Vocabulary maps layers to tokens and vectors. New, Build and Read create it; the zero value cannot be used.
+// Vocabulary maps layers to tokens and vectors. Create it with New, Build or Read; the zero value is invalid.
 type Vocabulary struct {
 	Entries []Entry     // entries in the order in which they were added
 	Vectors [][]float32 // vectors by token, all of the same length; a vector need not have a key
@@ -190,8 +190,8 @@ func (v *Vocabulary) Keys(id int) []string {
 	return keys
 }
 
-// LayerKeys returns the text that PyTorch prints for each layer, in the order of registration. These are the keys of
-// the original system's vocabularies.
+// LayerKeys returns the text that PyTorch prints for each layer, in the order of registration. The texts are the keys
+// of the original system's vocabularies.
 func LayerKeys(n *model.Network) []string {
 	var names []string
 	for _, leaf := range n.Leaves() {

@@ -2,13 +2,14 @@ package assign
 
 import "math"
 
-// Problem is a set of jobs on a cluster of identical nodes. At most one multi-node job may use a node.
+// Problem is an allocation problem: jobs that compete for the devices of identical nodes. At most one multi-node job
+// may use a node.
 type Problem struct {
 	Nodes, Devices int // number of nodes, and number of devices per node
 	Jobs           []Job
 }
 
-// Job is a job that requests devices.
+// Job describes a job to the solver: its current devices, its limit, and the value of each allocation.
 type Job struct {
 	Present []Share // current devices of the job; nil means none
 	Most    int     // maximum number of devices
@@ -18,7 +19,7 @@ type Job struct {
 // Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Result is an allocation of devices with its value.
+// Result is an allocation of devices to all jobs, with its objective value and an upper bound.
 type Result struct {
 	Shares [][]Share // devices of each job on each node, in the order of the jobs
 	Value  float64   // sum of the jobs' values under this allocation

@@ -6,7 +6,7 @@ import (
 )
 
 // Solve divides the devices among the jobs. It searches from two starts, an empty allocation and the current one, and
-// returns the better result. It is deterministic.
+// returns the better result. The result is deterministic.
 func Solve(p *Problem) Result {
 	s := newSolver(p)
 	all := make([]int, len(p.Jobs))

@@ -2,7 +2,7 @@ package genetic
 
 import "math"
 
-// Problem is a set of jobs on a cluster of identical nodes. Earlier jobs have priority.
+// Problem is an allocation problem: jobs that compete for the devices of identical nodes. Earlier jobs have priority.
 type Problem struct {
 	Nodes, Devices int     // number of nodes, and number of devices per node
 	Jobs           []Job   // jobs in order of priority, highest first
@@ -20,7 +20,7 @@ type Problem struct {
 	per   [][2][]float64
 }
 
-// Job is a job to which a search allocates devices.
+// Job describes a job to the search: its current devices, its limit, and its speedups.
 type Job struct {
 	Present []byte  // current devices on each node; nil means none
 	Most    int     // maximum number of devices

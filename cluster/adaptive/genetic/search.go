@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Options limits the effort of a search.
+// Options holds the limits of a genetic search.
 type Options struct {
 	Population  int // number of states per generation, at least one
 	Generations int // number of generations, at least one; the given states form the first generation
 }
 
-// Member is a state of the last generation, with its objectives.
+// Member is a state (an allocation for all jobs) in the final generation, with its objective values.
 type Member struct {
 	Rows []byte  // devices of each job on each node, job by job
 	Rank int     // Pareto rank: 0 if no other member dominates this one

@@ -10,8 +10,8 @@ const (
 	tops    = 0x8080808080808080
 )
 
-// MostDevices is the maximum number of devices per node. Before repair, a mix of three states can have three times this
-// number of devices on a node; this still fits into a byte.
+// MostDevices is the maximum number of devices per node. A byte holds the devices of a job on a node: crossover may
+// triple the count before repair, and it still fits.
 const MostDevices = 64
 
 // positive marks the bytes above zero by their top bits.

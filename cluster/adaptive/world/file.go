@@ -16,7 +16,7 @@ import (
 	"graft/internal/words"
 )
 
-// World returns the world of adaptive jobs.
+// World returns the description of the adaptive-job simulator for 'graft cluster'.
 func World() *study.World {
 	return &study.World{
 		Name: "adaptive", Title: "simulation of adaptive jobs", Titles: "simulations of adaptive jobs",
@@ -65,7 +65,7 @@ type File struct {
 	contents      string           // digest of all files
 }
 
-// Schedule names the schedulers and the arrival rates.
+// Schedule lists the schedulers to compare and the arrival rates to simulate.
 type Schedule struct {
 	study.Schedule
 	study.Arrivals
@@ -99,7 +99,7 @@ func (f *File) Validate() error {
 		f.SchedulerOptions.Validate())...)
 }
 
-// Shared returns the sections that all worlds have.
+// Shared returns the sections of the file that every simulator has.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
@@ -126,7 +126,7 @@ func (f *File) scheduler(name string, seed uint64) (Scheduler, error) {
 	return named(name, f.SchedulerOptions, seed)
 }
 
-// Contents writes all inputs that determine the results, except for the keys.
+// Contents writes all inputs other than configuration keys, for a digest.
 func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
 
 // Summary describes the simulations in one line.
@@ -148,5 +148,5 @@ func (f *File) jobs() (n int) {
 	return n
 }
 
-// Study returns the simulations of the file.
+// Study returns the simulations that the file configures.
 func (f *File) Study() study.Study { return &simulations{File: f} }

@@ -11,8 +11,8 @@ import (
 	"graft/cluster/study"
 )
 
-// Scheduler is a scheduler of adaptive jobs, or of rigid jobs, which always use the number of devices that their users
-// request.
+// Scheduler is a scheduler of adaptive jobs, or a scheduler of rigid jobs, whose devices and batch size stay as
+// requested.
 type Scheduler struct {
 	Name  string
 	About string          // description in one line

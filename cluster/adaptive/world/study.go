@@ -52,7 +52,7 @@ var metrics = []study.Metric{
 		Better: study.Neutral, Total: true, Hidden: true},
 }
 
-// Plan lists the cells.
+// Plan lists the simulations to run: one per scheduler, workload, arrival rate and seed.
 func (s *simulations) Plan() *study.Plan {
 	p := &study.Plan{
 		Title: s.title(), Remarks: s.remarks(), Points: s.Schedule.Points(), Workloads: s.names,
@@ -144,7 +144,7 @@ func searchRemarks(o *study.Outcome) (texts []string) {
 	return texts
 }
 
-// Simulate runs a cell.
+// Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	d, err := s.scheduler(s.schedulers[c.Scheduler].Name, c.Seed)
 	if err != nil {

@@ -18,7 +18,7 @@ type Lesson struct {
 	Teacher elastic.Kind
 	Agent   learn.Agent // agent that takes the actions; nil follows the teacher
 	Follow  float64     // fraction of slots in which correct actions replace the agent's actions
-	// number of slots after which correct actions replace all actions of the agent; zero means 2000
+	// number of slots after which the teacher's actions replace all actions of the agent; zero means 2000
 	Slots int
 }
 
@@ -28,8 +28,8 @@ const patience = 10
 // counts holds the numbers of a job's tasks.
 type counts struct{ workers, servers int }
 
-// Give simulates a whole workload. It returns each state with its correct actions and with the sum of the later
-// rewards, as [Env] defines them.
+// Give simulates a whole workload. It returns each state with its correct actions and its return, the sum of the later
+// rewards of [Env].
 func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)
 	if err != nil {

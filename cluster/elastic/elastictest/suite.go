@@ -23,8 +23,8 @@ const mostSlots = 200_000
 const rounding = 1e-9
 
 // Run is the conformance suite of a scheduler. It runs the scheduler on random studies. The scheduler must respect
-// capacities and maximum counts, complete all jobs, and not beat a lower bound. It must make the same decisions in a
-// second run. If only later arrivals change, its earlier decisions must not change.
+// capacities and maximum counts, complete all jobs, and not beat a lower bound. The scheduler must make the same
+// decisions in a second run. If only later arrivals change, the scheduler's earlier decisions must not change.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {

@@ -6,7 +6,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kinds returns all schedulers. To add a scheduler, add a file and a line here.
+// Kinds returns all schedulers. Register new schedulers here.
 func Kinds() registry.List[elastic.Kind] {
 	common := []cluster.Quirk{elastic.FirstNode, elastic.StaleShare, elastic.Backward}
 	with := func(own cluster.Quirk) []cluster.Quirk { return append(common[:len(common):len(common)], own) }

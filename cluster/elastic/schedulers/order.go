@@ -19,7 +19,7 @@ func newOrdered(key func(j *elastic.Job) float64) *ordered {
 }
 
 // Schedule implements [elastic.Scheduler]. A job that gets less than its maximum does not block later jobs. Every slot
-// starts without tasks, so a later job that starts now cannot delay this job in the next slot.
+// starts without tasks, so a later job that starts now cannot delay an earlier one in the next slot.
 func (o *ordered) Schedule(w *elastic.World) {
 	o.sort(w.Jobs())
 	for _, j := range o.jobs {

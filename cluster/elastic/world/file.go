@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// World returns the world of elastic jobs.
+// World returns the description of the elastic-job simulator for 'graft cluster'.
 func World() *study.World {
 	return &study.World{
 		Name: "elastic", Title: "simulation of elastic jobs", Titles: "simulations of elastic jobs",
@@ -84,7 +84,7 @@ func Known(name string) error {
 	return err
 }
 
-// Shared returns the sections that all worlds have.
+// Shared returns the sections of the file that every simulator has.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
@@ -155,7 +155,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes all inputs that determine the results, except for the keys.
+// Contents writes all inputs other than configuration keys, for a digest.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {
@@ -199,5 +199,5 @@ func clusterText(s *elastic.Study) string {
 // Studies returns one study per trace: its jobs on the configured cluster.
 func (f *File) Studies() []elastic.Study { return f.studies }
 
-// Study returns the simulations of the file.
+// Study returns the simulations that the file configures.
 func (f *File) Study() study.Study { return &simulations{File: f} }

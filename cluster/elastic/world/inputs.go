@@ -23,7 +23,7 @@ type Inputs struct {
 	clustered bool // jobs come from a cluster trace
 }
 
-// Read reads the files of a section and the first trace, if one is named, and reports whether this succeeded. The
+// Read reads the files that the elastic section names and the first trace, if one is named, and reports success. The
 // settings of the first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
 	if !w.readTypes(fsys, r, o) {
@@ -75,7 +75,7 @@ func (w *Inputs) Types() []elastic.JobType { return w.types }
 // Trace returns the first trace, or nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
-// Contents writes the inputs that results depend on.
+// Contents writes the speeds, the job types and the contents of the application files, for a digest.
 func (w *Inputs) Contents(to io.Writer) {
 	fmt.Fprintln(to, w.table, w.types, w.analytic)
 	_, _ = io.WriteString(to, w.contents)
@@ -101,7 +101,7 @@ func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 	return err == nil
 }
 
-// Study returns the jobs of a trace on the cluster that the section describes.
+// Study returns the jobs of a trace on the cluster that the elastic section configures.
 func (w *Inputs) Study(t *elastic.Trace, given *Options) elastic.Study {
 	o := t.Settings.Options
 	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most),

@@ -35,7 +35,7 @@ var metrics = []study.Metric{
 		Hidden: true},
 }
 
-// Plan lists the cells.
+// Plan lists the simulations to run: one per scheduler, workload and seed.
 func (s *simulations) Plan() *study.Plan {
 	o := s.studies[0].Options
 	p := &study.Plan{
@@ -108,7 +108,7 @@ func (s *simulations) bounds(context.Context) ([]study.Reference, error) {
 	return []study.Reference{r}, nil
 }
 
-// Simulate runs a cell.
+// Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	one := s.studies[c.Workload]
 	if c.Ablated {

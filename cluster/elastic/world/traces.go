@@ -54,7 +54,7 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 	return t, nil
 }
 
-// Workload converts the jobs of a cluster trace to elastic jobs, with the settings of the world's first trace.
+// Workload converts the jobs of a cluster trace to elastic jobs, with the settings of the first trace.
 func (w *Inputs) Workload(jobs []trace.Job, o elastic.TraceOptions, seed uint64,
 	given *Options) (*elastic.Trace, error) {
 	t := &elastic.Trace{}

@@ -53,10 +53,10 @@ func (e *Env) look() (err error) {
 	return err
 }
 
-// Observe describes the degrees at which the waiting job would start. The last action blocks it.
+// Observe describes the degrees at which the waiting job would start. The last action blocks the job.
 func (e *Env) Observe() learn.Observation { return e.now }
 
-// Act decides on the waiting job.
+// Act starts or blocks the waiting job.
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.offers)
 	if action < 0 || action > n {

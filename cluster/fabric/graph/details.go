@@ -1,6 +1,6 @@
 package graph
 
-// Details holds sums and maxima over a graph. On a tie, the first maximum is used.
+// Details holds sums and maxima over a graph's operations and transfers. On a tie, the first maximum is used.
 type Details struct {
 	Compute    float64 // sum of the operations' times in ms: the time of one step on one device
 	Memory     float64 // sum of the operations' memory in bytes

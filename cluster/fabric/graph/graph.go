@@ -2,12 +2,12 @@ package graph
 
 import "strconv"
 
-// Graph describes a training step: operations and the transfers between them. Both are in the order of creation, which
-// breaks ties between equal priorities.
+// Graph describes a training step: operations and the transfers between them. Operations and transfers are in order of
+// creation, which breaks ties between equal priorities.
 type Graph struct {
 	Model string
-	// number of forward operations before any split: numbers 1 to Nodes are forward operations, Nodes+1 to 2*Nodes
-	// their twins
+	// number of forward operations before any split; operations 1 to Nodes are forward, Nodes+1 to 2*Nodes are their
+	// backward twins
 	Nodes int
 	Ops   []Op
 	Deps  []Dep   // transfers, grouped by From in the order of Ops
@@ -41,7 +41,7 @@ type Dep struct {
 	Sync     bool    // exchange between parts of the same operation, in both directions
 }
 
-// Twin returns the number of the same operation in the other pass.
+// Twin returns the number of the backward twin of a forward operation, or the reverse.
 func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 
 // Backward reports whether an operation belongs to the backward pass.
@@ -49,7 +49,7 @@ func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
 // MirrorOptions selects the bugs of PAC-ML's simulator that Mirror reproduces. The zero value reproduces none.
 type MirrorOptions struct {
-	// gives a backward transfer the size of its source's forward output instead of its target's
+	// sizes a backward transfer by the forward output of its source instead of its target
 	SourceSizes bool
 	// makes backward operations wait only for the last forward operation instead of their own twins
 	OneLoss bool

@@ -11,7 +11,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options holds the options of a graph. The zero value is invalid: a profile is required.
+// Options holds the options for converting a network to a graph. The zero value is invalid: a profile is required.
 type Options struct {
 	Batch   int            // examples per step; zero means 64
 	Profile *clock.Profile // profile of the device that runs the network
@@ -82,7 +82,7 @@ func (b *builder) node(kind, detail string, out model.Shape, time clock.LayerTim
 	return value{at, out}
 }
 
-// Layer adds a layer.
+// Layer adds a node for a layer of the network.
 func (b *builder) Layer(at model.Place, leaf *model.Leaf, in value) (value, error) {
 	out, err := leaf.Layer.Infer(in.shape)
 	if err != nil {
@@ -98,12 +98,12 @@ func (b *builder) Layer(at model.Place, leaf *model.Leaf, in value) (value, erro
 	return v, nil
 }
 
-// Sum adds the addition at the end of a residual block.
+// Sum adds a node for the addition at the end of a residual block.
 func (b *builder) Sum(path string, body, shortcut value) (value, error) {
 	return b.node("Add", path, body.shape, clock.LayerTime{}, body, shortcut), nil
 }
 
-// Cat adds the concatenation of parallel branches.
+// Cat adds a node for the concatenation of parallel branches.
 func (b *builder) Cat(path string, parts []value) (value, error) {
 	out := append(model.Shape{0}, parts[0].shape[1:]...)
 	for _, p := range parts {

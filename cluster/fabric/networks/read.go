@@ -17,7 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions determines how a network is converted to a graph. Graph files do not need them.
+// ReadOptions determines how a network is converted to a graph. Graph files ignore these options.
 type ReadOptions struct {
 	Batch   int    // examples per step; zero means 64
 	Size    int    // height and width of images in pixels; zero means the network's own size
@@ -29,7 +29,7 @@ const UsualProfile = "round-gpu"
 
 // Reader reads graphs of training steps.
 type Reader struct {
-	// Network reads a network's file, in TOML or JSON.
+	// Network reads a network file in TOML or JSON.
 	Network func(fsys files.FS, path string) (*model.Network, error)
 	// Profile finds a device profile by its name, or reads its file.
 	Profile func(fsys files.FS, name string) (*clock.Profile, error)

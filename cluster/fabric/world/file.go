@@ -26,7 +26,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// World returns the world of training steps on a network of servers.
+// World returns the description of the simulator for 'graft fabric run'.
 func World() *study.World {
 	return &study.World{
 		Name: "fabric", Title: "simulation of training steps on a network",
@@ -56,8 +56,8 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. The default is ten lessons and ten rounds, because an agent
-// learns in seconds, and more lessons or rounds made little difference.
+// New returns an empty file, before EnsureDefaults. It sets ten lessons and ten rounds, because an agent learns in
+// seconds, and more lessons or rounds made little difference.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -96,12 +96,13 @@ func (f *File) Validate() error {
 		f.Run.Validate())...)
 }
 
-// Shared returns the sections that all worlds have.
+// Shared returns the sections of the file that every simulator has.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
 
-// Check reads the graphs and the learned schedulers, and generates and places the jobs of each point.
+// Check reads the graphs and the learned schedulers, and generates and places the jobs for each combination of swept
+// values.
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if f.Validate() != nil || !f.readGraphs(fsys, r) || !f.findSchedulers(fsys, r) {
 		return
@@ -149,7 +150,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs that determine the results, except for the keys.
+// Contents writes all inputs other than configuration keys, for a digest.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)
@@ -166,5 +167,5 @@ func (f *File) Summary() (string, error) {
 		len(f.profiles), f.Fabric.Network, f.Fabric.servers(), strings.Join(f.Schedule.Schedulers, ", ")), nil
 }
 
-// Study returns the simulations of the file.
+// Study returns the simulations that the file configures.
 func (f *File) Study() study.Study { return &simulations{File: f, points: f.points()} }

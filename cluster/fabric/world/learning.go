@@ -14,7 +14,7 @@ import (
 // LearnOptions returns the sections for 'graft learn'.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// CheckLearning returns nil, since files of this world always set the number of episodes.
+// CheckLearning returns nil, since fabric files always set the number of episodes.
 func (f *File) CheckLearning() error { return nil }
 
 // episodes draws the training and validation episodes at the first point. The compared episodes are others.
@@ -45,8 +45,8 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.Learn, seed)
 }
 
-// Setting describes the cluster at the first point. Schedulers are not compared on the episodes from which they
-// learned.
+// Setting describes the cluster for the first combination of swept values. It names no training data, since schedulers
+// are never compared on the episodes from which they learned.
 func (f *File) Setting() study.Setting { return f.settingAt(&f.points()[0]) }
 
 func (f *File) settingAt(p *point) study.Setting {

@@ -18,7 +18,8 @@ const (
 	Exact        = "exact" // minimum number of blocked jobs, found by exact search
 )
 
-// Scheduler chooses degrees. It is built in or learned. BestConstant and Exact have no function New.
+// Scheduler is a scheduler, built in or learned, that chooses the degree of each job. The built-in schedulers
+// BestConstant and Exact have no function New, since they choose degrees in hindsight.
 type Scheduler = study.Learned[fabric.Kind]
 
 // Schedulers lists the default schedulers.

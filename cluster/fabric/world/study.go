@@ -78,7 +78,7 @@ func (s *simulations) search(ctx context.Context, point, episode int) (*fabric.P
 // episodeName is the name of an episode, counted from 0, as a workload.
 func episodeName(k int) string { return fmt.Sprintf("episode-%d", k+1) }
 
-// Plan lists the cells.
+// Plan lists the simulations to run: one per scheduler, episode, combination of swept values and seed.
 func (s *simulations) Plan() *study.Plan {
 	p := &study.Plan{
 		Title: s.title(), Metrics: metrics, Rank: []string{"blocked_share", "jct_mean_s"}, Against: s.Schedule.Against,
@@ -126,7 +126,7 @@ func meanOnly(_ study.Of, _, _ int, samples []float64) *study.Interval {
 	return &study.Interval{Mean: study.Number(stat.Mean(samples)), Low: none, High: none}
 }
 
-// Simulate runs a cell.
+// Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	quirks := s.Fabric.quirks()
 	if c.Ablated {

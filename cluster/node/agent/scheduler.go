@@ -26,7 +26,8 @@ type scheduler struct {
 	agent learn.Agent
 }
 
-// Decide implements [node.Scheduler]. If nothing runs, it starts the most likely task, so that it never stalls.
+// Decide implements [node.Scheduler]. If no task runs, it starts the most likely task, so that the simulation never
+// stalls.
 func (s *scheduler) Decide(m *node.Machine) node.Decision {
 	if s.state == nil || s.state.machine != m {
 		s.state = newState(m)

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Draw creates a study whose tasks can all complete. Ties are frequent.
+// Draw creates a study whose tasks can all complete. Ties between tasks are frequent.
 func Draw(r *rand.Rand) node.Study {
 	s := node.Study{Options: node.Options{
 		GPUs: 1 + r.IntN(4), Memory: 100, Together: r.IntN(3), Whole: r.IntN(2) == 0, Keep: r.IntN(2) == 0,

@@ -6,7 +6,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kinds returns all schedulers. To add one, add a file and a line here.
+// Kinds returns all schedulers. Register new schedulers here.
 func Kinds() registry.List[node.Kind] {
 	return registry.List[node.Kind]{
 		{Name: "fcfs", About: "in order of arrival on the first GPU with room; " +

@@ -19,7 +19,7 @@ import (
 	"graft/learn/candidates"
 )
 
-// World returns the world of the tasks of one machine.
+// World returns the description of the simulator of one machine's tasks, for 'graft node'.
 func World() *study.World {
 	return &study.World{
 		Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks",
@@ -46,7 +46,8 @@ type File struct {
 	// List of tasks, one table [[task]] per task. Empty generates tasks or takes them from a trace.
 	Task  []Task
 	Tasks Tasks // Options for tasks that are generated or taken from a trace.
-	// At most one cluster trace, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
+	// At most one cluster trace, in any format that 'graft trace' reads. Jobs of the trace with at most one GPU become
+	// tasks.
 	Workload study.Workload
 	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
 	// no training, and 'graft node run' uses backfill. If schedulers are named, 'graft node run' uses the first one.
@@ -63,8 +64,8 @@ type File struct {
 	fsys          files.FS
 }
 
-// New returns an empty file, before EnsureDefaults. Its defaults for lessons, rounds and patience are larger than in
-// other worlds, since an episode takes milliseconds.
+// New returns an empty file, before EnsureDefaults. The defaults for lessons, rounds and patience are larger than in
+// files for clusters, since an episode takes milliseconds.
 func New() *File {
 	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
 		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -89,7 +90,7 @@ func (f *File) Validate() error {
 		f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())
 }
 
-// Shared returns the sections that all worlds have.
+// Shared returns the sections of the file that every simulator has.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
@@ -131,7 +132,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs that determine the results, except for the keys.
+// Contents writes all inputs other than configuration keys, for a digest.
 func (f *File) Contents(w io.Writer) {
 	fmt.Fprintln(w, f.specs, f.speed)
 	for _, s := range f.baselines {
@@ -163,7 +164,7 @@ func (f *File) Summary() (string, error) {
 		strings.Join(names, ", ")), nil
 }
 
-// Study returns the simulations of the file.
+// Study returns the simulations that the file configures.
 func (f *File) Study() study.Study {
 	if f.isPublished() {
 		return published.New(f)

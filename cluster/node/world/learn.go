@@ -17,7 +17,7 @@ import (
 // objective is the cost that ranks schedulers.
 func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.Objective) }
 
-// LearnOptions returns pointers to the options of learning.
+// LearnOptions returns the sections for 'graft learn'.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
 // CheckLearning returns an error if schedulers cannot learn from the file.
@@ -40,7 +40,8 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
 }
 
-// Setting describes the machine. Schedulers are not compared on traces from which they learn.
+// Setting describes the machine. It names no training data, since schedulers are never compared on traces from which
+// they learn.
 func (f *File) Setting() study.Setting {
 	m, o := &f.Machine, f.Machine.options()
 	var memories, speeds []float64

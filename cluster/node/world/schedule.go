@@ -17,9 +17,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Schedule names the schedulers and their options. If none are named, 'graft node simulate' compares all schedulers
-// that need no training, and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first named
-// scheduler.
+// Schedule selects the schedulers and sets their options. If no schedulers are named, 'graft node simulate' compares
+// all schedulers that need no training, and 'graft node run' uses backfill. If schedulers are named, 'graft node run'
+// uses the first one.
 type Schedule struct {
 	study.Schedule
 	Quantum time.Duration // Time slice of schedulers that time-share GPUs. Default 10s.

@@ -90,7 +90,7 @@ func (s *simulations) search(ctx context.Context) error {
 	}).First()
 }
 
-// Plan lists the cells.
+// Plan lists the simulations to run: one per scheduler, workload and seed.
 func (s *simulations) Plan() *study.Plan {
 	p := &study.Plan{
 		Points: []study.Point{{}}, Workloads: s.names(len(s.studies)), Against: s.against(), Metrics: metrics,
@@ -143,7 +143,7 @@ func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 		"best schedule that stops no task", jctKey, "", s.best)}, nil
 }
 
-// Simulate runs a cell.
+// Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	one, kinds := s.studies[c.Workload], s.candidates[c.Scheduler].Kinds()
 	kind := kinds[min(c.Run, len(kinds)-1)] // a scheduler that draws has one kind and several seeds

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Task configures a task of the file.
+// Task configures one task of a file.
 type Task struct {
 	Name string // Unique name of the task. Empty means "task" followed by its position in the file.
 	// Program and arguments of a real task, run without a shell. Empty means a task that is only simulated.
@@ -32,7 +32,7 @@ type Task struct {
 	Weight   float64       // Weight of the task's flow in fair queueing. Default 1.
 	Tickets  int           // Number of tickets in lottery and stride scheduling. Default 1.
 	After    []string      // Names of the tasks that must complete before this task starts. Empty means no dependency.
-	// Number of copies of the task. If above 1, a number is appended to each name. Default 1.
+	// Number of copies of the task. If count is above 1, a number is appended to the name of each copy. Default 1.
 	Count int
 
 	Folder string // Working directory of a real task. Empty means the working directory of graft.
@@ -107,7 +107,7 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 	return errors.Join(faults...)
 }
 
-// ExpandedTasks returns the tasks of the file in the order of the specs, with the names of the specs.
+// ExpandedTasks returns the tasks of the file, each copy separately, in the order and with the names of the specs.
 func (f *File) ExpandedTasks() (all []Task) {
 	for _, t := range f.Task {
 		for range t.Count {

@@ -14,8 +14,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Tasks configures the tasks of a file without [[task]]. They are generated, or taken from workload.traces: every job
-// with at most one GPU becomes a task and keeps its arrival time and duration. The tasks of a trace are divided, in
+// Tasks configures the tasks of a file without [[task]]. The tasks are generated, or taken from workload.traces: every
+// job with at most one GPU becomes a task and keeps its arrival time and duration. The tasks of a trace are divided, in
 // order, into workloads with max_tasks tasks each. If the trace does not record cores or memory, random values are
 // used.
 type Tasks struct {

@@ -57,7 +57,7 @@ func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	return tensor("encoder.embedder.weight", []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
 }
 
-// In a set, Put replaces the first tensor that has the given name.
+// Put replaces the first tensor with the given name in a set.
 func Put(set *weights.Set, name string, t weights.Tensor) {
 	for k := range set.Tensors {
 		if set.Tensors[k].Name == name {

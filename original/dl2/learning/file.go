@@ -60,10 +60,10 @@ type File struct {
 // WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated workloads.
 // Jobs of generated workloads have uniformly drawn types. Zero values mean the settings of workload.traces, if given.
 type WorkloadOptions struct {
-	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs, in the order of submission, become training
-	// workloads, then validation workloads, then test workloads. The next workload type starts with the first job that
-	// was submitted more than one slot later; the jobs in between are skipped. Jobs after the last test workload are
-	// not used. If empty, the other keys of this section determine the workloads.
+	// Path of a cluster trace in any format of 'graft trace'. The trace's GPU jobs, in the order of submission, become
+	// training workloads, then validation workloads, then test workloads. The next workload type starts with the first
+	// job that was submitted more than one slot later; the jobs in between are skipped. Jobs after the last test
+	// workload are not used. If empty, the other keys of this section determine the workloads.
 	From string `result:"contents"`
 	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
@@ -309,7 +309,8 @@ func (l *File) Learned() []string {
 // Baselines returns the schedulers to compare with.
 func (l *File) Baselines() []elasticworld.Scheduler { return l.baselines }
 
-// DigestSections returns the sections that learned results depend on. The section of the comparison is not included.
+// DigestSections returns the sections that learned results depend on. The section schedule is excluded, since it
+// affects only comparisons.
 func (l *File) DigestSections() []string {
 	return []string{"elastic.", "workload.", "workloads.", l.section(), "run."}
 }
