@@ -12,7 +12,8 @@ import (
 )
 
 // pathKeys are the keys of all kinds of files whose values name files or folders that are read.
-var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary", "program.folder",
+var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary",
+	"program.folder",
 	"time.profile", "time.timeline", "adapt.policy", "adapt.vocabulary", "parallel.token_file",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios",
 	"schedule.schedulers", "workloads.from",

@@ -152,7 +152,8 @@ func (r *replica) freeOptimizer() {
 	r.scope.Free(r.optimizer.Steps)
 }
 
-// push gives the program the replica's network and optimizer if surgery changed them. Without a program it does nothing.
+// push gives the program the replica's network and optimizer if surgery changed them. Without a program it does
+// nothing.
 func (r *replica) push() error {
 	if r.remote == nil || r.remote.revision == r.revision {
 		return nil
@@ -212,9 +213,10 @@ func (st *SavedJob) restoreProgram(r *replica) error {
 	}
 	facts, err := r.remote.Session.Restore(context.Background(), c, st.sections[programSection])
 	if err == nil && facts != r.remote.Facts {
-		err = fmt.Errorf("the program has %d batches of %d examples per epoch, but had %d of %d when the job was saved; "+
-			"use the same data and batch size, or start a new run", facts.Steps, facts.Batch, r.remote.Facts.Steps,
-			r.remote.Facts.Batch)
+		saved := r.remote.Facts
+		err = fmt.Errorf("the program has %d batches of %d examples per epoch, but had %d of %d when the job was "+
+			"saved; use the same data and batch size, or start a new run", facts.Steps, facts.Batch, saved.Steps,
+			saved.Batch)
 	}
 	return err
 }
@@ -227,8 +229,8 @@ func (st *SavedJob) SavedFacts() (program.Facts, error) {
 		return program.Facts{}, err
 	}
 	if from.Program == nil || st.sections[programSection] == nil {
-		return program.Facts{}, errors.New("the checkpoint holds no state of a program: graft trained the job itself; " +
-			"start a new run")
+		return program.Facts{}, errors.New("the checkpoint holds no state of a program, because graft trained the " +
+			"job itself; start a new run")
 	}
 	return *from.Program, nil
 }

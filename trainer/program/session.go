@@ -28,11 +28,11 @@ const largestFile = 64 << 30
 // Start holds what a session starts with.
 type Start struct {
 	Files  files.FS
-	Folder string            // existing, empty folder for files of tensors; the caller removes it
-	Seed   int64             // seed that the program may use
+	Folder string // existing, empty folder for files of tensors; the caller removes it
+	Seed   int64  // seed that the program may use
 	// PythonPath is the value of the environment variable PYTHONPATH, to which the folder is added.
 	PythonPath string
-	Print  func(line string) // receives each line that the program prints; nil drops them
+	Print      func(line string) // receives each line that the program prints; nil drops them
 }
 
 // Session is a running program.
@@ -299,8 +299,8 @@ type Pushed struct {
 	Moved *float64 `json:"moved"` // largest change of an output in eval mode; nil if it is not finite
 }
 
-// Push replaces the network and the optimizer's state of the program. A teacher is a larger network that the program may
-// use in its loss; nil keeps the current one.
+// Push replaces the network and the optimizer's state of the program. A teacher is a larger network that the program
+// may use in its loss; nil keeps the current one.
 func (s *Session) Push(c Content, teacher *Content) (p Pushed, err error) {
 	order, err := s.write(c, "push")
 	if err != nil {
