@@ -94,7 +94,7 @@ func (d *Document) repeated(at span, text string) {
 }
 
 // Span returns the offsets, in bytes, of a problem's place, or of the nearest enclosing place. It returns false if the
-// document contains neither.
+// document contains no such place.
 func (d *Document) Span(f Problem) (start, end int, found bool) {
 	s, found := d.places.span(f)
 	return s.start, s.end, found
@@ -113,8 +113,8 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate converts problems to Faults and adds the faults that were found while reading. It returns nil if there are
-// neither.
+// Locate converts problems to Faults and adds the faults that were found while reading. It returns nil if there are no
+// faults.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {

@@ -29,7 +29,7 @@ const (
 	mostGathered = 1000 // faults with their text; further ones are only counted
 )
 
-// Error formats the first 20 faults with their lines, and the number of the others.
+// Error formats the first 20 faults with their lines, and the number of omitted faults.
 func (f Faults) Error() string {
 	total := len(f)
 	for _, fault := range f {

@@ -28,7 +28,7 @@ type Part struct {
 // emptyTexts lists the texts of zero values.
 var emptyTexts = []string{`""`, `"0s"`, "0", "0.0", "false", "[]"}
 
-// Parts lists the keys with nonzero values in a list of tables. It returns none for other values.
+// Parts lists the keys with nonzero values in a list of tables. For any other value, the result is empty.
 func (v Value) Parts() (parts []Part) {
 	list, _ := v.table.([]any)
 	for k, item := range list {

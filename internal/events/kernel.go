@@ -1,6 +1,6 @@
 package events
 
-// Never is a time after all events. Callers must schedule events before it.
+// Never is a time after all events. Every event must be scheduled before this time.
 const Never = int64(1)<<62 - 1
 
 // Kernel keeps the pending events and the clock of a simulation. The caller chooses the unit of time. Among events at
@@ -15,7 +15,7 @@ type Kernel[E any] struct {
 // NewKernel returns an empty kernel and sets its clock to now.
 func NewKernel[E any](now int64) *Kernel[E] { return &Kernel[E]{now: now} }
 
-// Now returns the time of the clock.
+// Now returns the current simulation time.
 func (k *Kernel[E]) Now() int64 { return k.now }
 
 // Len returns the number of pending events.

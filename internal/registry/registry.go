@@ -8,7 +8,7 @@ import (
 	"graft/internal/words"
 )
 
-// Kind is a named variant, the entry of a List.
+// Kind is an entry of a List: one of the named alternatives of a configuration key or an argument.
 type Kind interface {
 	// Listing returns the name of the kind in files and commands, and a one-line description, which can be empty.
 	Listing() (name, about string)

@@ -39,7 +39,7 @@ func (o *SamplerOptions) Validate() error {
 // Clock is the source of time for a Sampler.
 type Clock struct {
 	Now func() time.Time // returns the current time, such as time.Now; required
-	// returns after d, or when ctx ends; nil waits in real time
+	// function that returns after d or when ctx ends; nil waits in real time
 	Pause func(ctx context.Context, d time.Duration)
 }
 
@@ -172,7 +172,7 @@ func (s *Sampler) End(m *Meter) Measurement {
 	return m.measurement(last.At)
 }
 
-// Lap reads the device once, returns the measurement of the interval so far, and starts the next interval of m.
+// Lap reads the device once, returns the measurement of the interval so far, and starts the meter's next interval.
 func (s *Sampler) Lap(m *Meter) Measurement {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,8 @@ type Bars struct {
 	Groups []Group
 	Levels []Level // vertical reference lines; nil means none
 	Values bool    // prints the value of each bar after the bar; useful for few bars
-	// Stacked draws the bars of a group end to end, from zero and without intervals. Values then prints their sums.
+	// Stacked draws the bars of a group end to end, from zero and without intervals. If Values is also set, the sum of
+	// each group is printed.
 	Stacked bool
 }
 

@@ -14,13 +14,13 @@ const (
 	Wide   = 174 * 72 / 25.4
 )
 
-// Figure is a figure that can be drawn.
+// Figure is implemented by every type of figure.
 type Figure interface {
 	// Layout lays the figure out as a picture with the given width in points; the height follows from it.
 	Layout(width float64) *Picture
 }
 
-// Format names a file format.
+// Format is a file format for figures.
 type Format string
 
 // Formats of files.
@@ -53,7 +53,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Render writes a figure.
+// Render draws a figure and writes it in the format that the options select.
 func Render(w io.Writer, f Figure, o Options) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil { // gonum reports drawing errors by panics

@@ -27,7 +27,8 @@ func Bar(share float64, class string) []byte {
 }
 
 // Sparkline draws values as a line without axes, in the order of the list, and marks the last one. The line's height
-// covers the range from the lowest to the highest value. The title describes it. It returns nil if there are no values.
+// covers the range from the lowest to the highest value. The title is the picture's text alternative. Without values,
+// Sparkline returns nil.
 func Sparkline(values []float64, title string) []byte {
 	if len(values) == 0 {
 		return nil

@@ -22,7 +22,7 @@ const energyTable = "energy"
 
 // EnergySegment is the measured energy of a part of a job: from a row of epochs or a checkpoint to the next one.
 type EnergySegment struct {
-	// number of the current epoch, from 0; after the last row of epochs, the next number
+	// epoch number, from 0; energy after the last completed epoch has the number of the next one
 	Epoch   int
 	Seconds float64  // duration on the machine's clock in seconds
 	Joules  *float64 // total energy of all measured devices in joules; nil means unknown
@@ -107,7 +107,7 @@ type MeasuredEnergy struct {
 	Seconds float64 `json:"seconds"` // measured time on the machine's clock in seconds
 	// maximum memory in use on a device, by all processes, in MiB; null means unknown
 	PeakMemory *float64 `json:"peak_device_memory_mib"`
-	// names of measured GPUs, or domains of processors; empty means none
+	// names of the measured GPUs, or of the processors' energy domains; empty means none
 	Devices []string `json:"devices"`
 }
 
