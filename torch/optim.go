@@ -113,7 +113,8 @@ type State struct {
 	Steps         int64
 }
 
-// Slot holds a parameter and its moments. All are ordinary tensors: writing to them changes the optimizer's state.
+// Slot holds a parameter and its moments. Its fields are ordinary tensors: writing to them changes the optimizer's
+// state.
 type Slot struct {
 	Param  *Tensor
 	First  *Tensor // Adam's first moment, or SGD's momentum; nil if unused

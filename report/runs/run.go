@@ -34,7 +34,8 @@ func (r *Run) Heading() string {
 	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
 }
 
-// Configuration returns the text of the resolved configuration file, or the settings that were read.
+// Configuration returns the text of the resolved configuration file or, if it is missing or too large, the settings as
+// lines.
 func (r *Run) Configuration() string {
 	if text := r.folder.configuration(ResolvedFile).Text(); text != "" && len(text) <= mostConfiguration {
 		return document.PrintableLines(text)

@@ -18,8 +18,8 @@ import (
 	"graft/results"
 )
 
-// Env holds the parts of the machine that commands use. Tests replace them, for example with faulty files or a fixed
-// clock.
+// Env gives commands access to the machine: files, clock, environment variables and telemetry. Tests replace these
+// parts, for example with faulty files or a fixed clock.
 type Env struct {
 	Files files.FS         // file system; required
 	Now   func() time.Time // wall clock; required
@@ -45,9 +45,9 @@ type Env struct {
 	Enter func(folder string) error
 }
 
-// Progress reports the progress of a piece of work. Its functions are called from another goroutine.
+// Progress describes a progress bar. The bar calls the functions from another goroutine.
 type Progress struct {
-	// returns the finished and the total amount of work, which give the length of the bar
+	// function that returns the completed and the total work, which determine the length of the bar
 	Done    func() (done, all int64)
 	Text    func() string          // returns the text next to the bar
 	Details func(width int) string // returns the line below the bar, at most width characters long
@@ -60,7 +60,7 @@ func (e *Env) Manifest(kind *runs.Kind, m results.Manifest) results.Manifest {
 	return m
 }
 
-// Variable returns an environment variable. It is empty if it is not set.
+// Variable returns an environment variable. An unset variable gives an empty string.
 func (e *Env) Variable(name string) string {
 	if e.Getenv == nil {
 		return ""

@@ -75,7 +75,7 @@ func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 		zap.New(core), r
 }
 
-// LogLayout is the layout of JSON log lines.
+// LogLayout returns the encoding of times and durations in JSON log lines.
 func LogLayout() zapcore.EncoderConfig {
 	layout := zap.NewProductionEncoderConfig()
 	layout.EncodeTime = zapcore.ISO8601TimeEncoder

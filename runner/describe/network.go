@@ -31,7 +31,7 @@ type Layer struct {
 	Input      model.Shape `json:"input"`      // shape of an example's input, without the batch
 	Output     model.Shape `json:"output"`     // shape of an example's output, without the batch
 	Parameters int         `json:"parameters"` // number of trained parameters; zero except in the first run
-	// number of other values, such as running means; zero except in the first run
+	// number of untrained values, such as running means; zero if an earlier layer in the list has the same path
 	Buffers         int    `json:"buffers"`
 	FLOP            int64  `json:"flop"`             // floating-point operations of a forward pass per example
 	ActivationBytes int64  `json:"activation_bytes"` // size of the output in float32 in bytes
@@ -60,7 +60,7 @@ type Block struct {
 // Space is a set of channels that change together.
 type Space struct {
 	ID string `json:"id"` // ID of the space, for references
-	// number of channels where the space opens; a flattening spreads each channel over its positions
+	// number of channels before any flattening, which replaces a channel by one value per pixel
 	Channels int      `json:"channels"`
 	Units    int      `json:"units"`   // number of runs of channels that can be copied separately
 	Makers   []string `json:"makers"`  // paths of the layers that open the space

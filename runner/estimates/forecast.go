@@ -19,7 +19,8 @@ type ForecastOptions struct {
 	Options // training data, which is a trace unless Ticks names a table, and output
 	// path of a table of submissions per ten minutes; empty counts the submissions of the trace
 	Ticks string
-	// learns once from the data before this date and forecasts the rest; the zero time learns a new model every week
+	// date before which data is used for training a single model that forecasts all later data; the zero time means a
+	// new model every week
 	From time.Time
 	// path of the folder for the last models, jobs.json and gpus.json; empty writes no models
 	Models string

@@ -21,7 +21,7 @@ func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 // Entry describes an item of a list. Either Command or TOML contains an example of its use.
 type Entry struct {
 	Name string `json:"name"` // name in options and files
-	// part of the list that contains it, such as the world of a scheduler; may be empty
+	// section of the list that contains the entry, such as the world of a scheduler; may be empty
 	Of      string `json:"of"`
 	About   string `json:"about"`             // help text in one line
 	Command string `json:"command,omitempty"` // example of a command line; its file names stand for the user's files

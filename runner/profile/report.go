@@ -24,7 +24,7 @@ type Report struct {
 	// number of networks to which the rates were fitted; zero if they were not fitted
 	Fitted  int    `json:"fitted_networks"`
 	LeftOut Misses `json:"left_out"` // errors of leave-one-out prediction
-	// errors for networks left out together with their adapted variants
+	// errors of predictions for a network by rates that were fitted without it and its adapted variants
 	NewToThem Misses         `json:"new"`
 	Profile   *clock.Profile `json:"-"` // profile that is reported
 }

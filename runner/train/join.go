@@ -29,8 +29,8 @@ type JoinOptions struct {
 	Set     []string      // assignments applied after the leader's, such as data.path
 	Device  string        // device of this process
 	Wait    time.Duration // time limit for reaching a leader; zero means one minute
-	// the process starts and ends with its leader and gets the leader's signals, as a task of srun; if false, it leaves
-	// at a signal
+	// whether the process is a task of srun, which starts and ends with its leader and gets the leader's signals; if
+	// false, the process leaves the job at a signal
 	Task bool
 	// time limit for reaching a leader again while its machine refuses connections; zero means Wait
 	Again time.Duration

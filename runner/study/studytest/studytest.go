@@ -81,7 +81,7 @@ type interrupting struct {
 	created atomic.Int64
 }
 
-// Create counts the file.
+// Create counts created files, and stops the run at the chosen file.
 func (i *interrupting) Create(path string) (files.File, error) {
 	if i.created.Add(1) == i.after {
 		i.stop()
