@@ -17,7 +17,7 @@ func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core
 // Device is the device of the network.
 func (l leader) Device() torch.Device { return l.core.Network.Placement().Device }
 
-// State returns the replica that followers copy.
+// State returns the state that followers copy.
 func (l leader) State() (any, []*torch.Tensor, error) {
 	c, err := l.core.snapshot()
 	if err != nil {
@@ -26,7 +26,7 @@ func (l leader) State() (any, []*torch.Tensor, error) {
 	return c, l.core.tensors(), nil
 }
 
-// Revision counts changes of the replica that are not caused by steps.
+// Revision returns the number of changes of the state by other causes than training steps.
 func (l leader) Revision() int { return l.core.revision }
 
 // Record writes an event to the log of events.

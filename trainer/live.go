@@ -146,8 +146,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, otherwise the first waiting request. If there is neither,
-// it changes the number of devices by one towards the number that Present set.
+// Allocation returns the timeline's next event if it is due, otherwise the first waiting request. Without an event or a
+// request, it changes the number of devices by one towards the number that Present set.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()

@@ -61,9 +61,9 @@ type Section struct {
 
 // Recorder records epochs, events and checkpoints of a job.
 type Recorder interface {
-	// Epoch adds a row.
+	// Epoch records the metrics of an epoch.
 	Epoch(r Row) error
-	// Note adds an event.
+	// Note records an event.
 	Note(n Note) error
 	// Save stores a checkpoint that matches the rows and notes so far. It is atomic.
 	Save(sections []Section) error

@@ -31,7 +31,7 @@ type Layer struct {
 	Input      model.Shape `json:"input"`      // shape of an example's input, without the batch
 	Output     model.Shape `json:"output"`     // shape of an example's output, without the batch
 	Parameters int         `json:"parameters"` // number of trained parameters; zero except in the first run
-	// number of untrained values, such as running means; zero if an earlier layer in the list has the same path
+	// number of untrained values, such as running means; zero in further runs of the same layer
 	Buffers         int    `json:"buffers"`
 	FLOP            int64  `json:"flop"`             // floating-point operations of a forward pass per example
 	ActivationBytes int64  `json:"activation_bytes"` // size of the output in float32 in bytes

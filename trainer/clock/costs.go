@@ -22,10 +22,10 @@ type Costs struct {
 	ChannelBlock    int
 	DecisionSeconds float64 // time of a decision in seconds
 	DecisionSpread  float64 // half the interquartile range of the time of a decision, in seconds
-	// time of an operation of surgery in seconds, with its calibration and the change of the optimizer
+	// time of a surgery operation in seconds, including calibration and the change of the optimizer
 	SurgerySeconds float64
 	SurgerySpread  float64 // half the interquartile range of the time of surgery, in seconds
-	// fraction of the time of a step that additional devices do not shorten; zero means none
+	// fraction of a step's time that additional devices do not shorten; zero means none
 	CommunicationShare float64
 	// ExchangeSeconds is the time that several devices take to exchange the gradients of a step. If it is set, the
 	// time of a step follows from each device's share of the images. If it is zero, the time of a step, except the

@@ -20,7 +20,8 @@ type Job interface {
 	// Revision returns a number that increases with each change of the tensors, except changes by the team's own
 	// work.
 	Revision() int
-	// Record writes an event to the job's log. Processes is zero if the event does not change their number.
+	// Record writes an event to the job's log. The argument processes is zero if the event does not change the number
+	// of processes.
 	Record(event results.JobEvent, processes int, why string) error
 	// Present reports the number of ready devices to an elastic job.
 	Present(devices int)
@@ -33,7 +34,7 @@ type Replica interface {
 	// Copy replaces the replica's state with a copy of a job's state. It returns the tensors into which the leader's
 	// tensors are written.
 	Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error)
-	// Work does the follower's part of an order.
+	// Work computes the follower's part of an order.
 	Work(order json.RawMessage, peers *torch.Peers) error
 	// Close frees the replica.
 	Close()
