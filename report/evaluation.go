@@ -14,7 +14,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PrintEvaluation writes an evaluation as text.
+// PrintEvaluation writes an evaluation of policies as text.
 func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 	d := &document.Document{}
 	for _, policy := range r.Policies {

@@ -43,7 +43,7 @@ type PolicyTree struct {
 	Skips [][]int32
 }
 
-// PolicyRule holds the options of training a policy. No option has a default.
+// PolicyRule configures the training of a policy. No option has a default.
 type PolicyRule struct {
 	LRDecay   float64 // factor of the learning rate, applied every LREvery episodes
 	LRLeast   float64 // minimum of the learning rate

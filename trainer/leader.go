@@ -11,7 +11,7 @@ type leader struct{ core *core }
 // Devices is the number of devices of the allocation.
 func (l leader) Devices() int { return l.core.Devices }
 
-// Images returns the name and the digest of the images.
+// Images returns the name and the digest of the dataset.
 func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core.Data.Digest }
 
 // Device is the device of the network.

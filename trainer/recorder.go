@@ -65,7 +65,7 @@ type Recorder interface {
 	Epoch(r Row) error
 	// Note records an event.
 	Note(n Note) error
-	// Save stores a checkpoint that matches the rows and notes so far. It is atomic.
+	// Save stores a checkpoint that matches the rows and notes so far. Saving is atomic.
 	Save(sections []Section) error
 }
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fault is an error at one place in a file.
+// Fault is an error at one position in a file.
 type Fault struct {
 	File   string
 	Line   int // line of the error, from 1; zero means the whole file

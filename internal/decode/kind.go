@@ -49,7 +49,7 @@ type FileKind struct {
 
 var registered []*FileKind
 
-// Register adds a file kind. It must be called while packages are initialized.
+// Register adds a file kind to the list that Registered returns. It must be called while packages are initialized.
 func Register(k *FileKind) { registered = append(registered, k) }
 
 // Registered returns the file kinds that packages have registered.

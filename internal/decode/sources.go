@@ -7,7 +7,7 @@ type Sources struct {
 	text   string            // text of the file
 }
 
-// Origins returns the sources. Structs that embed Sources inherit it to implement File.
+// Origins returns s: a struct that embeds Sources inherits this method of the interface File.
 func (s *Sources) Origins() *Sources { return s }
 
 // Take stores the sources of a reading. The zero Reading clears them.

@@ -55,7 +55,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	return list
 }
 
-// Differences lists the material keys whose values differ, each as "KEY was OLD and is now NEW".
+// Differences lists the keys that affect results and whose values differ, each as "KEY was OLD and is now NEW".
 func Differences(now, was []Value) (list []string) {
 	for k, v := range now {
 		if v.Text != was[k].Text && v.Result == Material {

@@ -38,24 +38,25 @@ func (k *Kernel[E]) Peek() (at int64, event E, ok bool) {
 	return head.key[0], k.heap.slots[head.handle].item, true
 }
 
-// Schedule adds an event. If the time is in the past, the event happens now.
+// Schedule adds an event at a point in time, and returns its handle. If the time is in the past, the event happens at
+// the current time.
 func (k *Kernel[E]) Schedule(at int64, priority int, event E) Handle {
 	k.order++
 	return k.heap.Push(Key{max(at, k.now), int64(priority), k.order}, event)
 }
 
 // Reschedule moves an event to another time. It keeps the priority and the order among events of equal priority. If the
-// time is in the past, the event happens now.
+// time is in the past, the event happens at the current time.
 func (k *Kernel[E]) Reschedule(handle Handle, at int64) {
 	key := k.heap.Key(handle)
 	key[0] = max(at, k.now)
 	k.heap.Move(handle, key)
 }
 
-// At returns the time of an event.
+// At returns the time of the pending event with the given handle.
 func (k *Kernel[E]) At(handle Handle) int64 { return k.heap.Key(handle)[0] }
 
-// Event returns the event with a handle.
+// Event returns the pending event with the given handle.
 func (k *Kernel[E]) Event(handle Handle) E { return k.heap.Item(handle) }
 
 // Cancel removes an event.

@@ -16,7 +16,7 @@ const (
 	mostInterval    = time.Second
 )
 
-// SamplerOptions holds the options of a Sampler. The zero value means the defaults.
+// SamplerOptions configures a [Sampler]. The zero value means the defaults.
 type SamplerOptions struct {
 	Interval time.Duration // time between two readings of a device, from 10 ms to 1 s; zero means 100 ms
 }

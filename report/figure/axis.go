@@ -8,7 +8,7 @@ import (
 	"graft/internal/stat"
 )
 
-// Axis describes an axis of a figure.
+// Axis describes the label, the range and the ticks of a figure's axis.
 type Axis struct {
 	Name string  // name of the quantity
 	Unit string  // unit of the numbers, such as "s" or "%"; empty for a plain count

@@ -49,7 +49,7 @@ type Event struct {
 	Kind  EventKind
 }
 
-// EventKind names a kind of event. Each kind has a colour.
+// EventKind is the kind of an [Event], which determines its colour.
 type EventKind int
 
 // Kinds of events.

@@ -30,13 +30,13 @@ const (
 	PDF Format = "pdf" // document with text that can be searched
 )
 
-// Formats lists all formats.
+// Formats lists the file formats that Render can write.
 func Formats() registry.List[Format] { return registry.List[Format]{SVG, PNG, PDF} }
 
 // Listing returns the name; formats have no description.
 func (f Format) Listing() (name, about string) { return string(f), "" }
 
-// Options holds the options of Render.
+// Options configures [Render].
 type Options struct {
 	Format Format  // file format; empty means SVG
 	Width  float64 // width in points; zero means Column

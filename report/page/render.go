@@ -78,7 +78,7 @@ func (p *Page) filters() bool {
 	return false
 }
 
-// Render writes the page. Equal pages give identical bytes.
+// Render writes the page as an HTML document. Equal pages give identical bytes.
 func (p *Page) Render(w io.Writer) error {
 	v, err := p.view()
 	if err != nil {

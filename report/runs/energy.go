@@ -49,7 +49,7 @@ func OpenEnergy(run *results.Run) (*EnergyTable, error) {
 	return &EnergyTable{stream}, nil
 }
 
-// Append adds a segment.
+// Append writes a segment as the last row of the table.
 func (t *EnergyTable) Append(s EnergySegment) error {
 	optional := func(v *float64) any {
 		if v == nil {
@@ -98,7 +98,7 @@ func finiteOrNil(v float64) *float64 {
 	return &v
 }
 
-// MeasuredEnergy is the measured energy of a job.
+// MeasuredEnergy summarizes the measured energy of a job.
 type MeasuredEnergy struct {
 	// energy from the start of training to the end in joules, without work lost in a kill; null means unknown
 	Joules *float64 `json:"joules"`

@@ -133,7 +133,7 @@ type EvaluationReport struct {
 	Standings []evaluation.Standing `json:"standings"`    // results over all tables
 }
 
-// EvaluatedPolicy describes an evaluated policy.
+// EvaluatedPolicy describes an evaluated policy: its file, its kind and its training data.
 type EvaluatedPolicy struct {
 	Policy string       `json:"policy"` // path of the policy, as given
 	Name   string       `json:"name"`   // name in the rest of the report

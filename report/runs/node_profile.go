@@ -71,7 +71,7 @@ type NodeProfilePair struct {
 	NodeUse            // use of the device
 }
 
-// NodeProfileFailed is a failed measurement.
+// NodeProfileFailed describes a measurement that failed, with the reason.
 type NodeProfileFailed struct {
 	First  string `json:"first"`  // kind or name of the task
 	Second string `json:"second"` // kind or name of the partner; empty means that the task ran alone
@@ -117,7 +117,7 @@ func OpenNodeProfile(run *results.Run) (*NodeProfileTable, error) {
 	return &NodeProfileTable{stream}, err
 }
 
-// Append adds a measurement.
+// Append writes a measurement as the last row of the table.
 func (t *NodeProfileTable) Append(r NodeProfileRow) error {
 	second := []any{nil, nil, nil}
 	if !r.Alone() {

@@ -31,8 +31,8 @@ type TableSource struct {
 // OriginalActions lists the actions of the published tables by their numbers.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads a table. The path names the table's folder, a data.pkl, or the folder of a data.pkl. For a partly damaged
-// folder it returns both a report and an error.
+// Read reads and checks a table. The path names the table's folder, a data.pkl, or the folder of a data.pkl. For a
+// partly damaged folder it returns both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err

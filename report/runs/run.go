@@ -76,7 +76,7 @@ func (r *Run) Setting(key string) (text string, given bool) {
 	return r.Settings[k].Text, true
 }
 
-// ErrBegun reports that a run has no results.
+// ErrBegun reports that a run has begun but has no results yet.
 var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
 // Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder, and

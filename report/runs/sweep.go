@@ -28,7 +28,7 @@ type TrialMeasure struct {
 	Of     func(o *JobOutcome) (float64, bool) // returns the number of a job; false if the job has none
 }
 
-// TrialMeasures lists the measures. To add a measure, add a line to the list.
+// TrialMeasures lists the measures that reports show for each trial. To add a measure, add a line to the list.
 func TrialMeasures() []TrialMeasure {
 	return []TrialMeasure{
 		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) {

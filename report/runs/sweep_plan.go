@@ -63,7 +63,7 @@ type DroppedArm struct {
 	Why string `json:"why"` // reason why it cannot run
 }
 
-// SweepTrial describes a job of a sweep.
+// SweepTrial is a job of a sweep: a case with a seed.
 type SweepTrial struct {
 	Case *SweepCase
 	Seed int64

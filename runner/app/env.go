@@ -37,7 +37,7 @@ type Env struct {
 	Log     *zap.Logger // log of progress and warnings; required, zap.NewNop() discards it
 	// Show draws the progress of a piece of work until stop is called. If it is nil, the progress is logged instead.
 	Show func(s Progress) (stop func())
-	// Telemetry opens the energy measurement of GPUs or, without gpus, of processors. Nil measures nothing.
+	// Telemetry opens the energy measurement of GPUs or, if gpus is false, of processors. Nil measures nothing.
 	Telemetry func(gpus bool) (telemetry.Source, error)
 	// Getenv returns an environment variable. Nil means that no variables are set.
 	Getenv func(name string) string
@@ -60,7 +60,7 @@ func (e *Env) Manifest(kind *runs.Kind, m results.Manifest) results.Manifest {
 	return m
 }
 
-// Variable returns an environment variable. An unset variable gives an empty string.
+// Variable returns the value of an environment variable. An unset variable gives an empty string.
 func (e *Env) Variable(name string) string {
 	if e.Getenv == nil {
 		return ""

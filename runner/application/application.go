@@ -27,7 +27,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Options holds the options of Make.
+// Options configures [Make].
 type Options struct {
 	Name string // name of the application; required
 	Out  string // path of the folder of applications; required

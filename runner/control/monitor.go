@@ -8,7 +8,7 @@ import (
 	"graft/trainer"
 )
 
-// Snapshot is the progress of a job with its adaptations so far. It is immutable.
+// Snapshot is the progress of a job with its adaptations so far. A snapshot is immutable.
 type Snapshot struct {
 	trainer.Progress
 	Network     string // name of the network

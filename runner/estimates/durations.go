@@ -20,7 +20,7 @@ const (
 	WalkNever = "never" // never; the estimate is the duration of similar jobs
 )
 
-// DurationOptions holds the options for estimating job durations.
+// DurationOptions configures [Durations].
 type DurationOptions struct {
 	Options          // training data and output
 	History []string // paths of earlier traces, from which models learn without estimating their jobs

@@ -14,7 +14,7 @@ import (
 	"graft/runner/app"
 )
 
-// ForecastOptions holds the options for forecasting submissions.
+// ForecastOptions configures [Forecast].
 type ForecastOptions struct {
 	Options // training data, which is a trace unless Ticks names a table, and output
 	// path of a table of submissions per ten minutes; empty counts the submissions of the trace

@@ -91,7 +91,7 @@ func termTable(terms []Term, unit string) *document.Table {
 	return t
 }
 
-// PrintForecast prints a forecast as text.
+// PrintForecast prints a forecast of submitted jobs and GPUs as text.
 func PrintForecast(w io.Writer, r *ForecastReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, words.Plural(r.Steps, "step")),

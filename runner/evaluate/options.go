@@ -18,7 +18,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// Options holds the options of an evaluation.
+// Options configures an evaluation.
 type Options struct {
 	// paths of policy files or of their run folders; at least one, or none for leave-one-out
 	Policies []string

@@ -20,7 +20,8 @@ type OriginalOptions struct {
 	Vocab  string // path of the policy's vocabulary; required
 	// whether token 0 precedes the layers: "always" or "never"; empty means as in the original system's report
 	Prefix string
-	// reproduces both mistakes of the original system's last code; requires an empty Prefix
+	// reproduces two bugs of the original system's last version: the missing token 0 and the wrong policy; requires an
+	// empty Prefix
 	AsPublished bool
 }
 

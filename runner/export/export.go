@@ -20,7 +20,7 @@ import (
 	"graft/trainer"
 )
 
-// Options holds the options of Run.
+// Options configures [Run].
 type Options struct {
 	Out     string        // path of the output file, whose extension selects the form; required
 	Weights string        // path of the weights, for a network without trained weights

@@ -22,7 +22,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Options holds the options of Run.
+// Options configures [Run].
 type Options struct {
 	Out string // NAME of the output files NAME.toml and NAME.safetensors; required
 	// path of a description of the modules by graft_export.py; empty means the description in the archive or, without

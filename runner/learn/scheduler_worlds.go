@@ -82,7 +82,7 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 // learnable is the file of a world whose schedulers learn.
 type learnable interface {
 	config.File
-	// LearnOptions returns the sections of 'graft learn'.
+	// LearnOptions returns the configuration sections that 'graft learn' reads.
 	LearnOptions() (*learn.RunOptions, *candidates.Options)
 	// CheckLearning returns an error if the file's schedulers cannot learn.
 	CheckLearning() error

@@ -8,7 +8,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind describes a list of items of one kind.
+// Kind describes a list that 'graft list' prints, such as the list of schedulers.
 type Kind struct {
 	Name    string // plural name, as in 'graft list'
 	About   string // help text in one line
@@ -28,7 +28,7 @@ type Entry struct {
 	TOML    string `json:"toml,omitempty"`    // example of a file, or of a part of one
 }
 
-// Kinds lists all lists. To add a list, add a function and a line here.
+// Kinds returns all lists that 'graft list' prints. To add a list, add a function and a line here.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"schedulers", "choose the jobs of a cluster or tasks of a machine to run, and their placement", schedulers},

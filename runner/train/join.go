@@ -37,7 +37,7 @@ type JoinOptions struct {
 }
 
 // Join trains as a follower of a leader on another machine, and joins again after it is dismissed or loses the
-// connection. It ends if it cannot reach a leader for a while.
+// connection. It returns an error if it cannot reach a leader within the time limits of the options.
 func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 	token, err := readToken(env, o.Token)
 	if err != nil {

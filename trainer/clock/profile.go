@@ -102,7 +102,7 @@ type ItemFault struct {
 	Text  string // description of the fault
 }
 
-// Error describes the place and the problem.
+// Error returns the index of the item in its list and the description of the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
 func (m Measurement) faults(at int) (found validate.Faults) {

@@ -49,7 +49,7 @@ type Average struct {
 	Count    int     `json:"count"`    // number of measurements
 }
 
-// Add adds a measurement.
+// Add adds a measurement to the averages.
 func (a *Average) Add(m Moments) {
 	keep := math.Exp2(-1.0 / HalfLife)
 	a.Square = float64(keep*a.Square) + float64((1-keep)*m.Square)

@@ -11,7 +11,8 @@ import (
 type Job interface {
 	// Devices returns the number of devices in the allocation.
 	Devices() int
-	// Images returns the name and the digest of the images. Followers whose images have a different digest are refused.
+	// Images returns the name and the digest of the dataset. Followers whose images have a different digest are
+	// refused.
 	Images() (name, digest string)
 	// Device returns the device of the leader's tensors.
 	Device() torch.Device

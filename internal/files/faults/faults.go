@@ -190,7 +190,8 @@ func (f *FS) SyncDir(path string) error {
 	return err
 }
 
-// Lock takes a lock. Releasing the lock is not counted as an operation, since a crash releases it as well.
+// Lock acquires the lock of a file. Releasing the lock is not counted as an operation, since a crash releases it as
+// well.
 func (f *FS) Lock(path, holder string) (io.Closer, error) {
 	return do(f, "lock", path, func() (io.Closer, error) { return f.inner.Lock(path, holder) })
 }
