@@ -52,7 +52,7 @@ func (r *Request) finish(err error) {
 // Live is a scheduler that follows a timeline and accepts changes that are requested while the job runs. Post and
 // Pending are safe for concurrent use.
 //
-// A request has the same effect as the same change in the timeline. The job asks for its allocation before each
+// A request has the same effect as the same change in the timeline. The job queries its allocation before each
 // operation. A change waits until the clock has advanced beyond the last query that found no change.
 type Live struct {
 	Planned

@@ -43,7 +43,7 @@ type Note struct {
 	Probabilities []float64       `json:"probabilities,omitempty"` // probability of each candidate action
 	Trials        []decider.Trial `json:"trials,omitempty"`        // trials on which the decision is based
 	Took          time.Duration   `json:"took_ns,omitempty"`       // time that the event took from the budget
-	// number of steps of distillation from the larger network
+	// number of distillation steps after the event
 	DistillationSteps int `json:"lessons,omitempty"`
 	// number of training processes after an event that changes it; zero for other events
 	Processes int `json:"processes,omitempty"`

@@ -140,8 +140,8 @@ func remedy(err error, path string) error {
 	return err
 }
 
-// Ask sends a request and decodes the answer. If it returns an error, the program has ended. It also ends if ctx is
-// cancelled.
+// Ask sends a request and decodes the answer. If it returns an error, the program has ended. The program also ends if
+// ctx is cancelled.
 func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {

@@ -14,7 +14,7 @@ type Dialect struct {
 	FieldWords   map[Field][]string        // texts that a field of type string allows
 	Notations    map[reflect.Type]Notation // notations of types that are written as text but have no UnmarshalText
 	Descriptions map[string]string         // descriptions of keys, by the field's Field.ID
-	// Item returns the list item that caused an error. If Item is nil, no error is traced to a list item.
+	// Item returns the list item that caused an error. A nil Item means that errors never concern list items.
 	Item func(err error) (list string, index int, key, text string, ok bool)
 	// Removed maps removed keys to their replacements. A removed key is an error, except in a Document with OldNames,
 	// where it is ignored.

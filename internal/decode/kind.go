@@ -32,7 +32,7 @@ type Page struct {
 	Sections []string // sections to describe; empty means all
 }
 
-// FileKind describes a kind of configuration file that another package than config defines and registers.
+// FileKind describes a kind of configuration file that a package other than config defines and registers.
 type FileKind struct {
 	Name     string   // name, one word: 'graft config schema --NAME' prints the schema
 	Noun     string   // noun for one file in errors, such as "scenario"

@@ -70,8 +70,9 @@ func Open(fsys files.FS, path string) (*Document, error) {
 	return NewDocument(path, text), nil
 }
 
-// Read reads a document into a struct, and then applies assignments such as time.budget=30s. Other values of the struct
-// stay unchanged. Values that cannot be read are reported by Finish. If the document is not TOML, Read returns Faults.
+// Read reads a document into a struct, and then applies assignments such as time.budget=30s. Fields of the struct whose
+// keys are absent stay unchanged. Values that cannot be read are reported by Finish. If the document is not TOML, Read
+// returns Faults.
 func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
 	outline, v := d.of(target)
 	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v,

@@ -36,8 +36,8 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 	return kind, false
 }
 
-// Named returns the kind with the given name. If it does not exist, the error names what was searched for, such as "a
-// scheduler", and lists the valid names.
+// Named returns the kind with the given name. For an unknown name, the error lists the valid names and says what was
+// expected, such as "a scheduler".
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)
 	if !found {

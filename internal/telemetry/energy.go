@@ -228,8 +228,8 @@ func fewReadings(counter, power *curve) string {
 	return "no readings of power or energy"
 }
 
-// Watts returns the energy divided by the length of the interval: the mean power. Measured on an idle device, it is the
-// value for Use.IdleWatts.
+// Watts returns the energy divided by the length of the interval: the mean power. The mean power of an idle device is
+// the value for Use.IdleWatts.
 func (m Measurement) Watts() Optional[float64] {
 	joules, known := m.Joules.Get()
 	if !known || m.Seconds <= 0 {

@@ -91,7 +91,7 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 }
 
 // Run reads the devices until ctx ends, then returns the first error of the sink. A failed reading produces a row of
-// unknown values, and sampling continues. If a reading is late, it is skipped, not repeated later.
+// unknown values, and sampling continues. If sampling falls behind, it skips the missed readings.
 func (s *Sampler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.Sample()
@@ -183,7 +183,7 @@ func (s *Sampler) Lap(m *Meter) Measurement {
 	return ended
 }
 
-// Latest returns the last reading of each device, in no particular order. It is empty before the first reading.
+// Latest returns the last reading of each device, in no particular order. The list is empty before the first reading.
 func (s *Sampler) Latest() []Reading {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ type Axis struct {
 	Low  float64 // lower end; if High is not above Low, the data determine both ends
 	High float64 // upper end
 	Zero bool    // starts the axis at zero if the data allow it
-	// Within is the range that ends derived from the data cannot exceed. The zero value sets no limit.
+	// Within bounds the ends of the axis that are derived from the data. The zero value sets no limit.
 	Within stat.Range
 
 	Whole bool // places ticks only at whole numbers

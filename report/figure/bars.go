@@ -8,7 +8,7 @@ import (
 )
 
 // Bars compares quantities in groups, one group below the other. If the axis starts at zero, the quantities are drawn
-// as bars. Otherwise they are drawn as dots, because the length of a bar would mislead.
+// as bars. Otherwise the quantities are drawn as dots, because the length of a bar would mislead.
 type Bars struct {
 	Title  string   // title, which is also the text alternative
 	Note   string   // note below the figure; empty means none

@@ -16,8 +16,8 @@ const (
 	sparkMargin, sparkDotRadius = 3, 2
 )
 
-// Bar draws the finished fraction of some work as an svg element. Its class selects the colour: "up", "down", "pick",
-// or an empty string for grey. The cell that contains the bar shows the number.
+// Bar draws the completed fraction of some work as an SVG element. The argument class selects the colour: "up", "down",
+// "pick", or an empty string for grey. The cell that contains the bar shows the number.
 func Bar(share float64, class string) []byte {
 	share = min(1, max(0, share))
 	return fmt.Appendf(nil, `<svg class="bar %s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" aria-hidden="true">`+

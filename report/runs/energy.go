@@ -100,7 +100,8 @@ func finiteOrNil(v float64) *float64 {
 
 // MeasuredEnergy summarizes the measured energy of a job.
 type MeasuredEnergy struct {
-	// energy from the start of training to the end in joules, without work lost in a kill; null means unknown
+	// energy in joules from the start to the end of training, without work lost when a process was killed; null means
+	// unknown
 	Joules *float64 `json:"joules"`
 	// methods, separated by commas: counter, integrated, not attributable or unknown, with the reason
 	Method  string  `json:"method"`

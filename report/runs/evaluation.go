@@ -64,7 +64,7 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values applies the function of to the score of each member of a chooser on a table.
+// Values returns one number for each member of a chooser on a table, computed from the member's score.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {

@@ -79,8 +79,8 @@ func (r *Run) Summary() Summary {
 	return s
 }
 
-// Members returns patterns that match the folders of runs inside a run of this kind. They are relative to the folder of
-// the run.
+// Members returns patterns that match the folders of runs inside a run of this kind. The patterns are relative to the
+// run folder.
 func (k *Kind) Members() []string { return k.list.members }
 
 // completed returns the progress of a completed run.

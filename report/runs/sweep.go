@@ -83,7 +83,7 @@ type CaseOutcome struct {
 type TrialOutcome struct {
 	Seed   int64  `json:"seed"`   // seed of the trial
 	Folder string `json:"folder"` // path of the job's run folder in the folder of the sweep
-	// name of the case with the same job, which was not run again; empty if the trial ran itself
+	// name of the case whose identical job was used instead of running this trial; empty if this trial ran
 	Same    string             `json:"same_as,omitempty"`
 	Digest  string             `json:"digest"`            // digest of the final network with its weights
 	Actions []string           `json:"actions,omitempty"` // actions that were applied, in order
@@ -172,8 +172,8 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize computes measures, and differences from the base case. The argument base is the name of the base case. The
-// intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
+// Summarize computes the measures of each case, and their differences from the base case. The argument base is the name
+// of the base case. The intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {

@@ -105,7 +105,7 @@ func (c jsonContent) Render(w io.Writer) error {
 	return encoder.Encode(c.value)
 }
 
-// Policy returns a Content-Security-Policy that forbids the response to load any resource.
+// Policy returns a Content-Security-Policy that prevents the response from loading any resource.
 func (c jsonContent) Policy() string { return "default-src 'none'" }
 
 // Type returns the media type of JSON.

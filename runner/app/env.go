@@ -26,8 +26,8 @@ type Env struct {
 	// source of cryptographic random numbers, for tokens and the names of leases; required
 	Random  io.Reader
 	Version string // version of graft, for manifests and pages; empty means unknown
-	// Revision is the commit of graft's source code, for manifests; empty means unknown. Modified says that the source
-	// code differed from this commit.
+	// Revision is the commit of graft's source code, for manifests; empty means unknown. Modified reports whether the
+	// source code differed from this commit.
 	Revision string
 	Modified bool
 	Host     string   // name of the machine, for manifests; empty means unknown
@@ -89,8 +89,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder: the first of the arguments given and configured that is not empty. If both
-// are empty, the path is derived from the configuration file's name.
+// Folder returns the path of the run folder: the argument given or, if it is empty, the argument configured. If both
+// arguments are empty, the path is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":

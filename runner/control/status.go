@@ -54,7 +54,7 @@ type Status struct {
 	// requested changes that the job has made so far, including earlier runs of a resumed job
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
-	// GPUs of the job with their last readings; empty if it uses no GPUs or they are unknown
+	// GPUs of the job with their last readings; empty if the job uses no GPUs or its GPUs are unknown
 	GPUs []telemetry.State `json:"gpus"`
 }
 

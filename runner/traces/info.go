@@ -24,7 +24,7 @@ type Info struct {
 }
 
 // Summarize reads a trace and computes its statistics. If it stops at an invalid job, it returns the summary of the
-// jobs before that job, and an error whose code is failure.Partial. The summary is nil if there are no jobs before it.
+// jobs before that job, and an error whose code is failure.Partial. The summary is nil if the first job is invalid.
 func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	check := trace.CheckOptions{GPUsPerNode: o.GPUsPerNode}
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {

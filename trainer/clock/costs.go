@@ -139,7 +139,7 @@ func scale(v []float64, by float64) {
 type Size struct {
 	Layers int // number of layers with weights, counted each time they run
 	// floating-point operations of a forward pass in linear layers and in convolutions without groups; a multiply-add
-	// is two
+	// counts as two
 	Operations int64
 	// floating-point operations of a forward pass in grouped convolutions, such as depthwise convolutions, which run
 	// far slower

@@ -151,7 +151,7 @@ func (f *FS) Rename(from, to string) error {
 	return err
 }
 
-// Link gives a file a second name.
+// Link creates a hard link: a second name for a file.
 func (f *FS) Link(from, to string) error {
 	_, err := do(f, "link", from, func() (any, error) { return nil, f.inner.Link(from, to) })
 	return err

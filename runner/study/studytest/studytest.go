@@ -20,7 +20,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// Read reads a file of a world; an empty path means no file.
+// Read reads the configuration file of a cluster simulation; an empty path means no file.
 func Read(t *testing.T, world, path string, set ...string) study.File {
 	t.Helper()
 	f, err := config.ReadNamed[study.File](world, config.Open(files.OS{}, path), set)
