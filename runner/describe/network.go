@@ -30,7 +30,7 @@ type Layer struct {
 	Layer      string      `json:"layer"`      // layer as PyTorch prints it
 	Input      model.Shape `json:"input"`      // shape of an example's input, without the batch
 	Output     model.Shape `json:"output"`     // shape of an example's output, without the batch
-	Parameters int         `json:"parameters"` // number of trained parameters; zero except in the first run
+	Parameters int         `json:"parameters"` // number of trained parameters; zero in further runs of the same layer
 	// number of untrained values, such as running means; zero in further runs of the same layer
 	Buffers         int    `json:"buffers"`
 	FLOP            int64  `json:"flop"`             // floating-point operations of a forward pass per example
