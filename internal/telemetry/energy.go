@@ -42,7 +42,7 @@ type Energy struct {
 	Method    Method            `json:"method"` // method by which Joules was measured
 	// reason why the energy is not attributable or unknown: MIG, shared with a task, gap
 	Why string `json:"why,omitempty"`
-	// whether the interval is shorter than 100 ms, about the refresh period of the energy counter
+	// whether the energy counter was used for less than 100 ms, which is about its refresh period
 	Short bool `json:"short"`
 }
 

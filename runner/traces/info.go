@@ -9,7 +9,7 @@ import (
 	"graft/runner/app"
 )
 
-// InfoOptions holds the options for summarizing a trace.
+// InfoOptions configures [Summarize].
 type InfoOptions struct {
 	Read        trace.Options // options for reading; zero detects the format and keeps all jobs
 	VCFile      string        // path of the virtual clusters and their nodes; empty omits sizes and load
