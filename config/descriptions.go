@@ -887,7 +887,7 @@ var descriptions = map[string]string{
 		"failure in the outcome and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
 		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
-		"both.",
+		"the optimizer and the schedule.",
 	"graft/trainer.Adapt.Rows": "Number of training images used to calibrate new normalization layers. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
@@ -1006,8 +1006,8 @@ var descriptions = map[string]string{
 	"graft/trainer/team.Parallel.MaxProcesses": "Maximum number of processes, including the leader. Zero means one " +
 		"per device.",
 	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
-		"for when it starts or resumes. The job fails if they are not ready within parallel.start. Requires listen. " +
-		"Zero does not wait.",
+		"for when it starts or resumes. The job fails if these processes are not ready within parallel.start. " +
+		"Requires listen. Zero does not wait.",
 	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; on the " +
 		"virtual clock, the cost of work is then divided by the number of devices, which has no other effect.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",

@@ -54,8 +54,8 @@ type comparedQuantity struct {
 // comparedValue holds a quantity in one column.
 type comparedValue struct {
 	summary
-	// Chance is the p-value of the difference from the first column, by permutation; null in the
-	// first column, and for a quantity without a better direction.
+	// Chance is the p-value of a permutation test for a difference from the first column; null in the first column, and
+	// for quantities of which neither higher nor lower values are better.
 	Chance *float64 `json:"chance"`
 	// Inside reports whether the difference from the first column is not significant.
 	Inside bool `json:"inside_noise"`
@@ -73,8 +73,8 @@ var (
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
 	Mean float64 `json:"value"` // mean of the values
-	// lower end of the 95% interval of the mean: the interval that a cluster simulation reports over jobs or
-	// workloads, otherwise over seeds by Student's t-distribution; null for fewer than three values
+	// lower end of the mean's 95% interval, over jobs or workloads in cluster simulations and over seeds in other runs;
+	// null for fewer than three values
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"` // upper end of that interval; null if low is
 	N    int      `json:"n"`    // number of values

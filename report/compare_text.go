@@ -166,7 +166,7 @@ func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
 	return cell
 }
 
-// StateWord returns the state of a run for reports.
+// StateWord returns the word that reports print for the state of a run.
 func StateWord(ended bool) string {
 	if ended {
 		return "ended"

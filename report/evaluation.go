@@ -14,7 +14,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PrintEvaluation writes an evaluation as text.
+// PrintEvaluation writes an evaluation of policies as text.
 func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 	d := &document.Document{}
 	for _, policy := range r.Policies {
@@ -156,7 +156,7 @@ func chanceText(c evaluation.NoiseEstimate) string {
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; noise floor: %.2f points", c.Noise, from, c.Floor)
 }
 
-// PrintVerdicts writes one row per table and chooser.
+// PrintVerdicts writes a CSV file with one row per table and chooser: the chosen sequence, its accuracy and its regret.
 func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence",
 		"certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").

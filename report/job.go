@@ -34,11 +34,11 @@ type eventRow struct {
 	Processes  int    `json:"processes"` // training processes after it; zero if the event does not state it
 	Before     int    `json:"parameters_before"`
 	Parameters int    `json:"parameters_after"`
-	// accuracy on the validation images in the last evaluation before it; null if not evaluated
+	// validation accuracy in the last evaluation before the event; null if not evaluated
 	Accuracy *float64 `json:"accuracy_before"`
 	After    *float64 `json:"accuracy_after"` // accuracy in the next evaluation; null if not evaluated
 	Took     float64  `json:"took_s"`         // time of the budget
-	// images per step after it; zero if the event does not state it
+	// batch size after the event, in images per step; zero if the event does not state it
 	Batch int    `json:"batch"`
 	Why   string `json:"why"`
 }
@@ -60,11 +60,12 @@ type epochRow struct {
 	DeviceTime float64 `json:"device_time_s"`           // total; zero means unknown
 	Batch      int     `json:"batch"`                   // images per step at its end; zero means unknown
 	Throughput float64 `json:"throughput_images_per_s"` // throughput of its steps; zero if noise is not measured
-	// progress per image, relative to an image in the smallest batch; zero if noise is not measured
+	// statistical efficiency: progress per image relative to the smallest batch; zero if the noise scale is not
+	// measured
 	Efficiency float64  `json:"efficiency"`
 	Goodput    float64  `json:"goodput_images_per_s"` // throughput times efficiency
 	Joules     *float64 `json:"joules"`               // measured in the epoch; null means unknown
-	// method of the measurement, or the reason why it is unknown; empty if not measured
+	// method of the energy measurement, or the reason why the energy is unknown; empty if not measured
 	Method string `json:"energy_method"`
 }
 

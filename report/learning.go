@@ -12,7 +12,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable returns a table with one row per table of sequences: the sequence that the vote chooses there.
+// VerdictTable lists the sequence that the vote chooses for each table of a scenario, with its accuracy and regret.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").

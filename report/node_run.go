@@ -55,7 +55,7 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 	}
 }
 
-// PrintNodePlan writes a plan as text.
+// PrintNodePlan writes the planned task starts of graft node run as text.
 func PrintNodePlan(p *runs.NodePlan, w io.Writer) error {
 	d := &document.Document{}
 	t := document.NewTable("task").Texts("device").Numbers("", "%.2f", "at", "until").Numbers("", "", "starts").

@@ -13,13 +13,13 @@ import (
 type RunReport struct {
 	Path string `json:"path"` // path of the run folder
 	Kind string `json:"kind"` // kind of the run, such as job, simulation or policies
-	// the run is complete; if false, the quantities are its progress
+	// whether the run is complete; if false, the quantities describe its progress
 	Ended   bool       `json:"ended"`
 	Created *time.Time `json:"created"` // start of the run; null if unknown
 	Graft   string     `json:"graft"`   // version of graft
 	Seed    *uint64    `json:"seed"`    // seed of the whole run; null if it has none
 	Device  string     `json:"device"`  // device of the tensors, such as cpu; empty means unknown
-	// name of the device profile of the clock; empty means the wall clock
+	// name of the virtual clock's device profile; empty means that the run used the wall clock
 	Profile    string           `json:"profile"`
 	Network    string           `json:"network"`        // name of the initial network; empty means unknown
 	Host       string           `json:"host"`           // machine on which the run started; empty means unknown
@@ -33,7 +33,7 @@ type RunReport struct {
 	begun bool // the run has no results yet
 }
 
-// QuantityReport is a quantity of a run.
+// QuantityReport is a quantity of a run, such as its final accuracy, as reports contain it.
 type QuantityReport struct {
 	Quantity string `json:"quantity"` // name of the quantity
 	Unit     string `json:"unit"`     // unit; share means a fraction between 0 and 1, empty means a count

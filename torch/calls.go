@@ -100,7 +100,7 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 }
 
 // TraceCalls makes all programs of this process write the index of each call, as a line, to a file descriptor before
-// the call runs. If a call ends the process, another process can tell which call it was. Calls that run only in train
+// the call runs. If a call crashes the process, another process can identify the call. Calls that run only in train
 // mode are not counted. A negative descriptor turns the trace off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {

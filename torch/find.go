@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// LibraryVariable is the name of an environment variable. It can be set to the absolute path of the library to open. In
-// that case no other path is tried.
+// LibraryVariable is the environment variable for the absolute path of the library to open. If it is set, no other path
+// is tried.
 const LibraryVariable = "GRAFT_LIBRARY"
 
 const libraryName = "libgrafttorch.so"

@@ -113,7 +113,8 @@ type State struct {
 	Steps         int64
 }
 
-// Slot holds a parameter and its moments. All are ordinary tensors: writing to them changes the optimizer's state.
+// Slot holds a parameter and its moments. Its fields are ordinary tensors: writing to them changes the optimizer's
+// state.
 type Slot struct {
 	Param  *Tensor
 	First  *Tensor // Adam's first moment, or SGD's momentum; nil if unused
@@ -130,7 +131,8 @@ type Optimizer struct {
 	scope  *Scope
 }
 
-// NewOptimizer creates an optimizer. A parameter without an initial state starts with zero moments and zero steps.
+// NewOptimizer creates an optimizer for groups of parameters. A parameter without an initial state starts with zero
+// moments and zero steps.
 func (s *Scope) NewOptimizer(groups ...Group) *Optimizer {
 	o := &Optimizer{groups: groups, scope: s}
 	var steps []int64
@@ -230,7 +232,7 @@ func (o *Optimizer) ready(op string) error {
 // Groups returns the number of groups.
 func (o *Optimizer) Groups() int { return len(o.groups) }
 
-// Options returns the options of a group.
+// Options returns the options of the group with the given index.
 func (o *Optimizer) Options(group int) OptimizerOptions { return o.groups[group].OptimizerOptions }
 
 // Configure changes the options of a group, such as the learning rate. The rule must stay the same, since the

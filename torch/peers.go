@@ -28,8 +28,7 @@ type Peers struct {
 	scope  *Scope
 }
 
-// PeersOptions holds the options of a group of processes. All fields except Device are required; Address and Store
-// replace File.
+// PeersOptions configures a group of processes. All fields except Device are required; Address and Store replace File.
 type PeersOptions struct {
 	Rank int // rank of this process, from 0
 	Size int // number of processes in the group

@@ -43,14 +43,15 @@ type PolicyTree struct {
 	Skips [][]int32
 }
 
-// PolicyRule holds the options of training a policy. They have no defaults.
+// PolicyRule configures the training of a policy. No option has a default.
 type PolicyRule struct {
 	LRDecay   float64 // factor of the learning rate, applied every LREvery episodes
 	LRLeast   float64 // minimum of the learning rate
 	LREvery   int
 	HeatDecay float64 // factor of the temperature, applied every HeatEvery episodes, down to 1
 	HeatEvery int
-	// share of each new reward in the running mean that is subtracted from rewards; zero subtracts nothing
+	// weight of each new reward in the running mean that is subtracted from rewards as a baseline; zero means no
+	// baseline
 	Baseline float64
 	Entropy  float64 // weight of the entropy relative to the reward
 	Batch    int     // number of episodes per step
@@ -294,7 +295,7 @@ func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
 // Episodes holds the results of Learn, one value per episode.
 type Episodes struct {
 	Ends []int32 // end of each episode, as an index of PolicyTree.Rewards
-	// objective of each episode: mean, over its decisions, of minus the log probability times the reward
+	// objective of each episode: the mean over its decisions of -log(probability) · reward
 	Objectives []float64
 }
 

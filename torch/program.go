@@ -62,7 +62,7 @@ type Plane struct {
 	ExcludePad bool   // whether averages exclude the padding
 }
 
-// Conv2D adds a convolution. A nil bias adds nothing.
+// Conv2D adds a convolution layer. A nil bias adds nothing.
 func (b *Builder) Conv2D(x Value, weight, bias *Tensor, p Plane) Value {
 	ints := []int64{or(p.Stride[0], 1), or(p.Stride[1], 1), int64(p.Padding[0]), int64(p.Padding[1]),
 		or(p.Dilation[0], 1), or(p.Dilation[1], 1), or(p.Groups, 1)}
@@ -74,7 +74,7 @@ func (b *Builder) Linear(x Value, weight, bias *Tensor) Value {
 	return b.add(C.GRAFT_LAYER_LINEAR, nil, nil, []*Tensor{weight, bias}, x)
 }
 
-// BatchNorm adds a batch normalisation.
+// BatchNorm adds a batch normalisation layer.
 func (b *Builder) BatchNorm(x Value, n BatchNorm) Value {
 	return b.add(C.GRAFT_LAYER_BATCH_NORM, nil, []float64{n.Momentum, n.Eps},
 		[]*Tensor{n.Weight, n.Bias, n.Mean, n.Var, n.Seen}, x)
@@ -111,7 +111,7 @@ const (
 	ELU       Activation = C.GRAFT_ACT_ELU
 )
 
-// Activate adds an activation with a parameter.
+// Activate adds an activation; the parameter is, for example, the slope of a leaky ReLU.
 func (b *Builder) Activate(x Value, kind Activation, parameter float64) Value {
 	return b.add(C.GRAFT_LAYER_ACTIVATION, []int64{int64(kind)}, []float64{parameter}, nil, x)
 }
@@ -141,7 +141,7 @@ func (b *Builder) Flatten(x Value, first, last int) Value {
 	return b.add(C.GRAFT_LAYER_FLATTEN, []int64{int64(first), int64(last)}, nil, nil, x)
 }
 
-// Dropout adds a dropout with probability p. In eval mode it changes nothing.
+// Dropout adds a dropout layer with probability p. In eval mode it changes nothing.
 func (b *Builder) Dropout(x Value, p float64) Value {
 	return b.add(C.GRAFT_LAYER_DROPOUT, nil, []float64{p}, nil, x)
 }
@@ -166,7 +166,7 @@ type Program struct {
 	scope  *Scope
 }
 
-// ProgramOptions holds the options of a program. With the zero value, results are bit-identical to PyTorch's.
+// ProgramOptions configures a [Program]. With the zero value, results are bit-identical to PyTorch's.
 type ProgramOptions struct {
 	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In graphs
 	// it fuses GELU and its derivative, and uses the matrix products of oneDNN. Results are equal up to rounding. The

@@ -25,7 +25,8 @@ func (s *Scope) Embedding(weight, indices *Tensor) *Tensor {
 }
 
 // LSTM describes a long short-term memory. Its weights have PyTorch's order: for each layer and direction weight_ih,
-// weight_hh, bias_ih, bias_hh. The rows of each belong to the input, forget, cell and output gates.
+// weight_hh, bias_ih, bias_hh. The rows of each tensor belong to the input, forget, cell and output gates, in this
+// order.
 type LSTM struct {
 	Weights       []*Tensor
 	Layers        int  // number of layers; zero means 1

@@ -3,8 +3,8 @@ package torch
 // #include "graft.h"
 import "C"
 
-// Squares holds squared norms of mean gradients, for parts of a batch and for the whole batch. Their difference
-// measures the noise of gradients.
+// Squares holds squared norms of mean gradients, for parts of a batch and for the whole batch. The difference between
+// the two norms measures the noise of gradients.
 type Squares struct {
 	Part     float64 // mean, over the parts, of the squared norm of the part's gradient
 	PartRows float64 // harmonic mean of the numbers of rows in the parts

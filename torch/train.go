@@ -43,8 +43,8 @@ type Batches struct {
 	Average Average
 	// Scaler scales the loss of training steps, and Train updates it. Nil means no scaling.
 	Scaler *Scaler
-	// Squares measures squared norms of gradients in the last training step. In that step, a batch with a single part
-	// is split into two halves. Default false.
+	// Squares measures squared norms of gradients in the last training step. For this measurement, a batch with a
+	// single part is split into two halves. Default false.
 	Squares bool
 	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
 	// batches, and generators in the same state. Each process trains on its part of the rows of every batch and

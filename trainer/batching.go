@@ -174,7 +174,7 @@ func (j *Job) throughputs() func(size int) float64 {
 type BatchRates struct {
 	Batch      int     // images per step
 	Throughput float64 // images per second of the epoch's training steps, on the clock; zero means unknown
-	// progress of an image relative to an image in the smallest batch; zero means unknown
+	// statistical efficiency: progress per image relative to the smallest batch; zero means unknown
 	Efficiency float64
 	Goodput    float64 // throughput multiplied by efficiency; zero means unknown
 	// moments of the gradients of single images, averaged over measurements; zero means unknown

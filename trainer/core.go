@@ -45,7 +45,7 @@ type progress struct {
 	Loss      float64       `json:"loss"`               // sum over the epoch's steps
 	Correct   int           `json:"correct"`            // correct images of the epoch
 	Seen      int           `json:"seen"`               // images of the epoch
-	// steps or surgery changed the network since the last evaluation
+	// whether steps or surgery changed the network since the last evaluation
 	Fresh      bool          `json:"fresh"`
 	Validation Score         `json:"validation"`       // last score
 	Curve      decider.Curve `json:"curve,omitzero"`   // curve of the last whole epoch

@@ -126,7 +126,7 @@ type Pretrained struct {
 	Score  Score // result of EvaluatePretrained
 }
 
-// EvaluatePretrained evaluates a network before its job begins. No time is charged.
+// EvaluatePretrained evaluates a network before its job begins. The job's clock is not charged.
 func EvaluatePretrained(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
 	o.EnsureDefaults()
 	if err := Matches(n, data); err != nil {

@@ -26,14 +26,14 @@ type Parts struct {
 	// scheduler of devices and time, with the clock Clock; nil follows the timeline of the options
 	Scheduler Scheduler
 	Recorder  Recorder // recorder of epochs, events and checkpoints; nil records nothing
-	// Watch receives the job's progress before each operation. It runs in the goroutine that trains, which waits for
-	// it. Nil calls nothing.
+	// Watch receives the job's progress before each operation. The job calls it on the training goroutine, so it must
+	// return quickly. Nil means no calls.
 	Watch func(Progress)
 	// Now reads the wall clock. It determines when the job saves and reports; on a virtual clock no result depends on
 	// it.
 	Now func() time.Time
 	// Threads finds the fastest number of LibTorch threads by trials. It applies to steady jobs of one process on the
-	// CPU, whose results do not depend on the number of threads. Nil keeps the number.
+	// CPU, whose results do not depend on the number of threads. Nil keeps the current number of threads.
 	Threads *ThreadChooser
 	// Was holds the previous options of a job that resumes with another timeline. Nil means that the options are
 	// unchanged.
@@ -233,12 +233,12 @@ func Matches(n *model.Network, data *dataset.Set) error {
 	return Answers(n, data.Name, data.Facts(), false)
 }
 
-// Saving returns the number of checkpoints that this process has written, and their total wall-clock time. No result
-// depends on it.
+// Saving returns the number of checkpoints that this process has written, and their total wall-clock time. These values
+// do not affect results.
 func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.count, j.saves.took }
 
 // Speed returns the number of images per second, by the wall clock, in this process's training calls. It returns zero
-// before the first call. No result depends on it.
+// before the first call. The value does not affect results.
 func (j *Job) Speed() float64 { return j.speed.images / max(j.speed.took.Seconds(), 1e-9) }
 
 func (j *Job) close() {

@@ -11,13 +11,13 @@ type leader struct{ core *core }
 // Devices is the number of devices of the allocation.
 func (l leader) Devices() int { return l.core.Devices }
 
-// Images returns the name and the digest of the images.
+// Images returns the name and the digest of the dataset.
 func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core.Data.Digest }
 
 // Device is the device of the network.
 func (l leader) Device() torch.Device { return l.core.Network.Placement().Device }
 
-// State returns the replica that followers copy.
+// State returns the state that followers copy.
 func (l leader) State() (any, []*torch.Tensor, error) {
 	c, err := l.core.snapshot()
 	if err != nil {
@@ -26,7 +26,7 @@ func (l leader) State() (any, []*torch.Tensor, error) {
 	return c, l.core.tensors(), nil
 }
 
-// Revision counts changes of the replica that are not caused by steps.
+// Revision returns the number of changes of the state that training steps did not cause.
 func (l leader) Revision() int { return l.core.revision }
 
 // Record writes an event to the log of events.

@@ -52,7 +52,7 @@ func (r *Request) finish(err error) {
 // Live is a scheduler that follows a timeline and accepts changes that are requested while the job runs. Post and
 // Pending are safe for concurrent use.
 //
-// A request has the same effect as the same change in the timeline. The job asks for its allocation before each
+// A request has the same effect as the same change in the timeline. The job queries its allocation before each
 // operation. A change waits until the clock has advanced beyond the last query that found no change.
 type Live struct {
 	Planned
@@ -146,8 +146,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, otherwise the first waiting request. If there is neither,
-// it changes the number of devices by one towards the number that Present set.
+// Allocation returns the timeline's next event if it is due, otherwise the first waiting request. Without an event or a
+// request, it changes the number of devices by one towards the number that Present set.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// MeasureOptions holds the options of Measure.
+// MeasureOptions configures [Measure].
 type MeasureOptions struct {
 	Device torch.Device // device to measure; zero means the CPU
 	// numbers of examples per step and per evaluation batch; nil means 64 and 128, a job's defaults

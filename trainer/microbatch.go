@@ -56,7 +56,7 @@ func (o Options) activationBytes(n *model.Network) (int64, error) {
 
 // Fits returns an error if the smallest training step of a network needs more memory than MaxMemoryMB. This step has
 // the minimum number of images that the network can train on. A network that grows later still trains with at least
-// that number.
+// that number of images.
 func (o Options) Fits(n *model.Network) error {
 	bytes, err := o.activationBytes(n)
 	if err != nil || o.MaxMemoryMB <= 0 {

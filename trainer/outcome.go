@@ -35,7 +35,7 @@ type Outcome struct {
 	BatchChanges int `json:"batch_changes,omitempty"` // number of changes of an adaptive batch
 	// last measured noise scale tr(Σ)/|G|² in images; zero means unknown
 	NoiseScale float64 `json:"noise_scale,omitempty"`
-	// efficiency of the final batch; zero means unknown
+	// statistical efficiency of the final batch size; zero means unknown
 	Efficiency float64 `json:"efficiency,omitempty"`
 	// changes of the network that were not reverted
 	Changes []*net2net.Change `json:"-"`

@@ -14,7 +14,7 @@ type snapshot struct {
 	DType   torch.DType    `json:"dtype"`
 	Network map[string]any `json:"network"`           // form of the network
 	Logits  []int          `json:"lessons,omitempty"` // shape of a larger network's logits, during distillation
-	// steps of the optimizer's slots, in the order of the trained tensors
+	// number of optimizer steps of each trained tensor
 	Counts    []int64 `json:"counts"`
 	Generator []byte  `json:"generator"`
 }
@@ -34,7 +34,7 @@ type trainOrder struct {
 	First       bool                   `json:"first,omitempty"`  // the first steps of the job
 	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // loss scaler; nil means none
 	Batch       int                    `json:"batch"`            // rows per step
-	// rows per gradient computation; zero means the batch
+	// maximum number of rows per gradient computation; zero means the whole batch
 	Part     int  `json:"part"`
 	Measured bool `json:"measured,omitempty"` // the last step measures squares of gradients
 }

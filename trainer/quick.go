@@ -26,7 +26,8 @@ const (
 )
 
 // MeasureQuickly times one training step and one evaluation batch of each network, for an estimate before a job starts.
-// Measure is more exact. Of the options' batches, the first is the training batch and the last the evaluation batch.
+// Measure is slower and more accurate. The first of the options' batch sizes is used for training and the last for
+// evaluation.
 func MeasureQuickly(ctx context.Context, networks []*model.Network, o MeasureOptions) ([]QuickTimes, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -43,7 +43,7 @@ type Note struct {
 	Probabilities []float64       `json:"probabilities,omitempty"` // probability of each candidate action
 	Trials        []decider.Trial `json:"trials,omitempty"`        // trials on which the decision is based
 	Took          time.Duration   `json:"took_ns,omitempty"`       // time that the event took from the budget
-	// number of steps of distillation from the larger network
+	// number of distillation steps after the event
 	DistillationSteps int `json:"lessons,omitempty"`
 	// number of training processes after an event that changes it; zero for other events
 	Processes int `json:"processes,omitempty"`
@@ -61,11 +61,11 @@ type Section struct {
 
 // Recorder records epochs, events and checkpoints of a job.
 type Recorder interface {
-	// Epoch adds a row.
+	// Epoch records the metrics of an epoch.
 	Epoch(r Row) error
-	// Note adds an event.
+	// Note records an event.
 	Note(n Note) error
-	// Save stores a checkpoint that matches the rows and notes so far. It is atomic.
+	// Save stores a checkpoint that matches the rows and notes so far. Saving is atomic.
 	Save(sections []Section) error
 }
 

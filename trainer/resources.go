@@ -15,10 +15,10 @@ type Resources struct {
 	Images int64 `json:"images"` // number of training images; an image counts once per epoch
 	// number of floating-point operations; a multiply-add counts as two, and a step as three forward passes
 	FLOP float64 `json:"flop"`
-	// time on the clock multiplied by the number of devices held; on the wall clock, by the number of devices that
-	// processes use
+	// device time: the job's time multiplied by the number of devices that the job holds or, on the wall clock, that
+	// its processes use
 	DeviceTime time.Duration `json:"device_ns"`
-	// energy in joules at the power in the clock's profile; zero means unknown
+	// energy in joules, estimated from the power in the clock's device profile; zero means unknown
 	Joules float64 `json:"joules,omitempty"`
 }
 
@@ -35,10 +35,10 @@ const (
 // sums is the part of a checkpoint's position for resources.
 type sums struct {
 	Images int64 `json:"images"`
-	// exact, so sums do not depend on how work is grouped into calls; nil means that work was not counted from the
-	// start of the job
+	// exact number of floating-point operations, independent of how work is grouped into calls; nil means that work was
+	// not counted from the start of the job
 	FLOP *big.Int `json:"flop"`
-	// Held is the device time at progress.Time.
+	// Held is the device time up to progress.Time.
 	Held time.Duration `json:"device_ns"`
 }
 

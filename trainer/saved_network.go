@@ -26,7 +26,7 @@ func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	return n, err
 }
 
-// The argument which selects one of the networks that a job keeps.
+// Which selects one of the networks that a job keeps.
 type Which string
 
 // Networks that a job keeps.
@@ -36,7 +36,7 @@ const (
 )
 
 // SavedResult returns a network from a job's newest complete checkpoint, without its tensors, and the network's
-// weights. Both are nil if there is no checkpoint, or if the checkpoint lacks this network.
+// weights. Both results are nil if there is no checkpoint, or if the checkpoint lacks this network.
 func SavedResult(fsys files.FS, folder string, which Which) (n *model.Network, set *weights.Set, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		has := func(section string) bool { return slices.Contains(c.Sections(), section) }

@@ -86,7 +86,7 @@ type SchedulerState struct {
 	Live    []LiveChange // changes outside of the timeline, in order
 }
 
-// Scheduler owns a job's devices and its time.
+// Scheduler determines a job's devices and its remaining time.
 type Scheduler interface {
 	// Budget returns the total time.
 	Budget() time.Duration
@@ -122,7 +122,7 @@ func (p *Planned) Budget() time.Duration { return p.timeline.Budget }
 // Left returns the remaining budget.
 func (p *Planned) Left() time.Duration { return max(0, p.timeline.Budget-p.clock.Now()) }
 
-// Allocation takes the next event if its time has come.
+// Allocation returns the timeline's next event if it is due.
 func (p *Planned) Allocation() Allocation { return p.look(p.clock.Now()) }
 
 func (p *Planned) look(now time.Duration) Allocation {

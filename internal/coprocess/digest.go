@@ -10,8 +10,8 @@ import (
 // largestProgram is the maximum size of a program in bytes.
 const largestProgram = 1 << 30
 
-// Digest returns a SHA-256 in hex of a program's file, which is not executed. It does not cover the files that the
-// program reads.
+// Digest returns the SHA-256 of a program's file in hexadecimal. It does not execute the program, and does not cover
+// the files that the program reads.
 func Digest(fsys files.FS, path string) (string, error) {
 	text, err := files.ReadAll(fsys, path, largestProgram)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Protocol is the version of the protocol.
+// Protocol is the version of the JSON protocol between graft and its child programs.
 const Protocol = 1
 
 // Limits on a program.
@@ -28,7 +28,7 @@ const (
 	grace        = 2 * time.Second // time to exit after the end of the requests
 )
 
-// Options describes a program.
+// Options selects a child program and the time limit of its answers.
 type Options struct {
 	Path  string        // path of the program; a name that ends in .py runs with python3
 	Limit time.Duration // maximum time of an answer; zero means 10 s
@@ -159,8 +159,8 @@ func remedy(err error, path string) error {
 	return err
 }
 
-// Ask sends a request and decodes the answer. If it returns an error, the program has ended. It also ends if ctx is
-// cancelled.
+// Ask sends a request and decodes the answer. If it returns an error, the program has ended. The program also ends if
+// ctx is cancelled.
 func (p *Process) Ask(ctx context.Context, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {

@@ -17,7 +17,7 @@ type tail struct {
 	text []byte
 }
 
-// Write keeps the end of the text.
+// Write appends text and keeps only the last 4,096 bytes.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Blame reports a fault at the place of a key in the document, or of an item of the key's list. If the key is absent,
-// the place is its table.
+// Blame reports a fault at the line of a key in the document, or at an item of the key's list. If the document does not
+// contain the key, Blame reports the fault at the key's table.
 func (r *Reading) Blame(key, text string, item ...any) { r.blame(r.outline.At(key), text, item...) }
 
 func (r *Reading) blame(o *Outline, text string, item ...any) {
@@ -59,8 +59,8 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// If the argument wanted is true, Attempt calls the function read, which reads the file that the key names. Faults in
-// the file are listed after the faults of the document.
+// Attempt calls read, which reads the file that the key names, unless wanted is false or the key is invalid. Faults in
+// that file are listed after the document's own.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return
@@ -72,7 +72,7 @@ func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	}
 }
 
-// Fail reports an error of the file that a key names. If the error has the type Faults, its faults are reported
+// Fail reports an error in the file that a key names. If the error has the type Faults, its faults are reported
 // unchanged; any other error is reported at the key, or at an item of its list.
 func (r *Reading) Fail(key string, err error, item ...any) {
 	var faults Faults

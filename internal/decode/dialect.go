@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Dialect describes the option structs of a caller: the strings that their types allow, the notation of types, and the
-// descriptions of keys. The zero Dialect describes nothing. It must not be changed after its first use.
+// Dialect describes a caller's option structs: the strings that each type allows, the notation of types, and the
+// descriptions of keys. The zero Dialect has no such information. A Dialect must not be changed after its first use.
 type Dialect struct {
-	// texts that a type allows; the empty text stands for the zero value of the type
+	// strings that each type allows; the empty string means the zero value of the type
 	Words        map[reflect.Type][]string
 	FieldWords   map[Field][]string        // texts that a field of type string allows
 	Notations    map[reflect.Type]Notation // notations of types that are written as text but have no UnmarshalText
 	Descriptions map[string]string         // descriptions of keys, by the field's Field.ID
-	// Item returns the list item that an error is about. Nil means that no error is about an item.
+	// Item returns the list item that caused an error. A nil Item means that errors never concern list items.
 	Item func(err error) (list string, index int, key, text string, ok bool)
 	// Removed maps removed keys to their replacements. A removed key is an error, except in a Document with OldNames,
 	// where it is ignored.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Document is the text of a configuration file with the places of its keys and values.
+// Document is the text of a configuration file with the positions of its keys and values.
 type Document struct {
 	OldNames bool // whether old names of keys are accepted
 
@@ -39,7 +39,7 @@ func NewDocument(file string, text []byte) *Document {
 	return d
 }
 
-// Text returns the text of the document.
+// Text returns the content of the file as read.
 func (d *Document) Text() string { return d.text }
 
 // Fresh returns a copy of the document in which no key has been read.
@@ -93,14 +93,14 @@ func (d *Document) repeated(at span, text string) {
 	d.twice = append(d.twice, placed{at, text})
 }
 
-// Span returns the offsets, in bytes, of a problem's place, or of the nearest enclosing place. It returns false if the
-// document contains neither.
+// Span returns the byte offsets of the key or value that a problem is about, or of the nearest table or list around it.
+// It returns false if the document does not contain any of them.
 func (d *Document) Span(f Problem) (start, end int, found bool) {
 	s, found := d.places.span(f)
 	return s.start, s.end, found
 }
 
-// Place converts a problem to a fault at its place, or at the nearest enclosing place.
+// Place converts a problem to a fault at the key or value that it is about, or at the nearest table or list around it.
 func (d *Document) Place(f Problem) Fault {
 	return d.fault(d.placed(f))
 }
@@ -113,8 +113,8 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate converts problems to Faults and adds the faults that were found while reading. It returns nil if there are
-// neither.
+// Locate converts problems to Faults and adds the faults that were found while reading. It returns nil if there are no
+// faults.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fault is an error at one place in a file.
+// Fault is an error at one position in a file.
 type Fault struct {
 	File   string
 	Line   int // line of the error, from 1; zero means the whole file
@@ -29,7 +29,7 @@ const (
 	mostGathered = 1000 // faults with their text; further ones are only counted
 )
 
-// Error formats the first 20 faults with their lines, and the number of the others.
+// Error formats the first 20 faults with their lines, and the number of omitted faults.
 func (f Faults) Error() string {
 	total := len(f)
 	for _, fault := range f {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON reads the document as one JSON object and records the places of its keys and values. Numbers are json.Number. A
-// returned error has the type Faults.
+// JSON reads the document as one JSON object and records the positions of its keys and values. Numbers have the type
+// json.Number. A returned error has the type Faults.
 func (d *Document) JSON() (map[string]any, error) {
 	if at, bad := d.badText(); bad {
 		return nil, d.faults(placed{span{at, at + 1}, "invalid JSON: the text is not UTF-8"})

@@ -19,7 +19,7 @@ type CheckedFile interface {
 	File
 	// Check reads the files that the configuration names and reports faults to r. It starts no work.
 	Check(fsys files.FS, r *Reading)
-	// Contents writes the inputs that results depend on in addition to keys, such as digests of files.
+	// Contents writes the inputs, other than keys, that affect results, such as file digests.
 	Contents(w io.Writer)
 	// Summary describes the file in one line. The line does not contain the file's digest.
 	Summary() (string, error)
@@ -32,8 +32,7 @@ type Page struct {
 	Sections []string // sections to describe; empty means all
 }
 
-// FileKind describes a kind of configuration file from a package that config does not import. That package registers
-// it.
+// FileKind describes a kind of configuration file that a package other than config defines and registers.
 type FileKind struct {
 	Name     string   // name, one word: 'graft config schema --NAME' prints the schema
 	Noun     string   // noun for one file in errors, such as "scenario"
@@ -50,7 +49,7 @@ type FileKind struct {
 
 var registered []*FileKind
 
-// Register adds a file kind. It must be called while packages are initialized.
+// Register adds a file kind to the list that Registered returns. It must be called while packages are initialized.
 func Register(k *FileKind) { registered = append(registered, k) }
 
 // Registered returns the file kinds that packages have registered.

@@ -11,7 +11,7 @@ func (d *Dialect) Resolved(target any) string {
 	return d.print(target, func(*Outline) string { return "" })
 }
 
-// Described writes the document of Resolved, with a comment above each table and key that describes it.
+// Described writes the same document as Resolved, with a descriptive comment above each table and key.
 func (d *Dialect) Described(target any) string {
 	return d.print(target, func(o *Outline) string {
 		var b strings.Builder

@@ -33,7 +33,7 @@ func (s Source) String() string {
 // Reading is the process of reading a document into a struct. It collects all errors.
 type Reading struct {
 	Given map[string]Source // source of each value that is not a default, by key
-	// Beside holds the second path that FindPaths searched, by key, for each file that exists at neither path.
+	// Beside holds, by key, the second path that FindPaths tried for each file that it did not find.
 	Beside map[string]string
 
 	doc      *Document
@@ -70,8 +70,9 @@ func Open(fsys files.FS, path string) (*Document, error) {
 	return NewDocument(path, text), nil
 }
 
-// Read reads a document into a struct, and then applies assignments such as time.budget=30s. Other values of the struct
-// stay unchanged. Values that cannot be read are reported by Finish. If the document is not TOML, Read returns Faults.
+// Read reads a document into a struct, and then applies assignments such as time.budget=30s. Fields of the struct whose
+// keys are absent stay unchanged. Values that cannot be read are reported by Finish. If the document is not TOML, Read
+// returns Faults.
 func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
 	outline, v := d.of(target)
 	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FlagFile returns the file name that errors in an assignment show.
+// FlagFile returns the text that errors in a command-line assignment show instead of a file name.
 func FlagFile(assignment string) string { return "--set " + assignment }
 
 func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }

@@ -7,7 +7,7 @@ type Sources struct {
 	text   string            // text of the file
 }
 
-// Origins returns the sources. Structs that embed Sources inherit it to implement File.
+// Origins returns s: a struct that embeds Sources inherits this method of the interface File.
 func (s *Sources) Origins() *Sources { return s }
 
 // Take stores the sources of a reading. The zero Reading clears them.
@@ -27,7 +27,7 @@ func (s *Sources) Given() map[string]Source { return s.given }
 // Source returns the source of the value of a key, such as time.budget.
 func (s *Sources) Source(key string) Source { return s.given[key] }
 
-// Elsewhere extends the error about a missing file: it adds the second place that FindPaths searched.
+// Elsewhere adds the second path that FindPaths tried to an error about a missing file.
 func (s *Sources) Elsewhere(key string, err error) error {
 	return (&Reading{Beside: s.beside}).Elsewhere(key, err)
 }

@@ -21,7 +21,8 @@ const (
 	mostKeys     = 20_000 // different keys of a document; keys of list items count once
 )
 
-// TOML reads the document as TOML and records the places of its keys and values. A returned error has the type Faults.
+// TOML reads the document as TOML and records the positions of its keys and values. A returned error has the type
+// Faults.
 func (d *Document) TOML() (map[string]any, error) {
 	if fault, over := d.walkTOML(); over {
 		return nil, d.faults(fault)

@@ -14,8 +14,8 @@ const (
 	mostReadFor = 32 << 20 // total bytes
 )
 
-// LooseTOML reads the document like TOML, but continues after duplicate keys: it uses the first of them, and Locate
-// reports the others. A returned error has the type Faults.
+// LooseTOML reads the document like TOML, but continues after duplicate keys: it keeps the first occurrence of a key,
+// and Locate reports the others. A returned error has the type Faults.
 func (d *Document) LooseTOML() (map[string]any, error) {
 	whole := d.text
 	defer func() { d.text = whole }()

@@ -48,7 +48,7 @@ func (r *Reading) walk(o *Outline, visit func(*Outline, any)) {
 	}
 }
 
-// Validate adds the errors that the sections report, each once.
+// Validate adds the errors that the sections report, without duplicates.
 func (r *Reading) Validate() {
 	told := map[string]bool{}
 	r.walk(r.outline, func(o *Outline, section any) {

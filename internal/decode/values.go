@@ -28,7 +28,7 @@ type Part struct {
 // emptyTexts lists the texts of zero values.
 var emptyTexts = []string{`""`, `"0s"`, "0", "0.0", "false", "[]"}
 
-// Parts lists the keys with nonzero values in a list of tables. It returns none for other values.
+// Parts lists the keys with nonzero values in a list of tables. For any other value, the result is empty.
 func (v Value) Parts() (parts []Part) {
 	list, _ := v.table.([]any)
 	for k, item := range list {
@@ -55,7 +55,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	return list
 }
 
-// Differences lists the material keys whose values differ, each as "KEY was OLD and is now NEW".
+// Differences lists the keys that affect results and whose values differ, each as "KEY was OLD and is now NEW".
 func Differences(now, was []Value) (list []string) {
 	for k, v := range now {
 		if v.Text != was[k].Text && v.Result == Material {

@@ -98,10 +98,10 @@ func (h *Heap[T]) Pop() (key Key, item T, ok bool) {
 	return key, h.Remove(h.entries[0].handle), true
 }
 
-// Key returns the key of an entry.
+// Key returns the key of the entry with the given handle.
 func (h *Heap[T]) Key(handle Handle) Key { return h.entries[h.slots[handle].at].key }
 
-// Item returns the item of an entry.
+// Item returns the item of the entry with the given handle.
 func (h *Heap[T]) Item(handle Handle) T { return h.slots[handle].item }
 
 // Move changes the key of an entry.

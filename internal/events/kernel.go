@@ -1,6 +1,6 @@
 package events
 
-// Never is a time after all events. Callers must schedule events before it.
+// Never is a time after all events. Every event must be scheduled before this time.
 const Never = int64(1)<<62 - 1
 
 // Kernel keeps the pending events and the clock of a simulation. The caller chooses the unit of time. Among events at
@@ -15,7 +15,7 @@ type Kernel[E any] struct {
 // NewKernel returns an empty kernel and sets its clock to now.
 func NewKernel[E any](now int64) *Kernel[E] { return &Kernel[E]{now: now} }
 
-// Now returns the time of the clock.
+// Now returns the current simulation time.
 func (k *Kernel[E]) Now() int64 { return k.now }
 
 // Len returns the number of pending events.
@@ -38,24 +38,25 @@ func (k *Kernel[E]) Peek() (at int64, event E, ok bool) {
 	return head.key[0], k.heap.slots[head.handle].item, true
 }
 
-// Schedule adds an event. If the time is in the past, the event happens now.
+// Schedule adds an event at a point in time, and returns its handle. If the time is in the past, the event happens at
+// the current time.
 func (k *Kernel[E]) Schedule(at int64, priority int, event E) Handle {
 	k.order++
 	return k.heap.Push(Key{max(at, k.now), int64(priority), k.order}, event)
 }
 
 // Reschedule moves an event to another time. It keeps the priority and the order among events of equal priority. If the
-// time is in the past, the event happens now.
+// time is in the past, the event happens at the current time.
 func (k *Kernel[E]) Reschedule(handle Handle, at int64) {
 	key := k.heap.Key(handle)
 	key[0] = max(at, k.now)
 	k.heap.Move(handle, key)
 }
 
-// At returns the time of an event.
+// At returns the time of the pending event with the given handle.
 func (k *Kernel[E]) At(handle Handle) int64 { return k.heap.Key(handle)[0] }
 
-// Event returns the event with a handle.
+// Event returns the pending event with the given handle.
 func (k *Kernel[E]) Event(handle Handle) E { return k.heap.Item(handle) }
 
 // Cancel removes an event.

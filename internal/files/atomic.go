@@ -57,7 +57,7 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 }
 
 // NeedFolder returns an error that names the folder of path if that folder does not exist. If the folder exists,
-// NeedFolder returns its last argument.
+// NeedFolder returns the error otherwise.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {

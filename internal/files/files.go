@@ -38,8 +38,8 @@ type FS interface {
 	Append(path string) (File, error)
 	// Rename moves a file, replacing any file at the new path.
 	Rename(from, to string) error
-	// Link gives a file a second name. If the name exists, the error wraps fs.ErrExist. If several processes, on one or
-	// several machines, create the same name, only one succeeds.
+	// Link creates a hard link: a second name for a file. If the name exists, the error wraps fs.ErrExist. If several
+	// processes, on one or several machines, create the same name, only one succeeds.
 	Link(from, to string) error
 	// Remove deletes one file or one empty folder.
 	Remove(path string) error
@@ -55,7 +55,7 @@ type FS interface {
 	Stat(path string) (fs.FileInfo, error)
 	// SyncDir makes the names in a folder durable, so that they survive a power failure.
 	SyncDir(path string) error
-	// Lock takes the exclusive lock of the file at path, and creates the file if it does not exist. The lock is held
+	// Lock acquires the exclusive lock of the file at path, and creates the file if it does not exist. The lock is held
 	// until the returned Closer is closed or the process ends. If the lock is already held, Lock fails immediately with
 	// an error that wraps ErrLocked and names the holder.
 	Lock(path, holder string) (io.Closer, error)

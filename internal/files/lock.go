@@ -20,8 +20,8 @@ const (
 // ErrLocked means that another process, or another caller in this process, holds the lock.
 var ErrLocked = errors.New("locked")
 
-// Lock takes an exclusive flock on the file at path, and creates the file if it does not exist. The kernel releases the
-// lock when the process ends, so no lock becomes stale. The file is never deleted.
+// Lock acquires an exclusive flock on the file at path, and creates the file if it does not exist. The kernel releases
+// the lock when the process ends, so no lock becomes stale. The file is never deleted.
 func (OS) Lock(path, holder string) (io.Closer, error) {
 	for range lockTries {
 		file, err := openOS(path, os.O_RDWR|os.O_CREATE)

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Finding is a violation of a rule, with its place.
+// Finding is a violation of a rule, with its file and line.
 type Finding struct {
 	Path string // path of the file, slash-separated, from the root of the tree
 	Line int    // line, from 1; zero means the whole file or folder
@@ -29,8 +29,8 @@ type Rule struct {
 	Check func(*Tree) []Finding
 }
 
-// Rules returns all rules. A new rule needs a file of its own, a line here, and examples for and against it in
-// examples_test.go.
+// Rules returns all rules that the source code must follow. A new rule needs a file of its own, a line here, and
+// examples for and against it in examples_test.go.
 func Rules() []Rule {
 	return []Rule{
 		{"rooms", checkRooms},

@@ -19,7 +19,7 @@ type Tree struct {
 	Files  []*File // all text files, sorted by path
 }
 
-// File is a text file.
+// File is a text file of the source tree.
 type File struct {
 	Path string // path of the file, slash-separated, from the root of the tree
 	Text []byte

@@ -46,7 +46,7 @@ func (c *Client) distrust() {
 	g.strangers = append(g.strangers, c)
 }
 
-// Release frees the connection's place in the gate, and returns the connection without the gate.
+// Release frees the connection's slot in the gate, and returns the underlying connection.
 func (c *Client) Release() net.Conn {
 	c.forget()
 	return c.Conn
@@ -63,7 +63,7 @@ func (c *Client) forget() {
 	}
 }
 
-// Close closes the connection and frees its place in the gate.
+// Close closes the connection and frees its slot in the gate.
 func (c *Client) Close() error {
 	c.forget()
 	return c.Conn.Close()

@@ -16,9 +16,9 @@ const (
 )
 
 // Gate is a listener that prevents slow and untrusted clients from blocking others. Untrusted connections share a
-// limited number of places. A connection becomes trusted when it has sent a token or a complete request. If all places
-// are taken, a new connection replaces the oldest connection of the address with the most places. A new connection from
-// that address waits until its oldest connection has held its place for 50 ms.
+// limited number of slots. A connection becomes trusted when it has sent a token or a complete request. If all slots
+// are in use, a new connection replaces the oldest connection of the address with the most slots. A new connection from
+// that address waits until its oldest connection has held its slot for 50 ms.
 type Gate struct {
 	net.Listener
 	now    func() time.Time
@@ -39,7 +39,7 @@ func NewGate(l net.Listener, now func() time.Time) *Gate {
 		closed: make(chan struct{})}
 }
 
-// Accept waits for a connection and for a place in the gate. The returned connection is a [Client].
+// Accept waits for a connection and for a free slot in the gate. The returned connection is a [Client].
 func (g *Gate) Accept() (net.Conn, error) {
 	conn, err := g.Listener.Accept()
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// Errors holds the error of each call, by number of the call. It is nil for a successful call.
+// Errors holds the error of each call, by number of the call. The entry of a successful call is nil.
 type Errors []error
 
-// Join joins all errors in the order of the calls. It returns nil if there are none.
+// Join joins all errors in the order of the calls. It returns nil if there are no errors.
 func (e Errors) Join() error { return errors.Join(e...) }
 
 // First returns the error of the call with the lowest number among the failed ones, or nil if none failed.
@@ -28,8 +28,8 @@ func (e Errors) First() error {
 type Pool struct {
 	// Workers is the number of concurrent calls. Zero or less means the number of processors that the program uses.
 	Workers int
-	// Around is called on each worker's goroutine. It must call work once, which makes the worker's part of the calls.
-	// Nil calls work directly.
+	// Around is called on each worker's goroutine. It must call work exactly once; work makes the worker's share of the
+	// calls. Nil calls work directly.
 	Around func(work func())
 }
 

@@ -8,7 +8,7 @@ import (
 	"graft/internal/words"
 )
 
-// Kind is a named variant, the entry of a List.
+// Kind is an entry of a List: one of the named alternatives of a configuration key or an argument.
 type Kind interface {
 	// Listing returns the name of the kind in files and commands, and a one-line description, which can be empty.
 	Listing() (name, about string)
@@ -36,8 +36,8 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 	return kind, false
 }
 
-// Named returns the kind with the given name. If it does not exist, the error names what was searched for, such as "a
-// scheduler", and lists the valid names.
+// Named returns the kind with the given name. For an unknown name, the error lists the valid names and says what was
+// expected, such as "a scheduler".
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)
 	if !found {

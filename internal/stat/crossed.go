@@ -3,16 +3,16 @@ package stat
 import "math"
 
 // CrossedInterval returns the mean of a table with its 95% interval. Both rows and columns are treated as random
-// samples, such as workloads and seeds. It adds the variances of the row means and of the column means. This counts the
-// noise of single cells twice, so the interval is not too narrow (Owen, "The pigeonhole bootstrap", 2007, bounds the
-// variance of crossed data in the same way). The degrees of freedom follow Welch and Satterthwaite. With one column,
-// only the rows are treated as random. With fewer than two rows, the ends of the interval are NaN.
+// samples, such as workloads and seeds. It adds the variances of the row means and of the column means. The sum counts
+// the noise of single cells twice, which makes the interval conservative (Owen, "The pigeonhole bootstrap", 2007,
+// bounds the variance of crossed data in the same way). The degrees of freedom follow Welch and Satterthwaite. With one
+// column, only the rows are treated as random. With fewer than two rows, the ends of the interval are NaN.
 func CrossedInterval(rows [][]float64) Interval {
 	return crossed(rowMeans(rows), columnMeans(rows)).interval()
 }
 
 // CrossedDifference returns the mean of table a minus the mean of table b, with its 95% interval. Both tables must have
-// the same number of rows; rows with the same index are paired. The columns of both are treated as random, as in
+// the same number of rows; rows with the same index are paired. The columns of both tables are treated as random, as in
 // [CrossedInterval].
 func CrossedDifference(a, b [][]float64) Interval { return crossedDifference(a, b).interval() }
 

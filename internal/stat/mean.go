@@ -31,7 +31,7 @@ func Deviation(values []float64) float64 {
 }
 
 // Population returns the mean, computed like [DividedMean], and the population standard deviation, with the divisor n.
-// Both are zero if there are no values.
+// Both results are zero if there are no values.
 func Population(values []float64) (mean, deviation float64) {
 	mean = DividedMean(values)
 	for _, v := range values {

@@ -32,8 +32,8 @@ func logGamma(x float64) float64 {
 	return value
 }
 
-// PairedPower returns the power of n paired differences, which are normal with the given mean and deviation: the
-// probability that their interval ([TIntervalOf]) excludes zero on the side of the true difference. It is 1 - F(q),
+// PairedPower returns the power of a test on n paired differences, which are normal with the given mean and deviation:
+// the probability that the interval of [TIntervalOf] excludes zero on the side of the true difference. It is 1 - F(q),
 // where F is the noncentral t-distribution with n-1 degrees of freedom and shift difference/(deviation/√n), and q is
 // the quantile of the interval (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2).
 func PairedPower(difference, deviation float64, n int, miss float64) float64 {
@@ -42,8 +42,8 @@ func PairedPower(difference, deviation float64, n int, miss float64) float64 {
 	return 1 - NoncentralStudentCDF(quantile, freedom, math.Abs(difference)/deviation*math.Sqrt(float64(n)))
 }
 
-// Detectable returns the true difference for which n paired differences with the given deviation have the given power.
-// It solves [PairedPower] by bisection. It returns NaN for fewer than two differences or a deviation that is not
+// Detectable returns the true difference that n paired differences with the given deviation detect with the given
+// power. It solves [PairedPower] by bisection. It returns NaN for fewer than two differences or a deviation that is not
 // positive.
 func Detectable(deviation float64, n int, miss, power float64) float64 {
 	if n < 2 || !(deviation > 0) || !(miss > 0 && miss < 1) || !(power > miss && power < 1) {

@@ -51,8 +51,8 @@ func Median(values []float64) float64 {
 	return Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
-// MedianSpread returns the median and half the distance between the quartiles, both computed by [Quantile]. Both are
-// NaN if there are no values.
+// MedianSpread returns the median and half the distance between the quartiles, both computed by [Quantile]. Both
+// results are NaN if there are no values.
 func MedianSpread(values []float64) (median, spread float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	return Quantile(sorted, 0.5), (Quantile(sorted, 0.75) - Quantile(sorted, 0.25)) / 2

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Holm corrects p-values for their number, so that the chance of any false finding among them stays at the level of a
-// single test (Holm, A simple sequentially rejective multiple test procedure, 1979). NaN stays NaN, and is not counted.
+// Holm corrects p-values for multiple comparisons, so that the probability of any false positive is at most the level
+// of a single test (Holm, A simple sequentially rejective multiple test procedure, 1979). NaN stays NaN, and does not
+// count as a comparison.
 func Holm(values []float64) []float64 {
 	var order []int
 	for k, v := range values {

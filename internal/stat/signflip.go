@@ -13,8 +13,8 @@ const (
 )
 
 // SignFlip returns the p-value of Fisher's randomization test for paired differences (The Design of Experiments, 1935).
-// It is the probability that their mean is at least as far from zero as observed if the sign of each difference is
-// random. If the test samples signs at random, the observed signs count as one sample.
+// It is the probability that the mean difference is at least as far from zero as observed if the sign of each
+// difference is random. If the test samples signs at random, the observed signs count as one sample.
 func SignFlip(values []float64, seed uint64) float64 {
 	sum := 0.0
 	for _, v := range values {

@@ -4,7 +4,7 @@ import "math"
 
 // TInterval returns the mean of a sample from a normal distribution and its 95% interval by Student's t-distribution
 // (Student, The probable error of a mean, 1908). It is valid for few values, for which the bootstrap's interval is too
-// narrow. The ends are NaN for fewer than two values.
+// narrow. The ends of the interval are NaN for fewer than two values.
 func TInterval(values []float64) Interval { return TIntervalOf(values, 0.05) }
 
 // quantilePrecision is the relative width at which the search for a quantile ends.

@@ -20,7 +20,7 @@ var (
 	Yellow    = color.RGBA{240, 228, 66, 255}
 )
 
-// Hex returns a colour as the value of an attribute, such as #0072b2. The opacity is omitted.
+// Hex formats a colour as an SVG attribute value, such as #0072b2. The opacity is omitted.
 func Hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // Escape escapes text for use in an element or a quoted attribute.

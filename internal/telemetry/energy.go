@@ -42,7 +42,7 @@ type Energy struct {
 	Method    Method            `json:"method"` // method by which Joules was measured
 	// reason why the energy is not attributable or unknown: MIG, shared with a task, gap
 	Why string `json:"why,omitempty"`
-	// whether the counter measured less than 100 ms, about as long as it takes to refresh
+	// whether the energy counter was used for less than 100 ms, which is about its refresh period
 	Short bool `json:"short"`
 }
 
@@ -72,7 +72,7 @@ type Measurement struct {
 
 // Use describes how a device is used in an interval.
 type Use struct {
-	// whether the device is divided into instances, so that its energy belongs to no single instance
+	// whether the device is divided into MIG instances, so that its energy cannot be attributed to one of them
 	MIG        bool
 	SharedWith []string          // other tasks that ran on the device; nil means none
 	IdleWatts  Optional[float64] // power of the idle device, in watts; if unknown, NetJoules is unknown
@@ -228,8 +228,8 @@ func fewReadings(counter, power *curve) string {
 	return "no readings of power or energy"
 }
 
-// Watts returns the energy divided by the length of the interval: the mean power. Measured on an idle device, it is the
-// value for Use.IdleWatts.
+// Watts returns the energy divided by the length of the interval: the mean power. The mean power of an idle device is
+// the value for Use.IdleWatts.
 func (m Measurement) Watts() Optional[float64] {
 	joules, known := m.Joules.Get()
 	if !known || m.Seconds <= 0 {

@@ -37,7 +37,7 @@ func (t *tally) add(o Optional[float64]) {
 	t.count++
 }
 
-// Device returns the index of the device.
+// Device returns the index of the measured device.
 func (m *Meter) Device() int { return m.device }
 
 // Add adds a reading of the device. A reading before the start of the interval, or older than the last one, is ignored.

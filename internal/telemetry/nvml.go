@@ -99,7 +99,7 @@ func (n *NVML) Devices() []Device {
 	return list
 }
 
-// Read reads a GPU.
+// Read returns the current state of a GPU.
 func (n *NVML) Read(device int) (Reading, error) {
 	if device < 0 || device >= len(n.devices) {
 		return Reading{Device: device}, fmt.Errorf("read GPU %d: this machine has only %d GPUs", device, len(n.devices))

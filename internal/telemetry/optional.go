@@ -11,7 +11,7 @@ type Optional[T any] struct {
 	known bool
 }
 
-// Known returns a known value.
+// Known returns an Optional that holds the given value.
 func Known[T any](value T) Optional[T] { return Optional[T]{value, true} }
 
 // Number returns a known number, or an unknown one for NaN and infinities.

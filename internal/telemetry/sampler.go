@@ -16,7 +16,7 @@ const (
 	mostInterval    = time.Second
 )
 
-// SamplerOptions holds the options of a Sampler. The zero value means the defaults.
+// SamplerOptions configures a [Sampler]. The zero value means the defaults.
 type SamplerOptions struct {
 	Interval time.Duration // time between two readings of a device, from 10 ms to 1 s; zero means 100 ms
 }
@@ -39,7 +39,7 @@ func (o *SamplerOptions) Validate() error {
 // Clock is the source of time for a Sampler.
 type Clock struct {
 	Now func() time.Time // returns the current time, such as time.Now; required
-	// returns after d, or when ctx ends; nil waits in real time
+	// function that returns after d or when ctx ends; nil waits in real time
 	Pause func(ctx context.Context, d time.Duration)
 }
 
@@ -91,7 +91,7 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 }
 
 // Run reads the devices until ctx ends, then returns the first error of the sink. A failed reading produces a row of
-// unknown values, and sampling continues. If a reading is late, it is skipped, not repeated later.
+// unknown values, and sampling continues. If sampling falls behind, it skips the missed readings.
 func (s *Sampler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.Sample()
@@ -172,7 +172,7 @@ func (s *Sampler) End(m *Meter) Measurement {
 	return m.measurement(last.At)
 }
 
-// Lap reads the device once, returns the measurement of the interval so far, and starts the next interval of m.
+// Lap reads the device once, returns the measurement of the interval so far, and starts the meter's next interval.
 func (s *Sampler) Lap(m *Meter) Measurement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *Sampler) Lap(m *Meter) Measurement {
 	return ended
 }
 
-// Latest returns the last reading of each device, in no particular order. It is empty before the first reading.
+// Latest returns the last reading of each device, in no particular order. The list is empty before the first reading.
 func (s *Sampler) Latest() []Reading {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -55,8 +55,8 @@ type OnDemand struct {
 	states []State
 }
 
-// NewOnDemand returns a reader of a source. The argument every is the minimum time between two readings. It does not
-// close the source.
+// NewOnDemand returns a reader of a source. The argument every is the minimum time between two readings. The reader
+// does not close the source.
 func NewOnDemand(source Source, every time.Duration, now func() time.Time) *OnDemand {
 	return &OnDemand{source: source, every: every, now: now}
 }

@@ -44,7 +44,7 @@ func (t Throttle) Words() []string {
 	return words
 }
 
-// String joins the reasons with plus signs. Zero is "none".
+// String joins the reasons with plus signs. Zero is formatted as "none".
 func (t Throttle) String() string {
 	if t == 0 {
 		return "none"

@@ -14,7 +14,7 @@ func Plural[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Some joins the first few names and adds the number of the others. Without names it returns a dash.
+// Some joins the first few names and states the number of omitted names. Without names it returns a dash.
 func Some(names []string, few int) string {
 	if len(names) == 0 {
 		return "-"

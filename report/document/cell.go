@@ -25,7 +25,7 @@ type Cell struct {
 	Look    results.Look // appearance on a page
 	Link    string       // target path of the text on a page; empty means no link
 	Instead string       // text on a page in place of a number, which still orders the rows; empty shows the number
-	// Picture is an svg element in front of the text on a page; nil means none.
+	// Picture is an SVG element that a web page shows before the text; nil means none.
 	Picture []byte
 }
 

@@ -79,7 +79,7 @@ func DurationText(d time.Duration) string {
 }
 
 // FLOPUnit returns a readable unit for numbers of floating-point operations, and the number of operations in the unit.
-// The argument largest is the largest of the numbers.
+// The argument largest is the largest number to format.
 func FLOPUnit(largest float64) (unit string, size float64) {
 	size = 1e9
 	for _, unit = range []string{"GFLOP", "TFLOP", "PFLOP"} {

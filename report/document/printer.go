@@ -11,14 +11,14 @@ type Printer struct {
 	Err error
 }
 
-// Line writes a line.
+// Line formats a line like fmt.Fprintf and writes it with a line break.
 func (p *Printer) Line(format string, args ...any) {
 	if p.Err == nil {
 		_, p.Err = fmt.Fprintf(p.W, format+"\n", args...)
 	}
 }
 
-// Table writes a table.
+// Table writes a table with aligned columns.
 func (p *Printer) Table(t *Table) {
 	if p.Err == nil {
 		p.Err = t.Print(p.W)

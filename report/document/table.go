@@ -100,7 +100,7 @@ func (c Column) cell(value any) Cell {
 	return Text(fmt.Sprint(value))
 }
 
-// ShownUnit returns the unit in the column's head. It is empty if the format contains it.
+// ShownUnit returns the unit in the column's header. It is empty if the format already contains the unit.
 func (c Column) ShownUnit() string {
 	unit := UnitText(c.Unit)
 	if strings.HasSuffix(c.Format, unit) {
@@ -109,7 +109,7 @@ func (c Column) ShownUnit() string {
 	return unit
 }
 
-// Label returns the name in running text, such as "Train loss".
+// Label returns the column's name for running text, such as "Train loss".
 func (c Column) Label() string {
 	if c.Given || c.Name == "" {
 		return Printable(c.Name)
@@ -148,7 +148,7 @@ func (t *Table) texts() (lines [][]string, right []bool) {
 	return lines, right
 }
 
-// Print writes the heads and the rows, aligned for a terminal.
+// Print writes the column headers and the rows, aligned for a terminal.
 func (t *Table) Print(w io.Writer) error {
 	_, err := io.WriteString(w, aligned(t.terminal()))
 	return err
@@ -241,8 +241,8 @@ func (t *Table) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// If the table has more rows than the argument most, Middle omits rows in the middle. It returns the number of omitted
-// rows. If the argument is zero, Middle keeps all rows.
+// Middle omits rows in the middle of the table until at most the given number of rows remain, and returns the number of
+// omitted rows. Zero keeps all rows.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

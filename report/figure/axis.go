@@ -8,14 +8,14 @@ import (
 	"graft/internal/stat"
 )
 
-// Axis describes an axis of a figure.
+// Axis describes the label, the range and the ticks of a figure's axis.
 type Axis struct {
 	Name string  // name of the quantity
 	Unit string  // unit of the numbers, such as "s" or "%"; empty for a plain count
 	Low  float64 // lower end; if High is not above Low, the data determine both ends
 	High float64 // upper end
 	Zero bool    // starts the axis at zero if the data allow it
-	// Within limits the ends of an axis that the data determine. The zero value sets no limit.
+	// Within bounds the ends of the axis that are derived from the data. The zero value sets no limit.
 	Within stat.Range
 
 	Whole bool // places ticks only at whole numbers

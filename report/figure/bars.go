@@ -8,7 +8,7 @@ import (
 )
 
 // Bars compares quantities in groups, one group below the other. If the axis starts at zero, the quantities are drawn
-// as bars. Otherwise they are drawn as dots, because the length of a bar would mislead.
+// as bars. Otherwise the quantities are drawn as dots, because the length of a bar would mislead.
 type Bars struct {
 	Title  string   // title, which is also the text alternative
 	Note   string   // note below the figure; empty means none
@@ -18,7 +18,8 @@ type Bars struct {
 	Groups []Group
 	Levels []Level // vertical reference lines; nil means none
 	Values bool    // prints the value of each bar after the bar; useful for few bars
-	// Stacked draws the bars of a group end to end, from zero and without intervals. Values then prints their sums.
+	// Stacked draws the bars of a group end to end, from zero and without intervals. If Values is also set, the sum of
+	// each group is printed.
 	Stacked bool
 }
 

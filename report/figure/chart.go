@@ -24,8 +24,8 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, or a dot for a single point. It may have an interval, and the runs over which it averages. NaN
-// leaves a gap.
+// Curve is a line, or a dot for a single point. It can show an interval around the line and the series that the line
+// averages. A NaN value leaves a gap.
 type Curve struct {
 	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
 	Name      string
@@ -42,14 +42,14 @@ type Level struct {
 	At   float64
 }
 
-// Event is an event on the horizontal axis.
+// Event is a labelled vertical line at a position on the horizontal axis.
 type Event struct {
 	X     float64
 	Label string
 	Kind  EventKind
 }
 
-// EventKind names a kind of event. Each kind has a colour.
+// EventKind is the kind of an [Event], which determines its colour.
 type EventKind int
 
 // Kinds of events.

@@ -18,7 +18,7 @@ type Dots struct {
 	Rows  []DotRow
 }
 
-// DotRow is a sample.
+// DotRow is a sample of values that [Dots] shows in one row.
 type DotRow struct {
 	Name      string
 	Values    []float64 // values in any order; NaN is not drawn

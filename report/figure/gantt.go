@@ -29,7 +29,7 @@ type Span struct {
 	End      End
 }
 
-// End states how a span ended. Its mark is readable without colour.
+// End states how a span ended. Each end has a mark that is readable without colour.
 type End int
 
 // Ends of spans.

@@ -6,7 +6,7 @@ import (
 	"graft/internal/svg"
 )
 
-// Theme names the background of a picture.
+// Theme selects the background of a picture and colours that are readable on it.
 type Theme int
 
 // Themes of pictures.

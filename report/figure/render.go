@@ -14,13 +14,13 @@ const (
 	Wide   = 174 * 72 / 25.4
 )
 
-// Figure is a figure that can be drawn.
+// Figure is implemented by every type of figure.
 type Figure interface {
 	// Layout lays the figure out as a picture with the given width in points; the height follows from it.
 	Layout(width float64) *Picture
 }
 
-// Format names a file format.
+// Format is a file format for figures.
 type Format string
 
 // Formats of files.
@@ -30,13 +30,13 @@ const (
 	PDF Format = "pdf" // document with text that can be searched
 )
 
-// Formats lists all formats.
+// Formats lists the file formats that Render can write.
 func Formats() registry.List[Format] { return registry.List[Format]{SVG, PNG, PDF} }
 
 // Listing returns the name; formats have no description.
 func (f Format) Listing() (name, about string) { return string(f), "" }
 
-// Options holds the options of Render.
+// Options configures [Render].
 type Options struct {
 	Format Format  // file format; empty means SVG
 	Width  float64 // width in points; zero means Column
@@ -53,7 +53,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Render writes a figure.
+// Render draws a figure and writes it in the format that the options select.
 func Render(w io.Writer, f Figure, o Options) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil { // gonum reports drawing errors by panics

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Surgery shows a network before and after surgery, next to each other. A layer that surgery keeps has the same height
-// in both.
+// Surgery shows a network before and after surgery, side by side. A layer that surgery keeps is drawn at the same
+// height in both pictures.
 type Surgery struct {
 	Title  string // title, which is also the text alternative
 	Note   string // note below the figure; empty means none

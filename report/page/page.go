@@ -24,8 +24,8 @@ type Link struct {
 	Address string // path of the page, escaped for a URL
 }
 
-// Live configures a served page that follows its runs. The page requests itself again and replaces the parts that
-// differ. It first does so at the interval Every, and less often while nothing changes.
+// Live configures a served page that follows its runs. The page polls the server for a new version of itself and
+// replaces the parts that changed. The polling interval grows from Every to Rarely while nothing changes.
 type Live struct {
 	// version of the content, which is the response's ETag without quotes; an equal tag means no change
 	Tag   string
@@ -59,7 +59,7 @@ type Fact struct {
 	Code bool // shows the value, such as a digest or a path, as code
 }
 
-// Table is a table that readers can sort. A first column without numbers names the rows.
+// Table is a table that readers can sort. If the first column contains no numbers, its cells are the row headers.
 type Table struct {
 	document.Table
 	Caption string // description for readers who cannot see the heading
@@ -71,10 +71,10 @@ type Table struct {
 	Fixed []string
 }
 
-// Nest puts rows of a table inside other rows. The page hides them until the reader opens the outer row.
+// Nest puts rows of a table inside other rows. The page hides inner rows until the reader opens the outer row.
 type Nest struct {
 	Keys []string // unique name of each row, which identifies the row when the page is updated
-	// key of the row that contains the row; empty for an outer row. A row inside another row cannot contain rows.
+	// key of the row that contains the row; empty for an outer row. Inner rows cannot contain other rows.
 	Parents []string
 }
 

@@ -47,8 +47,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 	}).Parse(layout))
 })
 
-// Policy returns the page's Content-Security-Policy. It allows the page to run its own script. If the page is served,
-// it also allows requests and forms to the page's server. The page contains the policy; a server may also send it as a
+// Policy returns the page's Content-Security-Policy. The policy allows the page to run its own script and, if the page
+// is served, to send requests and forms to its server. The page contains the policy; a server may also send it as a
 // header.
 func (p *Page) Policy() string {
 	digest := func(script string) string {
@@ -78,7 +78,7 @@ func (p *Page) filters() bool {
 	return false
 }
 
-// Render writes the page. Equal pages give identical bytes.
+// Render writes the page as an HTML document. Equal pages give identical bytes.
 func (p *Page) Render(w io.Writer) error {
 	v, err := p.view()
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	sparkMargin, sparkDotRadius = 3, 2
 )
 
-// Bar draws the finished fraction of some work as an svg element. Its class selects the colour: "up", "down", "pick",
-// or an empty string for grey. The cell that contains the bar shows the number.
+// Bar draws the completed fraction of some work as an SVG element. The argument class selects the colour: "up", "down",
+// "pick", or an empty string for grey. The cell that contains the bar shows the number.
 func Bar(share float64, class string) []byte {
 	share = min(1, max(0, share))
 	return fmt.Appendf(nil, `<svg class="bar %s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" aria-hidden="true">`+
@@ -27,7 +27,8 @@ func Bar(share float64, class string) []byte {
 }
 
 // Sparkline draws values as a line without axes, in the order of the list, and marks the last one. The line's height
-// covers the range from the lowest to the highest value. The title describes it. It returns nil if there are no values.
+// covers the range from the lowest to the highest value. The title is the picture's text alternative. Without values,
+// Sparkline returns nil.
 func Sparkline(values []float64, title string) []byte {
 	if len(values) == 0 {
 		return nil

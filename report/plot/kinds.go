@@ -16,7 +16,7 @@ type drawing struct {
 	Figure figure.Figure
 }
 
-// Kind describes a kind of figure. To add a kind, add a function and a line in [Kinds].
+// Kind describes a kind of figure that graft plot can draw. To add a kind, add a function and a line in [Kinds].
 type Kind struct {
 	Name  string
 	About string // help text in one line

@@ -17,16 +17,18 @@ type ElasticCase struct {
 	Name   string   `json:"name"`   // unique name of the case
 	Set    []string `json:"set"`    // assignments that define the case
 	Folder string   `json:"folder"` // name of the case's run folder in the folder of all cases
-	// minimum time over all validations, summarised over seeds; it is optimistic, since the same workloads select it
+	// minimum time over all validations, summarised over seeds; optimistic, because the minimum is selected on the same
+	// workloads
 	Best stat.OverSeeds `json:"jct_best"`
-	// time at the last validation, over seeds; null if jobs of a seed were left unfinished
+	// mean time to completion at the last validation, summarised over seeds; null if jobs of a seed were left
+	// unfinished
 	Last  *stat.OverSeeds `json:"jct_last"`
 	Bound float64         `json:"jct_lower_bound"` // lower bound of the time under every scheduler
-	// time of each scheduler in schedule.schedulers that completes all jobs
+	// mean time to completion under each scheduler in schedule.schedulers that completes all jobs
 	Baselines map[string]float64 `json:"rivals_jct"`
 }
 
-// Add adds a completed case with some of its baselines.
+// Add adds a completed case with its results and the given baselines.
 func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, baselines []string) {
 	var best, last []float64
 	for _, s := range learned.Seeds {

@@ -47,7 +47,7 @@ type ElasticStanding struct {
 // sameTime is the relative difference below which two means count as equal.
 const sameTime = 1e-3
 
-// JobsLeft replaces the mean if a simulation left jobs unfinished.
+// JobsLeft is stored instead of a mean time if a simulation ended with unfinished jobs.
 const JobsLeft = -1
 
 // NewElasticStanding creates a standing without a rank and differences.

@@ -22,7 +22,7 @@ const energyTable = "energy"
 
 // EnergySegment is the measured energy of a part of a job: from a row of epochs or a checkpoint to the next one.
 type EnergySegment struct {
-	// number of the current epoch, from 0; after the last row of epochs, the next number
+	// epoch number, from 0; energy after the last completed epoch has the number of the next one
 	Epoch   int
 	Seconds float64  // duration on the machine's clock in seconds
 	Joules  *float64 // total energy of all measured devices in joules; nil means unknown
@@ -49,7 +49,7 @@ func OpenEnergy(run *results.Run) (*EnergyTable, error) {
 	return &EnergyTable{stream}, nil
 }
 
-// Append adds a segment.
+// Append writes a segment as the last row of the table.
 func (t *EnergyTable) Append(s EnergySegment) error {
 	optional := func(v *float64) any {
 		if v == nil {
@@ -98,16 +98,17 @@ func finiteOrNil(v float64) *float64 {
 	return &v
 }
 
-// MeasuredEnergy is the measured energy of a job.
+// MeasuredEnergy summarizes the measured energy of a job.
 type MeasuredEnergy struct {
-	// energy from the start of training to the end in joules, without work lost in a kill; null means unknown
+	// energy in joules from the start to the end of training, without work lost when a process was killed; null means
+	// unknown
 	Joules *float64 `json:"joules"`
 	// methods, separated by commas: counter, integrated, not attributable or unknown, with the reason
 	Method  string  `json:"method"`
 	Seconds float64 `json:"seconds"` // measured time on the machine's clock in seconds
 	// maximum memory in use on a device, by all processes, in MiB; null means unknown
 	PeakMemory *float64 `json:"peak_device_memory_mib"`
-	// names of measured GPUs, or domains of processors; empty means none
+	// names of the measured GPUs, or of the processors' energy domains; empty means none
 	Devices []string `json:"devices"`
 }
 

@@ -27,7 +27,8 @@ type memberVerdict struct {
 	evaluation.Score
 }
 
-// NewEvaluationOutcome creates an outcome from one of the two reports; the other is nil.
+// NewEvaluationOutcome creates an outcome from a comparison or from a leave-one-out report; the other argument must be
+// nil.
 func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()
@@ -63,7 +64,7 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values returns a number for each member of a chooser in a table.
+// Values returns one number for each member of a chooser on a table, computed from the member's score.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {
@@ -73,9 +74,8 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread returns several accuracies of a chooser in a table, one per member of the chooser. For a chooser without
-// members, it returns the accuracies of the repeated runs of its sequence. It returns nil if there is only one
-// accuracy.
+// Spread returns the accuracies of a chooser's members on a table. For a chooser without members, it returns the
+// accuracies of the repeated runs of its sequence. It returns nil if there is only one accuracy.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -90,13 +90,13 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 
 // LeaveOutReport is the report of a leave-one-out evaluation; `graft evaluate --leave-out --json` prints it.
 type LeaveOutReport struct {
-	// kind of group that is left out at a time: scenario, network, dataset, budget or held-out
+	// kind of group that each evaluation leaves out: scenario, network, dataset, budget or held-out
 	LeaveOut string `json:"leave_out"`
 	For      string `json:"for"`   // purpose of the policies: known or new scenarios
 	Steps    int    `json:"steps"` // maximum number of learning steps
 	Seeds    int    `json:"seeds"` // number of policies learned per group, one per seed
-	// Tried lists the assignments among which tuning selects. The selected assignments are in groups[].tuned, as
-	// indexes from 1; 0 means no assignment.
+	// Tried lists the assignments that tuning tries. The selected assignments are in groups[].tuned, as indexes from 1;
+	// 0 means no assignment.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
@@ -126,21 +126,21 @@ const (
 // EvaluationReport compares policies with baselines on tables; `graft evaluate --json` prints it.
 type EvaluationReport struct {
 	Policies []EvaluatedPolicy `json:"policies"` // evaluated policies
-	// name of the baseline for differences, which is the first policy
+	// name of the policy that differences are relative to, which is the first policy
 	Against   string                `json:"against"`
 	Floor     float64               `json:"floor_points"` // noise floor, averaged over the tables
 	Tables    []EvaluatedTable      `json:"tables"`       // evaluated tables
 	Standings []evaluation.Standing `json:"standings"`    // results over all tables
 }
 
-// EvaluatedPolicy describes an evaluated policy.
+// EvaluatedPolicy describes an evaluated policy: its file, its kind and its training data.
 type EvaluatedPolicy struct {
 	Policy string       `json:"policy"` // path of the policy, as given
 	Name   string       `json:"name"`   // name in the rest of the report
 	Kind   PolicyOrigin `json:"kind"`   // structural or original
 	// path of the vocabulary, as given, for a policy in the original system's format
 	Vocab string `json:"vocab,omitempty"`
-	// token 0 precedes the layers, for a policy in the original system's format
+	// whether token 0 precedes the layers, for a policy in the original system's format
 	Prefix  *bool    `json:"prefix,omitempty"`
 	Members int      `json:"members,omitempty"` // number of voting members of a structural policy
 	Trees   int      `json:"trees,omitempty"`   // number of trees of a structural policy that is a forest

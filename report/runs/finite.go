@@ -2,7 +2,7 @@ package runs
 
 import "math"
 
-// FiniteOrNil returns a pointer to a number. NaN and infinities give nil, which is null in JSON.
+// FiniteOrNil returns a pointer to a number or, for NaN and infinities, nil, which is null in JSON.
 func FiniteOrNil(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
@@ -10,7 +10,7 @@ func FiniteOrNil(x float64) *float64 {
 	return &x
 }
 
-// Value dereferences a number; nil gives NaN.
+// Value dereferences a number; for nil it returns NaN.
 func Value(x *float64) float64 {
 	if x == nil {
 		return math.NaN()

@@ -43,7 +43,8 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 }
 
 // Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind. If the manifest
-// is missing or comes from an earlier version, the files determine the kind. It returns an error for an unknown name.
+// is missing or comes from an earlier version, the files determine the kind. A manifest with an unknown kind is an
+// error.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()
 	if m.Kind == "" {

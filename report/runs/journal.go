@@ -38,7 +38,7 @@ type Stage struct {
 	Why    string `json:"why"` // reason of the failure; empty if the stage has not failed
 }
 
-// StageState names the state of a stage.
+// StageState is the state of a pipeline's stage.
 type StageState string
 
 const (

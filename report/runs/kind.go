@@ -17,7 +17,8 @@ type Kind struct {
 	list   overview // progress, trend and members in a list of runs
 }
 
-// Kinds lists all kinds. If the manifest of a folder does not name a kind, the first match is used.
+// Kinds lists all kinds of run folders. If the manifest of a folder does not name a kind, the first kind whose files
+// match is used.
 func Kinds() []*Kind {
 	return slices.Concat(StudyKinds(), []*Kind{NodeRunKind, NodeProfileKind,
 		PipelineKind, SweepKind, SimulationKind, ElasticLearningKind, ElasticComparisonKind, ElasticCasesKind,

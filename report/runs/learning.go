@@ -53,7 +53,8 @@ type LearnedRow struct {
 	HeldOut *float64 `json:"held_out"` // expected reward on held-out tables; null without held-out tables
 }
 
-// LearningFile is the name of the table of learning metrics, for both kinds of policies.
+// LearningFile is the name of the table of learning metrics, for structural policies and policies of the original
+// system.
 const LearningFile = "learning.csv"
 
 // PoliciesKind is the kind of runs that learn structural policies from tables, one per seed.

@@ -24,7 +24,7 @@ type NodeProfileOutcome struct {
 	Left    []NodeProfileFailed `json:"left"`    // failed measurements
 }
 
-// NodeSpread is the mean of repeated measurements with their extremes.
+// NodeSpread holds the mean, minimum and maximum of repeated measurements.
 type NodeSpread struct {
 	Mean float64 `json:"mean"` // mean of the repeats
 	Low  float64 `json:"min"`  // minimum of the repeats
@@ -71,16 +71,16 @@ type NodeProfilePair struct {
 	NodeUse            // use of the device
 }
 
-// NodeProfileFailed is a failed measurement.
+// NodeProfileFailed describes a measurement that failed, with the reason.
 type NodeProfileFailed struct {
 	First  string `json:"first"`  // kind or name of the task
 	Second string `json:"second"` // kind or name of the partner; empty means that the task ran alone
 	Reason string `json:"reason"` // reason, as text
-	// the device has too little memory for both tasks, which is not a failure
+	// whether the device has too little memory for both tasks, which does not count as a failure
 	Full bool `json:"full"`
 }
 
-// NodeProfileRow holds one measurement. For a task that ran alone, the second elements are empty.
+// NodeProfileRow holds one measurement. For a task that ran alone, the second element of each array is empty.
 type NodeProfileRow struct {
 	Repeat int        // number of the repeat, from 1
 	Tasks  [2]string  // kinds or names of the tasks
@@ -117,7 +117,7 @@ func OpenNodeProfile(run *results.Run) (*NodeProfileTable, error) {
 	return &NodeProfileTable{stream}, err
 }
 
-// Append adds a measurement.
+// Append writes a measurement as the last row of the table.
 func (t *NodeProfileTable) Append(r NodeProfileRow) error {
 	second := []any{nil, nil, nil}
 	if !r.Alone() {

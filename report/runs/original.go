@@ -78,8 +78,8 @@ func (r *Run) Original() (*original.Folder, error) {
 	})
 }
 
-// OriginalTable reads the table of a results folder of the original system. The error wraps fs.ErrNotExist if there is
-// none.
+// OriginalTable reads the table of a results folder of the original system. If the folder has no table, the error wraps
+// fs.ErrNotExist.
 func (r *Run) OriginalTable() (*tables.Table, error) {
 	return keep(&r.folder.kept, "table of the original", func() (*tables.Table, error) {
 		l, err := r.Original()

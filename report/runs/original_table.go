@@ -31,8 +31,8 @@ type TableSource struct {
 // OriginalActions lists the actions of the published tables by their numbers.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads a table. The path names the table's folder, a data.pkl, or the folder of a data.pkl. For a partly damaged
-// folder it returns both a report and an error.
+// Read reads and checks a table. The path names the table's folder, a data.pkl, or the folder of a data.pkl. For a
+// partly damaged folder it returns both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 }
 
 // OriginalTable finds a table in the original system's format: the file at a path, or the data.pkl in the folder at the
-// path. It returns false if there is none.
+// path. It returns false if no such file exists.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
@@ -69,8 +69,8 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReportFault returns the error for a checked table. Its exit code is Damaged if nothing is usable, and Partial
-// otherwise.
+// ReportFault returns the faults of a checked table as an error. The exit code is Damaged if no record is usable, and
+// Partial otherwise.
 func ReportFault(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())

@@ -47,7 +47,8 @@ type PipelineOutcome struct {
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
-// PipelineKind is the kind of run folders of graft pipeline. They contain the run folders of the pipeline's parts.
+// PipelineKind is the kind of run folders of graft pipeline. The run folders of the pipeline's stages are in the folder
+// of the pipeline.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun,
 	list: pipelineOverview}

@@ -18,7 +18,7 @@ type Quantity struct {
 	Values []float64
 	Signed bool    // values may be negative
 	Level  float64 // confidence level of the interval, such as 0.95; zero means 0.95
-	// name of the case whose trials in a sweep have the values; empty for other quantities
+	// name of the sweep's case whose trials produced the values; empty for runs other than sweeps
 	Case string
 	// 95% interval that the run computed, such as an interval over jobs; nil computes one over Values
 	Over   *stat.Interval
@@ -35,8 +35,8 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of possible values, given the unit of a quantity that cannot be negative. Quantities in
-// points are regrets.
+// RangeOf returns the range of possible values, given the unit of a quantity that cannot be negative. A quantity in
+// points is a regret, with a maximum of 100.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:

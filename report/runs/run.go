@@ -34,7 +34,8 @@ func (r *Run) Heading() string {
 	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
 }
 
-// Configuration returns the text of the resolved configuration file, or the settings that were read.
+// Configuration returns the text of the resolved configuration file or, if it is missing or too large, the settings as
+// lines.
 func (r *Run) Configuration() string {
 	if text := r.folder.configuration(ResolvedFile).Text(); text != "" && len(text) <= mostConfiguration {
 		return document.PrintableLines(text)
@@ -75,7 +76,7 @@ func (r *Run) Setting(key string) (text string, given bool) {
 	return r.Settings[k].Text, true
 }
 
-// ErrBegun reports that a run has no results.
+// ErrBegun reports that a run has begun but has no results yet.
 var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
 // Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder, and

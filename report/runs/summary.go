@@ -25,7 +25,7 @@ type overview struct {
 	members []string
 }
 
-// Trend holds the main metric of a run over its course. The zero value has no values.
+// Trend holds the main metric of a run over time. The zero value has no values.
 type Trend struct {
 	Metric string    // name of the metric, such as validation_accuracy
 	Unit   string    // unit; share means a fraction between 0 and 1, empty means a count
@@ -42,7 +42,7 @@ type Summary struct {
 	Failed   string // reason why the run failed; empty if it did not
 }
 
-// Summary returns the state of the run for a list. Missing, damaged and half-written files leave its parts empty.
+// Summary returns the state of the run for a list. Fields stay empty if their files are missing, damaged or incomplete.
 func (r *Run) Summary() Summary {
 	written, err := results.ReadProgress(r.Files, r.Path)
 	if err != nil {
@@ -79,8 +79,8 @@ func (r *Run) Summary() Summary {
 	return s
 }
 
-// Members returns patterns that match the folders of runs inside a run of this kind. They are relative to the folder of
-// the run.
+// Members returns patterns that match the folders of runs inside a run of this kind. The patterns are relative to the
+// run folder.
 func (k *Kind) Members() []string { return k.list.members }
 
 // completed returns the progress of a completed run.

@@ -28,7 +28,7 @@ type TrialMeasure struct {
 	Of     func(o *JobOutcome) (float64, bool) // returns the number of a job; false if the job has none
 }
 
-// TrialMeasures lists the measures. To add a measure, add a line.
+// TrialMeasures lists the measures that reports show for each trial. To add a measure, add a line to the list.
 func TrialMeasures() []TrialMeasure {
 	return []TrialMeasure{
 		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) {
@@ -83,7 +83,7 @@ type CaseOutcome struct {
 type TrialOutcome struct {
 	Seed   int64  `json:"seed"`   // seed of the trial
 	Folder string `json:"folder"` // path of the job's run folder in the folder of the sweep
-	// name of the case with the same job, which was not run again; empty if the trial ran itself
+	// name of the case whose identical job was used instead of running this trial; empty if this trial ran
 	Same    string             `json:"same_as,omitempty"`
 	Digest  string             `json:"digest"`            // digest of the final network with its weights
 	Actions []string           `json:"actions,omitempty"` // actions that were applied, in order
@@ -111,8 +111,8 @@ type CaseDifference struct {
 	// confidence level of the interval, such as 0.95; higher if corrected for several comparisons
 	Level float64 `json:"level"`
 	Clear bool    `json:"clear"` // the interval excludes zero
-	// smallest true difference that comparisons with these seeds usually find; null for fewer than three seeds, and for
-	// differences without a spread
+	// smallest true difference that a comparison with this number of seeds detects with 80% power; null for fewer than
+	// three seeds, and if all differences are equal
 	Detectable *DetectableDifference `json:"detectable"`
 }
 
@@ -121,13 +121,13 @@ type ComparisonOutcome struct {
 	SweepComparison
 	SelectionSeeds []int64  `json:"selection_seeds"` // seeds of the trials that selected the best fixed sequence
 	Best           []string `json:"best_fixed"`      // actions of the best fixed sequence; null if none was selected
-	// Tied is the number of sequences that share the highest mean validation accuracy. The first of them was
+	// Tied is the number of sequences that share the highest mean validation accuracy. The first of these sequences was
 	// selected.
 	Tied       int         `json:"tied,omitempty"`
 	Candidates []Candidate `json:"candidates"` // tried sequences, best first
 }
 
-// Candidate is a fixed sequence that was tried for the selection.
+// Candidate is a fixed sequence that was tried in order to select the best one.
 type Candidate struct {
 	Sequence   []string `json:"sequence"`            // actions, in order
 	Validation float64  `json:"validation_accuracy"` // mean validation accuracy over the selection seeds
@@ -172,8 +172,8 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize computes measures, and differences from the base case. The argument base is the name of this case. The
-// intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
+// Summarize computes the measures of each case, and their differences from the base case. The argument base is the name
+// of the base case. The intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {

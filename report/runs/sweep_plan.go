@@ -41,7 +41,7 @@ type SweepCase struct {
 	// Selects holds the sequence of actions of a case that is run only to select the best sequence. Null means a
 	// reported case.
 	Selects []string `json:"selects,omitempty"`
-	// Best makes the trials follow the selected sequence.
+	// Best means that the trials of this case use the best fixed sequence.
 	Best bool `json:"best,omitempty"`
 }
 
@@ -63,13 +63,13 @@ type DroppedArm struct {
 	Why string `json:"why"` // reason why it cannot run
 }
 
-// SweepTrial describes a job of a sweep.
+// SweepTrial is a job of a sweep: a case with a seed.
 type SweepTrial struct {
 	Case *SweepCase
 	Seed int64
 }
 
-// Key returns the name of the trial for leases and failures.
+// Key returns the trial's name in leases and failure records.
 func (t SweepTrial) Key() string { return fmt.Sprintf("%s_seed%d", t.Case.Key, t.Seed) }
 
 // String describes the trial as text.
@@ -100,7 +100,7 @@ func (p *SweepPlan) Case(name string) *SweepCase {
 	return nil
 }
 
-// Reported lists the cases that reports show. It omits cases that serve only the selection.
+// Reported lists the cases that reports show. It omits cases that run only to select the best sequence.
 func (p *SweepPlan) Reported() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects == nil {
@@ -110,7 +110,7 @@ func (p *SweepPlan) Reported() (list []*SweepCase) {
 	return list
 }
 
-// Candidates lists the cases that serve only the selection.
+// Candidates lists the cases that run only to select the best sequence.
 func (p *SweepPlan) Candidates() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects != nil {

@@ -18,7 +18,7 @@ type DetectableDifference struct {
 	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
 	// fraction of comparisons whose interval excludes zero if the true difference is this large
 	Power float64 `json:"power"`
-	// true difference that comparisons with the present number of seeds find with this power
+	// true difference that comparisons with the current number of seeds detect with this power
 	Difference float64 `json:"difference"`
 	TwiceN     int     `json:"twice_n"`          // twice the present number of seeds
 	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds detect with this power

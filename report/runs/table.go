@@ -44,7 +44,8 @@ func readSimulationRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// CollectedTable reads the collected table of a simulation. It returns nil if there is none.
+// CollectedTable reads the collected table of a simulation. It returns nil if the simulation has not collected a table
+// yet.
 func (r *Run) CollectedTable() (*tables.Table, error) {
 	table, err := r.table(TableFolder)
 	if NotThere(err) {

@@ -26,7 +26,7 @@ type Handler struct {
 	began   int64                    // start time in ns, part of tags: another process may be another version
 }
 
-// Options holds the options of a [Handler]. All fields except Version and GPUs are required.
+// Options configures a [Handler]. All fields except Version and GPUs are required.
 type Options struct {
 	Files   files.FS          // file system, which is only read
 	Dir     string            // path of the folder with the runs

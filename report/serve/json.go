@@ -19,19 +19,19 @@ type RunList struct {
 	LeftOut   []runs.SkippedRun `json:"left_out"` // runs that cannot be read, and folders without a run
 }
 
-// RunItem is a run on the list.
+// RunItem is an entry in the list of runs.
 type RunItem struct {
 	Run    string `json:"run"`    // path in the folder
 	Parent string `json:"parent"` // path of the run that contains the run; empty if none does
 	Kind   string `json:"kind"`   // kind of the run, such as job or sweep
 	// state: running, done, stopped or failed; "-" if the folder does not record it
 	State State `json:"state"`
-	// finished share of the work, between 0 and 1; null if unknown
+	// completed fraction of the work, between 0 and 1; null if unknown
 	ProgressShare *float64 `json:"progress_share"`
 	Done          *float64 `json:"done"`          // finished amount of work; null if unknown
 	Of            *float64 `json:"of"`            // total amount of work; null if unknown
 	ProgressUnit  string   `json:"progress_unit"` // unit of both amounts, such as cells or s; empty if unknown
-	// estimated time to the end in seconds; null if the run is not running, or if the time is unknown
+	// estimated remaining time in seconds; null if the run is not running, or if the time is unknown
 	LeftSeconds *float64 `json:"left_s"`
 	Failed      string   `json:"failed"`   // reason of a failure; empty if the run did not fail
 	Quantity    string   `json:"quantity"` // first quantity that has a better direction; empty if the run has none
@@ -45,7 +45,7 @@ type RunItem struct {
 	Written time.Time  `json:"written"` // time of the last write
 }
 
-// RunTrend is the main metric of a run over its course.
+// RunTrend is the main metric of a run over time.
 type RunTrend struct {
 	Metric string    `json:"metric"` // name of the metric; empty if the run has none
 	Unit   string    `json:"unit"`   // unit of the metric; share means a fraction between 0 and 1
@@ -98,15 +98,15 @@ func (l *listedRun) item(now time.Time) RunItem {
 // jsonContent is a value that is sent as JSON.
 type jsonContent struct{ value any }
 
-// Render writes the value.
+// Render writes the value as JSON.
 func (c jsonContent) Render(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(c.value)
 }
 
-// Policy prevents the response from loading anything.
+// Policy returns a Content-Security-Policy that prevents the response from loading any resource.
 func (c jsonContent) Policy() string { return "default-src 'none'" }
 
-// Type returns the media type.
+// Type returns the media type of JSON.
 func (c jsonContent) Type() string { return "application/json" }

@@ -18,16 +18,16 @@ import (
 	"graft/results"
 )
 
-// Env holds the parts of the machine that commands use. Tests replace them, for example with faulty files or a fixed
-// clock.
+// Env gives commands access to the machine: files, clock, environment variables and telemetry. Tests replace these
+// parts, for example with faulty files or a fixed clock.
 type Env struct {
 	Files files.FS         // file system; required
 	Now   func() time.Time // wall clock; required
 	// source of cryptographic random numbers, for tokens and the names of leases; required
 	Random  io.Reader
 	Version string // version of graft, for manifests and pages; empty means unknown
-	// Revision is the commit of graft's source code, for manifests; empty means unknown. Modified says that the source
-	// code differed from this commit.
+	// Revision is the commit of graft's source code, for manifests; empty means unknown. Modified reports whether the
+	// source code differed from this commit.
 	Revision string
 	Modified bool
 	Host     string   // name of the machine, for manifests; empty means unknown
@@ -37,7 +37,7 @@ type Env struct {
 	Log     *zap.Logger // log of progress and warnings; required, zap.NewNop() discards it
 	// Show draws the progress of a piece of work until stop is called. If it is nil, the progress is logged instead.
 	Show func(s Progress) (stop func())
-	// Telemetry opens the energy measurement of GPUs or, without gpus, of processors. Nil measures nothing.
+	// Telemetry opens the energy measurement of GPUs or, if gpus is false, of processors. Nil measures nothing.
 	Telemetry func(gpus bool) (telemetry.Source, error)
 	// Getenv returns an environment variable. Nil means that no variables are set.
 	Getenv func(name string) string
@@ -45,9 +45,9 @@ type Env struct {
 	Enter func(folder string) error
 }
 
-// Progress reports the progress of a piece of work. Its functions are called from another goroutine.
+// Progress describes a progress bar. The bar calls the functions from another goroutine.
 type Progress struct {
-	// returns the finished and the total amount of work, which give the length of the bar
+	// function that returns the completed and the total work, which determine the length of the bar
 	Done    func() (done, all int64)
 	Text    func() string          // returns the text next to the bar
 	Details func(width int) string // returns the line below the bar, at most width characters long
@@ -60,7 +60,7 @@ func (e *Env) Manifest(kind *runs.Kind, m results.Manifest) results.Manifest {
 	return m
 }
 
-// Variable returns an environment variable. It is empty if it is not set.
+// Variable returns the value of an environment variable. An unset variable gives an empty string.
 func (e *Env) Variable(name string) string {
 	if e.Getenv == nil {
 		return ""
@@ -89,8 +89,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder: the first of the arguments given and configured that is not empty. If both
-// are empty, the path is derived from the configuration file's name.
+// Folder returns the path of the run folder: the argument given or, if it is empty, the argument configured. If both
+// arguments are empty, the path is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":

@@ -20,8 +20,8 @@ type RunLog struct {
 	shut  bool           // nothing more is written
 }
 
-// Write adds a line. It never returns an error: if a line cannot be written, it calls the function fail, and the job
-// continues without a log.
+// Write appends a line to the log. It never returns an error: if a line cannot be written, it calls the function fail,
+// and the job continues without a log.
 func (r *RunLog) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,8 +64,8 @@ func (r *RunLog) check(err error) {
 	}
 }
 
-// WithRunLog returns two loggers. The first writes to the given logger and to the log of a run folder; the second
-// writes only to the log of the run folder.
+// WithRunLog returns two loggers. The first logger writes to the given logger and to the log of a run folder; the
+// second logger writes only to the log of the run folder.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
 		log.Error("cannot write the log in the run folder; continuing without it", zap.Error(err))
@@ -75,7 +75,7 @@ func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 		zap.New(core), r
 }
 
-// LogLayout is the layout of JSON log lines.
+// LogLayout returns the encoding of times and durations in JSON log lines.
 func LogLayout() zapcore.EncoderConfig {
 	layout := zap.NewProductionEncoderConfig()
 	layout.EncodeTime = zapcore.ISO8601TimeEncoder

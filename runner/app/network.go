@@ -44,8 +44,8 @@ func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set)
 	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
 }
 
-// ParseInput reads the shape of an example, such as 3x32x32. An empty string gives nil, which means the network's own
-// shape.
+// ParseInput reads the shape of an example, such as 3x32x32. For an empty string it returns nil, which means the
+// network's own shape.
 func ParseInput(text string) (model.Shape, error) {
 	if text == "" {
 		return nil, nil

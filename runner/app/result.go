@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network from a job's run folder, without tensors, and its weights. Both are the result of a
-// completed job, or come from the newest checkpoint if the job is not complete.
+// Trained reads a trained network from a job's run folder, without tensors, and its weights. If the job is not
+// complete, Trained reads the newest checkpoint instead of the result.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)
@@ -105,7 +105,7 @@ func WriteTrained(fsys files.FS, folder string, images Images) error {
 	return nil
 }
 
-// Metadata returns the description as metadata for a weight file, without unknown fields.
+// Metadata converts the description of images to metadata of a weight file, and omits unknown fields.
 func (i Images) Metadata() map[string]string {
 	record := map[string]string{}
 	add := func(key string, value any, known bool) {
@@ -119,7 +119,8 @@ func (i Images) Metadata() map[string]string {
 	return record
 }
 
-// ImagesOf returns the description in the metadata of a network's weights, without parts that do not match the network.
+// ImagesOf reads the description of images from the metadata of a network's weights, and omits fields that do not match
+// the network.
 func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	if set == nil {
 		return i

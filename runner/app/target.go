@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// MayConvert returns an error if a file must not be converted to another file.
+// MayConvert returns an error if the input and the output of a conversion are the same file, or if MayWrite fails.
 func MayConvert(fsys files.FS, in, out string, force bool) error {
 	source, err1 := fsys.Stat(in)
 	target, err2 := fsys.Stat(out)

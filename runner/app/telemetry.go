@@ -10,7 +10,7 @@ import (
 	"graft/internal/telemetry"
 )
 
-// EnergyVariable is the name of an environment variable. The value "off" disables the measurement of energy.
+// EnergyVariable is the environment variable whose value "off" disables energy measurement.
 const EnergyVariable = "GRAFT_ENERGY"
 
 // OpenTelemetry returns a function for Env.Telemetry that measures this machine: its GPUs by NVML, its processors by

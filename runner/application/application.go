@@ -27,7 +27,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Options holds the options of Make.
+// Options configures [Make].
 type Options struct {
 	Name string // name of the application; required
 	Out  string // path of the folder of applications; required
@@ -35,10 +35,10 @@ type Options struct {
 	Profile string
 	Devices int // number of devices per node, at most 9; zero means 8
 	Nodes   int // number of nodes of the largest placement; zero means 16
-	// time to exchange gradients between devices of several nodes in seconds; zero means the profile's value
+	// time in seconds of a gradient exchange between nodes; zero means the profile's value
 	Between    float64
 	DeviceMost int // maximum number of examples per device at once; zero means the largest batch
-	// validation accuracy at which a job with the smallest batch ends; zero means the end of the shortest run
+	// validation accuracy at which a job with the smallest batch ends; zero means that it ends with the shortest run
 	Accuracy float64
 	Replace  bool // replaces an existing application with the same name
 }

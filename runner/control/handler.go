@@ -46,7 +46,7 @@ var routes = map[string]struct {
 	"/allocation": {http.MethodPost, (*handler).allocation},
 }
 
-// ServeHTTP answers a request. After 401 and 403 it closes the connection.
+// ServeHTTP answers a request. After a response 401 or 403 it closes the connection.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

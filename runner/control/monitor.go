@@ -8,7 +8,7 @@ import (
 	"graft/trainer"
 )
 
-// Snapshot is the progress of a job with its adaptations so far. It is immutable.
+// Snapshot is the progress of a job with its adaptations so far. A snapshot is immutable.
 type Snapshot struct {
 	trainer.Progress
 	Network     string // name of the network
@@ -22,14 +22,15 @@ type Adaptation struct {
 	Evaluated bool    // After is known
 }
 
-// Monitor holds the newest snapshot of a job. The job writes it between its steps, and readers never block the job.
+// Monitor holds the newest snapshot of a job. The job updates the snapshot between its steps, and readers never block
+// the job.
 type Monitor struct {
 	now     atomic.Pointer[Snapshot]
 	network string
 	list    []Adaptation
 }
 
-// NewMonitor creates the monitor of a job that starts or resumes, from the rows and notes so far.
+// NewMonitor creates the monitor of a job that starts or resumes, from the epochs and events recorded so far.
 func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []trainer.Note) *Monitor {
 	m := &Monitor{network: network}
 	for _, n := range notes {

@@ -37,24 +37,24 @@ type Status struct {
 	Batch              int      `json:"batch"` // number of images per step
 	// images per second in the epoch; null if gradient noise is not measured
 	Throughput *float64 `json:"throughput_images_per_second"`
-	// progress per image, relative to an image in the smallest batch; null if gradient noise is not measured
+	// statistical efficiency: progress per image relative to the smallest batch; null if gradient noise is not measured
 	Efficiency *float64 `json:"efficiency"`
 	// throughput multiplied by efficiency; null if gradient noise is not measured
 	Goodput *float64 `json:"goodput_images_per_second"`
 	// total number of training images; zero if the job began with a version of graft that did not count them
 	Images int64   `json:"images"`
 	FLOP   float64 `json:"flop"` // total number of floating-point operations; zero if they were not counted
-	// time multiplied by the number of devices held; zero if it was not counted
+	// device time in device-seconds: time multiplied by the number of devices; zero if it was not counted
 	DeviceTime float64 `json:"device_seconds"`
-	// energy in joules at the power in the clock's profile; null if unknown
+	// energy in joules, estimated from the power in the clock's device profile; null if unknown
 	Joules *float64 `json:"joules"`
 	// next event of the timeline; null if there is none
 	Next    *EventStatus   `json:"next_event"`
 	Pending []ChangeStatus `json:"pending"` // requested changes that the job has not made yet
-	// requested changes that the job has made, over its lifetime
+	// requested changes that the job has made so far, including earlier runs of a resumed job
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
-	// GPUs of the job with their last readings; empty if it uses no GPUs or they are unknown
+	// GPUs of the job with their last readings; empty if the job uses no GPUs or its GPUs are unknown
 	GPUs []telemetry.State `json:"gpus"`
 }
 

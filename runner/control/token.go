@@ -13,7 +13,7 @@ import (
 	"graft/runner/app"
 )
 
-// TokenVariable is the name of the environment variable with the token.
+// TokenVariable is the environment variable that holds the access token.
 const TokenVariable = "GRAFT_TOKEN"
 
 const (

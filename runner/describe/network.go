@@ -30,8 +30,8 @@ type Layer struct {
 	Layer      string      `json:"layer"`      // layer as PyTorch prints it
 	Input      model.Shape `json:"input"`      // shape of an example's input, without the batch
 	Output     model.Shape `json:"output"`     // shape of an example's output, without the batch
-	Parameters int         `json:"parameters"` // number of trained parameters; zero except in the first run
-	// number of other values, such as running means; zero except in the first run
+	Parameters int         `json:"parameters"` // number of trained parameters; zero in further runs of the same layer
+	// number of untrained values, such as running means; zero in further runs of the same layer
 	Buffers         int    `json:"buffers"`
 	FLOP            int64  `json:"flop"`             // floating-point operations of a forward pass per example
 	ActivationBytes int64  `json:"activation_bytes"` // size of the output in float32 in bytes
@@ -47,7 +47,7 @@ type Part struct {
 	Channels int    `json:"channels"` // number of channels
 }
 
-// Block describes a block. Actions refer to it by its number.
+// Block describes a block, the unit of surgery. Actions refer to it by its number.
 type Block struct {
 	Number int      `json:"number"` // number in actions, from 0
 	Name   string   `json:"name"`   // path of the block, or of its first layer
@@ -60,7 +60,7 @@ type Block struct {
 // Space is a set of channels that change together.
 type Space struct {
 	ID string `json:"id"` // ID of the space, for references
-	// number of channels where the space opens; a flattening spreads each channel over its positions
+	// number of channels before any flattening, which replaces a channel by one value per pixel
 	Channels int      `json:"channels"`
 	Units    int      `json:"units"`   // number of runs of channels that can be copied separately
 	Makers   []string `json:"makers"`  // paths of the layers that open the space

@@ -17,7 +17,7 @@ import (
 	"graft/runner/app"
 )
 
-// DrawOptions holds the options for drawing a model's shapes.
+// DrawOptions configures [Draw].
 type DrawOptions struct {
 	Folder string // path of the output folder, created if missing
 	Prefix string // prefix of the file names; empty means none

@@ -20,11 +20,11 @@ const (
 	WalkNever = "never" // never; the estimate is the duration of similar jobs
 )
 
-// DurationOptions holds the options for estimating job durations.
+// DurationOptions configures [Durations].
 type DurationOptions struct {
 	Options          // training data and output
 	History []string // paths of earlier traces, from which models learn without estimating their jobs
-	// time at which models are learned: WalkWeek, WalkNone or WalkNever; empty means WalkWeek
+	// schedule for training models: WalkWeek, WalkNone or WalkNever; empty means WalkWeek
 	Walk  string
 	Past  bool   // uses the durations of similar completed jobs as features
 	Saved string // path for the last model; empty writes no model
@@ -46,7 +46,7 @@ type DurationReport struct {
 	Later int `json:"history_left_out"`
 	// accuracy in seconds for the jobs that a model estimated; null if there are none
 	Scores *Scores `json:"scores"`
-	// accuracy for the same jobs if similar jobs give the estimate
+	// accuracy of estimates from similar jobs, for the same jobs
 	Usual   *Scores  `json:"scores_of_similar"`
 	Windows []Window `json:"windows"` // windows in order of time
 	Target  string   `json:"target"`  // learned target: plain, log or median
@@ -56,7 +56,7 @@ type DurationReport struct {
 	Shapes []string `json:"shapes,omitempty"` // paths of the files with shapes
 }
 
-// Window is the time between the training of two models.
+// Window is the period in which one model is used, until the next model is trained.
 type Window struct {
 	From    string  `json:"from"`         // date at which the model was learned
 	Learned int     `json:"learned_from"` // number of jobs that had ended by this date

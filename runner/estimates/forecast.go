@@ -14,12 +14,13 @@ import (
 	"graft/runner/app"
 )
 
-// ForecastOptions holds the options for forecasting submissions.
+// ForecastOptions configures [Forecast].
 type ForecastOptions struct {
 	Options // training data, which is a trace unless Ticks names a table, and output
 	// path of a table of submissions per ten minutes; empty counts the submissions of the trace
 	Ticks string
-	// learns once from the data before this date and forecasts the rest; the zero time learns a new model every week
+	// date before which data is used for training a single model that forecasts all later data; the zero time means a
+	// new model every week
 	From time.Time
 	// path of the folder for the last models, jobs.json and gpus.json; empty writes no models
 	Models string
@@ -33,7 +34,7 @@ type ForecastReport struct {
 	From   string `json:"from"`      // date of the first forecast step
 	To     string `json:"to"`        // date of the last forecast step
 	Rows   int    `json:"forecasts"` // number of forecast steps
-	// number of steps that models forecast; other steps repeat the last known hour
+	// number of ten-minute steps that models forecast; the forecast of any other step repeats the last known hour
 	Learned int      `json:"learned"`
 	Times   int      `json:"times_learned"`    // number of times that models were learned
 	Target  string   `json:"target"`           // learned target: plain, log or median

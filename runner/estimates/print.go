@@ -91,7 +91,7 @@ func termTable(terms []Term, unit string) *document.Table {
 	return t
 }
 
-// PrintForecast prints a forecast as text.
+// PrintForecast prints a forecast of submitted jobs and GPUs as text.
 func PrintForecast(w io.Writer, r *ForecastReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, words.Plural(r.Steps, "step")),
@@ -115,7 +115,7 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 	return d.Print(w)
 }
 
-// Print prints shapes as text. It prints maps only if the user asked for one shape.
+// Print prints shapes as text. It prints maps, which are shapes of two features, only if the user asked for one shape.
 func (s *Shaped) Print(w io.Writer, asked bool) error {
 	d, m := &document.Document{}, s.Model
 	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, words.Plural(m.Rows(), "row"),

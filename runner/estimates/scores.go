@@ -13,7 +13,7 @@ import (
 // Measure is a statistic with its interval.
 type Measure struct {
 	Value *float64 `json:"value"` // value of the statistic; null if undefined
-	// lower end of the 95% bootstrap interval, which draws runs of consecutive rows together
+	// lower end of the 95% interval by a bootstrap of blocks of consecutive rows
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"` // upper end of the interval
 }
@@ -45,7 +45,7 @@ type Term struct {
 	Importance float64 `json:"importance"`
 }
 
-// Terms returns the terms of a model, most important first. It is empty for a nil model.
+// Terms returns the terms of a model, most important first. A nil model has no terms.
 func Terms(m *estimate.Model) []Term {
 	terms := []Term{}
 	if m == nil {

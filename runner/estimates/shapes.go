@@ -9,7 +9,7 @@ import (
 	"graft/runner/app"
 )
 
-// Shaped is an estimation model with some of its shapes.
+// Shaped is an additive model of durations or submissions with the shape functions of some terms.
 type Shaped struct {
 	Path   string // path of the model's file
 	Model  *estimate.Model
@@ -58,19 +58,19 @@ type ShapesReport struct {
 	Path string  `json:"path"` // path of the model
 	Rows int     `json:"rows"` // number of training rows
 	Base float64 `json:"base"` // constant to which the terms are added
-	// kind of target: plain, log or median; with log and median all values are added to log(1 + target)
+	// kind of target: plain, log or median; a log or median model predicts log(1 + target)
 	Target string       `json:"target"`
 	Terms  []ShapedTerm `json:"terms"` // terms in the order of the model
 }
 
-// ShapedTerm is a term with its shape.
+// ShapedTerm is a term of a model with its shape: the contribution as a function of the features.
 type ShapedTerm struct {
 	Term
 	Axes  []Axis `json:"axes"`  // one axis, or two for a map
 	Cells []Cell `json:"cells"` // cells by the bin of the first axis and, for a map, by the bin of the second axis
 }
 
-// Axis is a feature of a shape.
+// Axis is a feature that a shape depends on.
 type Axis struct {
 	Feature string `json:"feature"` // name of the feature
 	Text    bool   `json:"text"`    // values of the feature are texts
@@ -92,7 +92,7 @@ type Cell struct {
 	Rows      float64 `json:"rows"`      // number of training rows in the cell
 }
 
-// Report returns the model and its shapes as values.
+// Report converts the model and its shapes to the values that JSON output contains.
 func (s *Shaped) Report() *ShapesReport {
 	r := &ShapesReport{Path: s.Path, Rows: s.Model.Rows(), Base: s.Model.Base(), Target: s.Model.Target()}
 	for _, shape := range s.Shapes {

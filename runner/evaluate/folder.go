@@ -115,7 +115,7 @@ func (f *Folder) open(folds bool) (err error) {
 	return nil
 }
 
-// Close releases the folder. Without a call to Finish it has no outcome.
+// Close releases the folder. If Finish was not called, the folder has no outcome.
 func (f *Folder) Close() {
 	if f != nil {
 		_ = f.run.Close() // Finish has returned the error of a valid folder

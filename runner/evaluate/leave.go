@@ -132,7 +132,7 @@ func (l *progress) scene() app.Progress {
 	}
 }
 
-// Groups returns the number of groups of trees for leave-one-out, given LeaveOut.By.
+// Groups returns the number of groups that a leave-one-out evaluation leaves out in turn, given LeaveOut.By.
 func Groups(by string, trees []*simulation.Tree) int {
 	names := map[string]bool{}
 	for _, t := range trees {

@@ -18,7 +18,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// Options holds the options of an evaluation.
+// Options configures an evaluation.
 type Options struct {
 	// paths of policy files or of their run folders; at least one, or none for leave-one-out
 	Policies []string
@@ -26,8 +26,8 @@ type Options struct {
 	Trees    []*simulation.Tree // tables that are already read; nil reads the tables
 	// path of the vocabulary for policies in the original system's format, which require it
 	Vocab string
-	// token 0 before the layers, for policies in the original system's format: "always" or "never"; empty means as the
-	// policy learned
+	// whether token 0 precedes the layers, for policies in the original system's format: "always" or "never"; empty
+	// means as in the policy's training
 	Prefix string
 	Out    string   // path of the run folder; empty writes none
 	Force  bool     // moves an existing run folder aside; false makes an existing run folder an error
@@ -36,8 +36,8 @@ type Options struct {
 
 // LeaveOut configures an evaluation that trains policies on some tables and evaluates them on the others.
 type LeaveOut struct {
-	// group to leave out at a time: "scenario", "network", "dataset", "budget", or "held-out" for the tables that the
-	// file holds out; empty leaves nothing out
+	// kind of group that each evaluation leaves out: "scenario", "network", "dataset", "budget", or "held-out" for the
+	// tables that the file holds out; empty leaves nothing out
 	By string
 	// path of a configuration of graft learn with tables, options and seeds; empty uses the fields below
 	File     string
@@ -48,7 +48,7 @@ type LeaveOut struct {
 	For   string
 	Seeds int // number of policies per group; zero means the number in the file, or 10
 	Steps int // maximum number of learning steps; zero means the default of For
-	// baseline of differences, one of evaluation.BaselineNames; empty means the best fixed sequence
+	// baseline that differences are relative to, one of evaluation.BaselineNames; empty means the best fixed sequence
 	Against string
 }
 

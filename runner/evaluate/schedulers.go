@@ -29,7 +29,8 @@ type SchedulerOptions struct {
 	Set  []string // assignments applied after the file; empty changes nothing
 	// paths of learned schedulers: run folders or files; empty means the run folder of the file, if there is one
 	Policies []string
-	// name of the baseline for differences; empty means optimus if it is compared, otherwise the first scheduler
+	// name of the scheduler that differences are relative to; empty means optimus if it is compared, otherwise the
+	// first scheduler
 	Against string
 	Out     string // path of the new run folder; empty writes none
 	Force   bool   // moves an existing folder aside; false makes an existing folder an error

@@ -20,7 +20,7 @@ import (
 	"graft/trainer"
 )
 
-// Options holds the options of Run.
+// Options configures [Run].
 type Options struct {
 	Out     string        // path of the output file, whose extension selects the form; required
 	Weights string        // path of the weights, for a network without trained weights
@@ -60,13 +60,13 @@ var forms = []form{
 	{".json", "the network without weights, as a network file in JSON", writeNetwork, nil},
 }
 
-// Form describes a kind of file that Run writes.
+// Form describes a file format that Run writes.
 type Form struct {
 	Extension string // file name extension that selects the form
 	About     string // help text in one line
 }
 
-// List lists the forms.
+// List describes the file formats that Run writes.
 func List() (list []Form) {
 	for _, f := range forms {
 		list = append(list, Form{f.extension, f.about})
@@ -74,7 +74,7 @@ func List() (list []Form) {
 	return list
 }
 
-// Forms returns the help text for the extensions, one line per form.
+// Forms returns a help text about the file formats, with one line per extension.
 func Forms() string {
 	var b strings.Builder
 	for _, f := range forms {
@@ -83,7 +83,7 @@ func Forms() string {
 	return b.String()
 }
 
-// Run writes the trained network of a run folder. It also writes a network of the zoo or of a file, with given weights.
+// Run exports the trained network of a run folder, or a network of the zoo or of a file with given weights.
 func Run(env *app.Env, target string, o Options) (*Report, error) {
 	extension := strings.ToLower(filepath.Ext(o.Out))
 	k := slices.IndexFunc(forms, func(f form) bool { return f.extension == extension })

@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// ForwardOptions holds the options of Forward.
+// ForwardOptions configures [Forward].
 type ForwardOptions struct {
 	Inputs  string        // path of a JSON file with the inputs; required
 	Weights string        // path of the weights, for a network without trained weights

@@ -92,10 +92,10 @@ type ExperimentTie struct {
 	Agent   string  `json:"agent"`   // constant degree with the fewest blocked jobs
 	Blocked float64 `json:"blocked"` // fraction of blocked jobs under the constant degree
 	Learned float64 `json:"learned"` // published fraction of blocked jobs under the learned policy
-	// no significant difference, the constant degree is better, or the learned policy is better
+	// result in words: no significant difference, the constant degree is better, or the learned policy is better
 	Verdict string `json:"verdict"`
-	// Here is the fraction under policies that graft learned minus the constant degree's fraction; null without such
-	// policies, and for a single episode.
+	// Here is the fraction of blocked jobs under policies that graft trained minus the fraction under the constant
+	// degree; null without such policies, and for a single episode.
 	Here *stat.Interval `json:"here"`
 }
 

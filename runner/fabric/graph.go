@@ -56,8 +56,8 @@ type GraphKindPart struct {
 // largestShown is the number of operations that a report lists.
 const largestShown = 10
 
-// Graph describes a graph. If the path out is not empty, it also writes the graph to this file: in PipeDream's format
-// for .txt, in JSON for .json.
+// Graph reads the graph of a training step and describes it. If the path out is not empty, it also writes the graph to
+// this file: in PipeDream's format for .txt, in JSON for .json.
 func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*GraphReport, error) {
 	p, err := readGraph(env.Files, name, o)
 	if err != nil {

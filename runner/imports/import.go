@@ -22,10 +22,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Options holds the options of Run.
+// Options configures [Run].
 type Options struct {
 	Out string // NAME of the output files NAME.toml and NAME.safetensors; required
-	// path of a description of the modules by graft_export.py; empty means the description in the archive or, without
+	// path of the module description that graft_export.py wrote; empty means the description in the archive or, without
 	// one, modules derived from the operators
 	Modules string
 	Force   bool // replaces existing files
@@ -43,8 +43,8 @@ type Report struct {
 	Print string `json:"-"`
 }
 
-// Run reads an archive of torch.export or an ONNX model and writes it as a network file with a weight file. If
-// operators cannot be mapped it writes nothing and lists them.
+// Run reads an archive of torch.export or an ONNX model and writes it as a network file with a weight file. If it
+// cannot map some operators, it writes nothing and lists these operators.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {
 		return nil, failure.Usagef(

@@ -23,7 +23,7 @@ type Network struct {
 	Axes       []GraphAxis `json:"axes"`       // axes that can be widened
 }
 
-// GraphAxis is an axis of a graph.
+// GraphAxis is a group of tensor dimensions that surgery widens together.
 type GraphAxis struct {
 	Name    string `json:"name"`    // name for surgery
 	Size    int    `json:"size"`    // current size

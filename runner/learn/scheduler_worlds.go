@@ -82,13 +82,13 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 // learnable is the file of a world whose schedulers learn.
 type learnable interface {
 	config.File
-	// LearnOptions returns the sections of 'graft learn'.
+	// LearnOptions returns the configuration sections that 'graft learn' reads.
 	LearnOptions() (*learn.RunOptions, *candidates.Options)
-	// CheckLearning refuses a file whose schedulers cannot learn.
+	// CheckLearning returns an error if the file's schedulers cannot learn.
 	CheckLearning() error
 	// Learner creates the learner of a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
-	// Setting describes what the schedulers learn from.
+	// Setting describes the cluster and the workloads on which the schedulers learn.
 	Setting() clusterstudy.Setting
 	// Baselines returns other schedulers with their results on the validation workloads.
 	Baselines(ctx context.Context) (*candidates.Baselines, error)

@@ -42,7 +42,8 @@ type structural struct {
 }
 
 // Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder;
-// it stores the argument text, which is the configuration before defaults are added. It ignores o.Set.
+// it stores the argument text, which is the configuration before defaults are added. The assignments in o.Set are
+// ignored.
 func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string,
 	o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {

@@ -28,7 +28,7 @@ type StudyResult struct {
 	Table string     `json:"-"` // name of the training table
 }
 
-// StudyRow is a row of metrics.
+// StudyRow is a row of learning metrics.
 type StudyRow struct {
 	Episodes    int     `json:"episodes"`          // total number of episodes so far
 	Objective   float64 `json:"objective"`         // mean objective over the episodes since the previous row

@@ -31,7 +31,7 @@ func newStudyLog(f *learn.Folder, log *zap.Logger, now func() time.Time, from, t
 		total: total, reported: []StudyRow{}}
 }
 
-// Row adds metrics. It logs them at limited intervals and at the end.
+// Row appends a row of metrics to the run folder, and logs metrics at limited intervals and at the end.
 func (s *studyLog) Row(r learn.Row) error {
 	greedy := tables.Sequence(s.Table.Records[r.Greedy].Sequence)
 	s.reported = append(s.reported, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy,

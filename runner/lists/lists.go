@@ -8,7 +8,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind describes a list of items of one kind.
+// Kind describes a list that 'graft list' prints, such as the list of schedulers.
 type Kind struct {
 	Name    string // plural name, as in 'graft list'
 	About   string // help text in one line
@@ -21,14 +21,14 @@ func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 // Entry describes an item of a list. Either Command or TOML contains an example of its use.
 type Entry struct {
 	Name string `json:"name"` // name in options and files
-	// part of the list that contains it, such as the world of a scheduler; may be empty
+	// section of the list that contains the entry, such as the world of a scheduler; may be empty
 	Of      string `json:"of"`
 	About   string `json:"about"`             // help text in one line
 	Command string `json:"command,omitempty"` // example of a command line; its file names stand for the user's files
 	TOML    string `json:"toml,omitempty"`    // example of a file, or of a part of one
 }
 
-// Kinds lists all lists. To add a list, add a function and a line here.
+// Kinds returns all lists that 'graft list' prints. To add a list, add a function and a line here.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"schedulers", "choose the jobs of a cluster or tasks of a machine to run, and their placement", schedulers},

@@ -12,10 +12,10 @@ import (
 // DeviceReport lists the devices of this machine that can run tasks.
 type DeviceReport struct {
 	GPUs []telemetry.State `json:"gpus"` // GPUs of the machine; empty if there are none
-	// slots of processors, on which tasks run on a machine without GPUs; empty on a machine with GPUs
+	// CPU slots that run tasks on a machine without GPUs; empty on a machine with GPUs
 	Slots []Slot `json:"slots"`
-	// domains of the processors with their energy since the start of the command; empty if they are not used or
-	// unreadable
+	// energy of each processor domain since the start of the command; empty if processors are not used or their
+	// counters are unreadable
 	Processors []telemetry.State `json:"processors"`
 	// reason why GPUs or measurements are missing; empty if nothing is missing
 	Note string `json:"note"`

@@ -20,7 +20,7 @@ import (
 	"graft/runner/app"
 )
 
-// ProfileOptions holds the options for measuring tasks.
+// ProfileOptions configures [Profile].
 type ProfileOptions struct {
 	app.FolderOptions     // options for the run folder
 	Repeats           int // number of repeats of each measurement; zero means 3

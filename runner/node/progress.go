@@ -10,7 +10,7 @@ import (
 	"graft/internal/telemetry"
 )
 
-// TaskState names the state of a task in a run.
+// TaskState is the state of a task in a run.
 type TaskState string
 
 // States of a task.

@@ -128,7 +128,8 @@ func guard(env *app.Env) (stop func() error, err error) {
 	return execute.StartGuard(env.Files, env.Program, "node", "guard")
 }
 
-// Guard kills the tasks of an executor if the executor is killed. It detects this by the end of its input stream.
+// Guard kills the tasks of an executor if the executor is killed. It detects the executor's death by the end of its
+// input stream.
 func Guard(env *app.Env, executor string, in io.Reader) error {
 	return execute.Guard(env.Files, fleet.NewClock(env.Now), executor, in)
 }
@@ -252,7 +253,7 @@ func (x *execution) write(r *execute.Result) error {
 	return x.env.WriteText(x.run.Path(runs.NodeSpansFile), spans(&r.Result, s))
 }
 
-// Plan simulates Run with the estimates in the file, and returns the starts of tasks.
+// Plan simulates the run with the durations that the file estimates, and returns the planned task starts.
 func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, error) {
 	jobs, err := c.Jobs()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"graft/runner/control"
 )
 
-// WatchOptions holds the options of the HTTP server of a run. Its requests change nothing and need no token.
+// WatchOptions holds the options of the HTTP server of a run. Requests to this server change nothing and need no token.
 type WatchOptions struct {
 	// address of the server for GET /status and /metrics, such as 127.0.0.1:0; empty means no server
 	Address  string

@@ -25,7 +25,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options holds the options of a measurement.
+// Options configures [Measure].
 type Options struct {
 	Device  string // device to measure: cpu or cuda:N; empty means cpu
 	Threads int    // number of threads per operator on the CPU; zero means one per processor

@@ -4,7 +4,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Report holds the measurements of a profile, and the predictions of its rates for them. Times are in seconds.
+// Report holds the measured times of a profile, and the times that its rates predict for the same work. Times are in
+// seconds.
 type Report struct {
 	File     string             `json:"file,omitempty"` // path of the written file
 	Name     string             `json:"name"`           // name of the profile
@@ -19,12 +20,12 @@ type Report struct {
 	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"`
 	Decision  Cost               `json:"decision"`  // time of a decision
 	Surgery   Cost               `json:"operation"` // time of an operation of surgery
-	// fraction of a step that additional devices do not shorten
+	// fraction of a step's time that additional devices do not shorten
 	Alone float64 `json:"communication_share"`
 	// number of networks to which the rates were fitted; zero if they were not fitted
 	Fitted  int    `json:"fitted_networks"`
 	LeftOut Misses `json:"left_out"` // errors of leave-one-out prediction
-	// errors for networks left out together with their adapted variants
+	// errors of predictions for a network by rates that were fitted without it and its adapted variants
 	NewToThem Misses         `json:"new"`
 	Profile   *clock.Profile `json:"-"` // profile that is reported
 }
@@ -51,7 +52,7 @@ type Network struct {
 	Evaluation  Time   `json:"evaluation"`  // time of an evaluation batch
 }
 
-// Time holds a measured time and its prediction by the rates.
+// Time holds a measured time and the time that the rates predict.
 type Time struct {
 	Seconds float64  `json:"seconds"` // measured time
 	Spread  float64  `json:"spread"`  // half the interquartile range of the measured time
@@ -65,20 +66,20 @@ type Cost struct {
 	Spread  float64 `json:"spread"`  // half the interquartile range
 }
 
-// Misses holds the errors of the rates, relative to the measured times.
+// Misses holds the errors of the times that the rates predict, relative to the measured times.
 type Misses struct {
 	Step       Miss `json:"step"`       // error for a training step
 	Evaluation Miss `json:"evaluation"` // error for an evaluation batch
 }
 
-// Miss holds the error of the rates for one kind of work.
+// Miss holds the errors of the predicted times for one kind of work.
 type Miss struct {
 	Median  float64 `json:"median"`  // median error, relative to the measured time
 	Worst   float64 `json:"worst"`   // largest error, relative to the measured time
 	Network string  `json:"network"` // name of the network with the largest error
 }
 
-// NewReport creates the report of a profile. The path of its file may be empty.
+// NewReport creates the report of a profile. The path of the profile's file may be empty.
 func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},

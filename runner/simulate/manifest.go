@@ -16,7 +16,7 @@ import (
 	"graft/runner/app"
 )
 
-// ManifestOptions holds the options of Manifest.
+// ManifestOptions configures [Manifest].
 type ManifestOptions struct {
 	Set []string // assignments applied after the file
 	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name

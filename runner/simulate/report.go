@@ -63,7 +63,7 @@ func (x *monitor) report() (*Report, error) {
 // MissingSequences is an error about failed sequences, which are missing from the table.
 type MissingSequences struct{ text string }
 
-// Error names the first of the sequences, with the remedy.
+// Error names the first failed sequence and the remedy.
 func (m *MissingSequences) Error() string { return m.text }
 
 // err returns a MissingSequences error if sequences failed.

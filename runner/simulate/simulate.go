@@ -24,7 +24,7 @@ import (
 	"graft/torch"
 )
 
-// Options holds the options of Run.
+// Options configures [Run].
 type Options struct {
 	Set []string // assignments applied after the file
 	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name

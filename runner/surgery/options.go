@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Options holds the options of Run.
+// Options configures [Run].
 type Options struct {
 	Model     string   // path of a network file, or name of a network of the zoo; required
 	Classes   int      // number of classes; zero means the network's own

@@ -20,7 +20,7 @@ type Report struct {
 
 // changeSummary describes one operation.
 type changeSummary struct {
-	// action in the syntax of --action; a reverted one starts with "take back"
+	// action in the syntax of --action; a reverted action starts with "take back"
 	Action     string               `json:"action"`
 	Parameters int                  `json:"parameters"`      // parameters after it
 	Tensors    map[net2net.Fate]int `json:"tensors"`         // number of tensors by fate

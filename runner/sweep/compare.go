@@ -19,8 +19,8 @@ import (
 // Configured is the name of the arm that runs the unmodified job.
 const Configured = "as configured"
 
-// CompareOptions holds the options of Compare. Its embedded options must not define cases. If they give a number of
-// seeds, it replaces compare.seeds.
+// CompareOptions configures [Compare]. Its embedded options must not define cases. A number of seeds in the embedded
+// options replaces compare.seeds.
 type CompareOptions struct {
 	Options                 // options for the trials; zero values mean the values in the file
 	Arms           []string // names of arms, as in compare.arms; empty means the value in the file

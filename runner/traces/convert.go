@@ -26,8 +26,8 @@ type Converted struct {
 	Shared int       // number of jobs with a part of a GPU, which the output format cannot express
 }
 
-// Convert reads a trace into memory, sorts its jobs by submission and writes them atomically to another file. A file
-// that ends in .gz is compressed.
+// Convert reads a trace into memory, sorts its jobs by submission time and writes them atomically to another file. A
+// file that ends in .gz is compressed.
 func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error) {
 	if err := failure.With(failure.Usage, o.Read.Validate()); err != nil {
 		return nil, err

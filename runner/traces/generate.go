@@ -15,7 +15,7 @@ import (
 	"graft/runner/app"
 )
 
-// GenerateOptions holds the options of a synthetic trace and its files.
+// GenerateOptions configures [Generate].
 type GenerateOptions struct {
 	trace.GenerateOptions        // jobs and cluster of the trace; zero resembles one month of the cluster Venus
 	To                    string // format of the trace, one of Writable; empty means graft

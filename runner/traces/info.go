@@ -9,7 +9,7 @@ import (
 	"graft/runner/app"
 )
 
-// InfoOptions holds the options for summarizing a trace.
+// InfoOptions configures [Summarize].
 type InfoOptions struct {
 	Read        trace.Options // options for reading; zero detects the format and keeps all jobs
 	VCFile      string        // path of the virtual clusters and their nodes; empty omits sizes and load
@@ -23,8 +23,8 @@ type Info struct {
 	*trace.Summary
 }
 
-// Summarize reads a trace. If it stops at an invalid job, it returns the summary of the jobs before that job, and an
-// error whose code is failure.Partial. The summary is nil if there are no jobs before it.
+// Summarize reads a trace and computes its statistics. If it stops at an invalid job, it returns the summary of the
+// jobs before that job, and an error whose code is failure.Partial. The summary is nil if the first job is invalid.
 func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	check := trace.CheckOptions{GPUsPerNode: o.GPUsPerNode}
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {

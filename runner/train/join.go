@@ -29,15 +29,15 @@ type JoinOptions struct {
 	Set     []string      // assignments applied after the leader's, such as data.path
 	Device  string        // device of this process
 	Wait    time.Duration // time limit for reaching a leader; zero means one minute
-	// the process starts and ends with its leader and gets the leader's signals, as a task of srun; if false, it leaves
-	// at a signal
+	// whether the process is a task of srun, which starts and ends with its leader and gets the leader's signals; if
+	// false, the process leaves the job at a signal
 	Task bool
 	// time limit for reaching a leader again while its machine refuses connections; zero means Wait
 	Again time.Duration
 }
 
 // Join trains as a follower of a leader on another machine, and joins again after it is dismissed or loses the
-// connection. It ends if it cannot reach a leader for a while.
+// connection. It returns an error if it cannot reach a leader within the time limits of the options.
 func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 	token, err := readToken(env, o.Token)
 	if err != nil {

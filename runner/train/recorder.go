@@ -24,7 +24,7 @@ type recorder struct {
 	notes    []trainer.Note
 }
 
-// Epoch adds a row.
+// Epoch appends the metrics of an epoch to the run folder.
 func (r *recorder) Epoch(row trainer.Row) error {
 	r.rows = append(r.rows, row)
 	r.monitor.Epoch(row)
@@ -32,7 +32,7 @@ func (r *recorder) Epoch(row trainer.Row) error {
 	return errors.Join(r.Folder.Epoch(row), r.curves.epoch(row), r.energy.end(row.Epoch))
 }
 
-// Note adds an event.
+// Note appends an event to the run folder.
 func (r *recorder) Note(n trainer.Note) error {
 	r.notes = append(r.notes, n)
 	r.monitor.Note(n)

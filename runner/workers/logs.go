@@ -18,7 +18,7 @@ import (
 	"graft/runner/app"
 )
 
-// LogsOptions holds the options of Logs.
+// LogsOptions configures [Logs].
 type LogsOptions struct {
 	Worker int  // number of the worker; a negative value prints the logs of all workers
 	Follow bool // prints new lines until no worker is alive

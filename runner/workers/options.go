@@ -12,21 +12,22 @@ import (
 	"graft/torch"
 )
 
-// Options holds the options of one worker.
+// Options configures one worker.
 type Options struct {
 	Threads int // number of LibTorch threads; zero means run.threads or, if it is zero too, Given
 	// number of threads that the fleet assigns to each worker, as text; empty means LibTorch's default
 	Given  string
 	Device string // training device, such as cuda:1; empty means run.device
 	Name   string // name of the worker in leases, usually its number
-	// MemoryShare is the fraction of its device's memory that a worker may use, as text. Empty means no limit.
+	// MemoryShare is the fraction of the device's memory that each worker may use, as text. Empty means no limit.
 	MemoryShare string
-	// number of workers that run during a measurement, which replaces the work; zero means no measurement
+	// number of concurrent workers in a throughput measurement, which runs instead of the work; zero means no
+	// measurement
 	Measure int
 	Folder  string // path of the batch's folder, for Measure
 }
 
-// MemoryVariable is the environment variable with the fraction of its device's memory that a worker may use.
+// MemoryVariable is the environment variable for the fraction of the device's memory that each worker may use.
 const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
 // UseThreads limits LibTorch's threads to the worker's share of the processors. If the options do not set the number of

@@ -56,7 +56,7 @@ func newDType(args Tuple) (any, error) {
 	return &dtype{order: '|', kind: kind}, nil
 }
 
-// Build takes the state (version, byte order, subtype, names, fields, …).
+// Build sets the byte order from the pickled state (version, byte order, subtype, names, fields, …).
 func (d *dtype) Build(state any) error {
 	fields, ok := state.(Tuple)
 	if !ok || len(fields) < 5 || fields[2] != nil || fields[3] != nil || fields[4] != nil {

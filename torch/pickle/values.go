@@ -16,7 +16,8 @@ func (g Global) String() string { return g.Module + "." + g.Name }
 // Tuple is a Python tuple. A nil Tuple is the empty tuple.
 type Tuple []any
 
-// List is a Python list. Values hold it as a pointer, since a list can contain itself. The zero value is an empty list.
+// List is a Python list. Values contain a *List instead of a List, since a list can contain itself. The zero value is
+// an empty list.
 type List struct {
 	Items []any
 }

@@ -22,10 +22,10 @@ type Set struct {
 	// Tensors holds the tensors in the order of the file.
 	Tensors []Tensor
 	// Metadata holds the texts of a safetensors file, or the numbers and texts of a .pth file that are not tensors. Nil
-	// means none. Safetensors files keep them; a .pth file is written without them, since a module cannot load a state
-	// dict with entries that are not tensors.
+	// means none. A safetensors file stores the metadata; a .pth file is written without it, since a module cannot load
+	// a state dict with entries that are not tensors.
 	Metadata map[string]string
-	// Format is the format that the set was read from. Writing ignores it.
+	// Format is the format that the set was read from. Write ignores this field.
 	Format Format
 }
 

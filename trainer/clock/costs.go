@@ -22,10 +22,10 @@ type Costs struct {
 	ChannelBlock    int
 	DecisionSeconds float64 // time of a decision in seconds
 	DecisionSpread  float64 // half the interquartile range of the time of a decision, in seconds
-	// time of an operation of surgery in seconds, with its calibration and the change of the optimizer
+	// time of a surgery operation in seconds, including calibration and the change of the optimizer
 	SurgerySeconds float64
 	SurgerySpread  float64 // half the interquartile range of the time of surgery, in seconds
-	// fraction of the time of a step that additional devices do not shorten; zero means none
+	// fraction of a step's time that additional devices do not shorten; zero means none
 	CommunicationShare float64
 	// ExchangeSeconds is the time that several devices take to exchange the gradients of a step. If it is set, the
 	// time of a step follows from each device's share of the images. If it is zero, the time of a step, except the
@@ -139,7 +139,7 @@ func scale(v []float64, by float64) {
 type Size struct {
 	Layers int // number of layers with weights, counted each time they run
 	// floating-point operations of a forward pass in linear layers and in convolutions without groups; a multiply-add
-	// is two
+	// counts as two
 	Operations int64
 	// floating-point operations of a forward pass in grouped convolutions, such as depthwise convolutions, which run
 	// far slower

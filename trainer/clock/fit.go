@@ -23,7 +23,7 @@ type Fit struct {
 	NewStep, NewBatch FitError
 }
 
-// FitError is the relative error of a prediction.
+// FitError holds the median and the largest relative error of predicted times.
 type FitError struct {
 	Median  float64
 	Worst   float64

@@ -9,7 +9,7 @@ import (
 // LayerTime is the expected time of a layer, in seconds.
 type LayerTime struct {
 	Forward float64 // seconds in an evaluation batch
-	// seconds in a training step: forward pass, backward pass and its part of the optimizer
+	// seconds in a training step: forward pass, backward pass and the layer's share of the optimizer update
 	Step float64
 }
 

@@ -10,7 +10,8 @@ import (
 type Measured struct {
 	Networks []Measurement // one measurement per network and batch size
 	Decision Seconds       // time of a decision
-	// time of an operation of surgery with its calibration and the change of the optimizer, averaged over kinds
+	// time of a surgery operation, including calibration and the change of the optimizer, averaged over kinds of
+	// operations
 	Surgery Seconds
 }
 

@@ -59,7 +59,7 @@ type Measurement struct {
 	BatchSpread  float64          // spread of the time of an evaluation batch in seconds
 	// name of the class that the network shares with its relatives; empty means Network
 	Class string
-	// the network is a graph of operators, such as an imported network; false means a tree of layers
+	// whether the network is a graph of operators, such as an imported network; false means a tree of layers
 	Graph bool
 	Size  // amounts of work of the network; zero excludes the network from fits
 }
@@ -102,7 +102,7 @@ type ItemFault struct {
 	Text  string // description of the fault
 }
 
-// Error describes the place and the problem.
+// Error returns the index of the item in its list and the description of the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
 func (m Measurement) faults(at int) (found validate.Faults) {
@@ -266,7 +266,7 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 }
 
 // Estimate returns the times, in seconds, that the rates predict for a measured network: the time of a training step
-// and the time of an evaluation batch. Both are zero if there are no rates.
+// and the time of an evaluation batch. Both times are zero if the profile has no rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

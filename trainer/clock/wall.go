@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Wall is the wall clock. It estimates the time of work from earlier work.
+// Wall is a [Clock] that measures real time. It estimates the time of work from earlier work.
 type Wall struct {
 	now   func() time.Time
 	zero  time.Time // start of the budget

@@ -80,8 +80,9 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides the examples that a device processes in a step into turns that fit its memory. If twice is true, it
-// returns at least two turns, since gradient noise is measured between turns or between devices.
+// Split divides the examples that a device processes in a step into turns, which are gradient computations that fit the
+// device's memory. If twice is true, it returns at least two turns, since gradient noise is measured between turns or
+// between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -95,7 +96,7 @@ func (l Limits) Split(device float64, twice bool) Batch {
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
 // Share divides a batch among devices, up to the maximum batch size. A single device processes a batch above the
-// minimum size in at least two turns. If twice is true, this applies to every batch.
+// minimum size in at least two turns. If twice is true, a single device processes every batch in at least two turns.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)

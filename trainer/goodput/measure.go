@@ -49,7 +49,7 @@ type Average struct {
 	Count    int     `json:"count"`    // number of measurements
 }
 
-// Add adds a measurement.
+// Add adds a measurement to the averages.
 func (a *Average) Add(m Moments) {
 	keep := math.Exp2(-1.0 / HalfLife)
 	a.Square = float64(keep*a.Square) + float64((1-keep)*m.Square)
@@ -58,7 +58,7 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments returns the averages, limited to at least zero. They are zero before the first measurement.
+// Moments returns the averages, with negative averages replaced by zero. They are zero before the first measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}

@@ -3,7 +3,7 @@ package goodput
 // StepTimes predicts the times of training steps by placement, from the seven parameters of [Speed] or from measured
 // tables. Jobs that train the same application share one StepTimes.
 type StepTimes interface {
-	// Step returns the seconds of a step without accumulation, and the part of them for synchronisation. The
+	// Step returns the duration of a step without gradient accumulation, and its synchronisation time, in seconds. The
 	// placement gives the number of devices on each node; device is the number of examples per device.
 	Step(placement []int, device int) (step, sync float64, err error)
 }

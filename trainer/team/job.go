@@ -11,7 +11,8 @@ import (
 type Job interface {
 	// Devices returns the number of devices in the allocation.
 	Devices() int
-	// Images returns the name and the digest of the images. Followers whose images have a different digest are refused.
+	// Images returns the name and the digest of the dataset. Followers whose images have a different digest are
+	// refused.
 	Images() (name, digest string)
 	// Device returns the device of the leader's tensors.
 	Device() torch.Device
@@ -20,7 +21,8 @@ type Job interface {
 	// Revision returns a number that increases with each change of the tensors, except changes by the team's own
 	// work.
 	Revision() int
-	// Record writes an event to the job's log. Processes is zero if the event does not change their number.
+	// Record writes an event to the job's log. The argument processes is zero if the event does not change the number
+	// of processes.
 	Record(event results.JobEvent, processes int, why string) error
 	// Present reports the number of ready devices to an elastic job.
 	Present(devices int)
@@ -28,12 +30,12 @@ type Job interface {
 
 // Replica is a follower's copy of the state that the job trains.
 type Replica interface {
-	// Load loads the images, and returns their digest and their device.
+	// Load reads the dataset, and returns its digest and its device.
 	Load() (digest string, d torch.Device, err error)
 	// Copy replaces the replica's state with a copy of a job's state. It returns the tensors into which the leader's
 	// tensors are written.
 	Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error)
-	// Work does the follower's part of an order.
+	// Work computes the follower's part of an order.
 	Work(order json.RawMessage, peers *torch.Peers) error
 	// Close frees the replica.
 	Close()

@@ -57,7 +57,7 @@ func (g *guest) join(token, version string) (*Leader, error) {
 	return &Leader{Invitation: Invitation{Version: version, Job: m.Job, Set: m.Set}, Address: own, guest: g}, err
 }
 
-// Read reads orders.
+// Read reads orders from the leader.
 func (l *Leader) Read(p []byte) (int, error) { return l.guest.r.Read(p) }
 
 // Write sends answers to the leader.

@@ -126,7 +126,7 @@ type ownStore struct {
 	number int64
 }
 
-// Call performs an operation.
+// Call performs an operation on the leader's own store.
 func (s ownStore) Call(c torch.StoreCall) (torch.StoreResult, error) { return s.call(s.number, c) }
 
 // leaderLink is a follower's side of the connection to its leader.
@@ -152,7 +152,7 @@ type leadersStore struct {
 	timeout time.Duration
 }
 
-// Call sends a call to the leader.
+// Call sends an operation to the leader's store and waits for the result.
 func (s leadersStore) Call(c torch.StoreCall) (torch.StoreResult, error) {
 	s.calling.Lock()
 	defer s.calling.Unlock()

@@ -13,14 +13,14 @@ import (
 	"graft/internal/listen"
 )
 
-// Invitation holds the data that followers on other machines receive.
+// Invitation holds the data that a follower on another machine receives when it joins.
 type Invitation struct {
 	Version string   // versions of graft and LibTorch; a follower with different versions is refused
 	Job     string   // text of the job's configuration
 	Set     []string // assignments applied after the configuration
 }
 
-// Means holds the clock and the source of cryptographic random numbers for connections. Both are required.
+// Means holds the clock and the source of cryptographic random numbers for connections. All fields are required.
 type Means struct {
 	Now    func() time.Time
 	Random io.Reader

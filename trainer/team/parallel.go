@@ -25,8 +25,8 @@ type Parallel struct {
 	// Wall-clock time without a message after which a process is considered lost. Zero means one minute.
 	Timeout time.Duration
 	Start   time.Duration // Maximum wall-clock time until a process is ready. Zero means ten minutes.
-	// Continues training while processes start. False waits for them, so the same steps run on the same number of
-	// processes in every run.
+	// Continues training while processes start. False waits for all processes, so the same steps run on the same number
+	// of processes in every run.
 	Background bool
 	// Private IP address and port on which the leader listens for followers. Each device except the first needs one
 	// follower, started on another machine by 'graft follow --join'. With "slurm:PORT", task 0 of 'srun graft train'
@@ -36,7 +36,7 @@ type Parallel struct {
 	// environment variable GRAFT_TOKEN can replace it.
 	Token string `config:"token_file" json:",omitempty" result:"none"`
 	// Minimum number of processes, including the leader, that a job waits for when it starts or resumes. The job fails
-	// if they are not ready within parallel.start. Requires listen. Zero does not wait.
+	// if these processes are not ready within parallel.start. Requires listen. Zero does not wait.
 	MinProcesses int `json:",omitempty" result:"none"`
 	// Derives the number of devices from the followers: each follower that becomes ready adds a device, and each
 	// follower that leaves or is lost removes one. Requires listen. If true, the timeline and POST /allocation must

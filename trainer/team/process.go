@@ -16,11 +16,11 @@ type Starter interface {
 	Start(device int) (Process, error)
 }
 
-// Process is a follower as the leader sees it. The leader writes orders to it and reads answers from it; both end with
-// the process.
+// Process is the leader's handle of a follower. The leader writes orders to it and reads answers from it; both streams
+// end with the process.
 type Process interface {
 	io.ReadWriter
-	// Close ends the orders. The process then ends by itself.
+	// Close ends the stream of orders, after which the process exits.
 	Close() error
 	// Kill ends the process immediately.
 	Kill() error
@@ -32,16 +32,16 @@ type Process interface {
 // orders from its standard input.
 const AnswerFile = 3
 
-// Program is a [Starter] that runs a program. Path and Args are required.
+// Program is a [Starter] whose followers are processes of a program on this machine. Path and Args are required.
 type Program struct {
 	Path string                    // path of the executable
 	Args func(device int) []string // returns the command-line arguments for a device
 	Env  []string                  // variables added to the environment of this process
-	// returns the file for the output of a device's process; nil discards the output
+	// function that returns the file for the output of a device's process; nil discards the output
 	Log func(device int) (*os.File, error)
 }
 
-// Start starts the program.
+// Start starts the program for a device.
 func (p Program) Start(device int) (Process, error) {
 	c := exec.Command(p.Path, p.Args(device)...)
 	c.Env = append(c.Environ(), p.Env...)

@@ -9,7 +9,7 @@ import (
 // Exactly one field is set.
 type order struct {
 	Meet *rendezvous `json:"meet,omitempty"`
-	// the job's state without its tensors, which are broadcast after it
+	// job state without its tensors, which are broadcast after it
 	Copy   json.RawMessage `json:"copy,omitempty"`
 	Stored *storeReply     `json:"stored,omitempty"` // reply to a call of the store, during another order
 	work   json.RawMessage // the job's own order, which is the whole line
@@ -42,7 +42,7 @@ type rendezvous struct {
 	Size int `json:"size"`
 	// path of the file through which processes of one machine find each other
 	File string `json:"file,omitempty"`
-	// number of the meeting in the leader's store, for processes on several machines; zero on one machine
+	// number of the group in the leader's store, for processes on several machines; zero on one machine
 	Meeting int64         `json:"meeting,omitempty"`
 	Threads int           `json:"threads"`
 	Timeout time.Duration `json:"timeout_ns"`

@@ -39,7 +39,7 @@ func (s *seat) take(g *guest, i Invitation) {
 	_ = g.conn.Close()
 }
 
-// Read reads answers.
+// Read waits for the follower and reads its answers.
 func (s *seat) Read(p []byte) (int, error) {
 	<-s.came
 	if s.guest == nil {
@@ -55,7 +55,7 @@ func (s *seat) Read(p []byte) (int, error) {
 
 func (s *seat) over() { s.end.Do(func() { close(s.ended) }) }
 
-// Write writes orders.
+// Write waits for the follower and sends it orders.
 func (s *seat) Write(p []byte) (int, error) {
 	<-s.came
 	if s.guest == nil {

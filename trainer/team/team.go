@@ -196,7 +196,7 @@ func (t *Team) Size() int {
 	return t.group.size
 }
 
-// Apart reports whether each process has its own machine.
+// Apart reports whether each process runs on its own machine.
 func (t *Team) Apart() bool { return t != nil && t.group.address != "" }
 
 // trust records that the remaining members have worked.

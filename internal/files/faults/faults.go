@@ -151,7 +151,7 @@ func (f *FS) Rename(from, to string) error {
 	return err
 }
 
-// Link gives a file a second name.
+// Link creates a hard link: a second name for a file.
 func (f *FS) Link(from, to string) error {
 	_, err := do(f, "link", from, func() (any, error) { return nil, f.inner.Link(from, to) })
 	return err
@@ -190,7 +190,8 @@ func (f *FS) SyncDir(path string) error {
 	return err
 }
 
-// Lock takes a lock. Releasing the lock is not counted as an operation, since a crash releases it as well.
+// Lock acquires the lock of a file. Releasing the lock is not counted as an operation, since a crash releases it as
+// well.
 func (f *FS) Lock(path, holder string) (io.Closer, error) {
 	return do(f, "lock", path, func() (io.Closer, error) { return f.inner.Lock(path, holder) })
 }

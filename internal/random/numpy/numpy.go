@@ -81,7 +81,7 @@ func (r *Random) Choice(n, k int) []int { return r.Permutation(n)[:min(k, n)] }
 func (r *Random) Poisson(mean float64) int { return Poisson(r.Float64, mean) }
 
 // Poisson draws from a Poisson distribution with NumPy's method. The function uniform must return numbers from 0,
-// inclusive, to 1, exclusive. It returns 0 if the mean is not positive.
+// inclusive, to 1, exclusive. Poisson returns 0 if the mean is not positive.
 func Poisson(uniform func() float64, mean float64) int {
 	switch {
 	case !(mean > 0):

@@ -20,7 +20,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// Read reads a file of a world; an empty path means no file.
+// Read reads the configuration file of a cluster simulation; an empty path means no file.
 func Read(t *testing.T, world, path string, set ...string) study.File {
 	t.Helper()
 	f, err := config.ReadNamed[study.File](world, config.Open(files.OS{}, path), set)
@@ -81,7 +81,7 @@ type interrupting struct {
 	created atomic.Int64
 }
 
-// Create counts the file.
+// Create counts created files, and stops the run at the chosen file.
 func (i *interrupting) Create(path string) (files.File, error) {
 	if i.created.Add(1) == i.after {
 		i.stop()

@@ -3,7 +3,7 @@ package pickletest
 
 import "graft/torch/pickle"
 
-// Dict returns a dict with these entries. It returns an error for a key that is invalid in Python, such as a list.
+// Dict returns a dict with the given entries. It returns an error for a key that is invalid in Python, such as a list.
 func Dict(pairs ...pickle.Pair) (*pickle.Dict, error) {
 	d := &pickle.Dict{}
 	for _, p := range pairs {
