@@ -229,12 +229,12 @@ func TestTrainInProcesses(t *testing.T) {
 	}
 }
 
-// Two processes round sums otherwise than one. In the first epochs losses differ by that alone:
-// 4e-8 to 1.4e-6 were measured, and gradients of a share of the batch would show at once. Training then
-// amplifies differences: to 2e-4 within twenty epochs, and no bound is known.
+// Two processes round sums in another order than one process. In the first epochs, losses differ only by rounding: 4e-8
+// to 2.3e-5 were measured, depending on the processor; gradients of a share of the batch would differ at once. Training
+// then amplifies differences: to 2e-4 within twenty epochs, and no bound is known.
 const (
 	roundedEpochs = 4
-	roundingTol   = 1e-5
+	roundingTol   = 1e-4
 	amplifiedTol  = 1e-2
 )
 
