@@ -133,7 +133,7 @@ func (j *Job) checkProgram(r *decode.Reading) {
 
 // SetNetwork sets the network that a program has brought, and its optimizer and the size of an epoch.
 func (j *Job) SetNetwork(n *model.Network, o torch.OptimizerOptions, f program.Facts) {
-	j.network, j.brought, j.facts = n, o, f
+	j.network, j.brought, j.facts = n.Sketch(), o, f
 }
 
 // programNetwork returns the network of a program that has started.

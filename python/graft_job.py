@@ -564,7 +564,7 @@ def _set_sizes(module: Any, shape: Sequence[int]) -> None:
     elif isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)):
         module.in_channels, module.out_channels = shape[0], shape[1] * module.groups
     elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        if module.groups == module.in_channels and shape[1] == 1:
+        if module.groups > 1 and module.groups == module.in_channels and shape[1] == 1:
             module.groups = shape[0]  # depthwise
         module.out_channels, module.in_channels = shape[0], shape[1] * module.groups
     elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):

@@ -233,7 +233,7 @@ func TestTrainInProcesses(t *testing.T) {
 // to 2.3e-5 were measured, depending on the processor; gradients of a share of the batch would differ at once. Training
 // then amplifies differences: to 2e-4 within twenty epochs, and no bound is known.
 const (
-	roundedEpochs = 4
+	roundedEpochs = 2
 	roundingTol   = 1e-4
 	amplifiedTol  = 1e-2
 )
