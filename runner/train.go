@@ -75,17 +75,17 @@ to the address.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
-	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.StringVar(&o.Listen.Address, "listen", "",
-		"address to serve /status, /metrics and /allocation at, such as 127.0.0.1:0; empty uses run.listen")
+		"HTTP address for /status, /metrics and /allocation, such as 127.0.0.1:0; empty uses run.listen")
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach; traffic is not encrypted")
+		"allow a --listen address that other machines can reach; traffic is not encrypted")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
-		"file with the token for --listen; empty uses GRAFT_TOKEN, or generates a token")
+		"file with the access token for --listen; empty uses GRAFT_TOKEN, or generates a token")
 	boardFlag(command, &o.Tensorboard)
 	trialFlags(command, &trials)
 	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))

@@ -43,7 +43,7 @@ func newWeightsShowCommand() *cobra.Command {
 		Short: "Print the tensors of a file, with statistics and hashes",
 		Long: `show prints a line for each tensor: name, type, shape, number of items, mean and population
 standard deviation of the finite items, and the SHA-256 of all items as little-endian float32.
-"-" means that there are no finite items.`,
+A tensor without finite items has "-" as mean and deviation.`,
 		Example: `  graft weights show weights.pth
   graft weights show --json weights.safetensors`,
 		Args: cobra.ExactArgs(1),
@@ -126,7 +126,7 @@ and strings) stored with the tensors.`,
 			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], force)
 		},
 	}
-	command.Flags().BoolVar(&force, "force", false, "replace an existing OUT")
+	command.Flags().BoolVar(&force, "force", false, "replace an existing OUT file")
 	return command
 }
 
