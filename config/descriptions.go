@@ -9,8 +9,8 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive.PolluxOptions.Fairness": "Exponent of the power mean over the speedups of all jobs, from " +
 		"-100 to 100. Zero means -1 (harmonic mean), the published value.",
 	"graft/cluster/adaptive.PolluxOptions.Generations": "Number of generations of the genetic search. Zero means 100.",
-	"graft/cluster/adaptive.PolluxOptions.Mixed": "Allows several multi-node jobs to share a node. False keeps them " +
-		"on separate nodes, as published.",
+	"graft/cluster/adaptive.PolluxOptions.Mixed": "Allows several multi-node jobs to share a node. False keeps " +
+		"multi-node jobs on separate nodes, as published.",
 	"graft/cluster/adaptive.PolluxOptions.Population": "Number of allocations per generation of the genetic search. " +
 		"Zero means 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux": "Search options of the scheduler pollux.",
@@ -314,9 +314,9 @@ var descriptions = map[string]string{
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
 		"vc_config.csv. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number " +
-		"of nodes. If both are unset, graft reads vc_config.csv in the folder cluster.data.",
-	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
-		"the job only that part; other jobs can use the rest.",
+		"of nodes. If vc_file and cluster.nodes are unset, graft reads vc_config.csv in the folder cluster.data.",
+	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of a GPU. False gives " +
+		"the job only the requested part; other jobs can use the remaining part.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
 		"that users requested (for a job without one, the longest limit in the trace); \"lgb\" and \"ebm\" read " +
 		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +
@@ -325,7 +325,8 @@ var descriptions = map[string]string{
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors by which jobs arrive faster than in the trace: the time " +
 		"of a submission after the first one is divided by the factor. Each factor is simulated. Empty means 1.",
-	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
 	"graft/cluster/study.Schedule.Ablate": "Simulates each known bug of the original simulator separately, and " +
 		"reports its effect. Default false.",
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
@@ -358,8 +359,8 @@ var descriptions = map[string]string{
 		"folder that contains it. Must be empty unless the decider is \"policy\".",
 	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
-	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
-		"means 32.",
+	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per candidate action, for the decider " +
+		"\"trials\". Zero means 32.",
 	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary (a folder or a file) with which a policy in the " +
 		"original system's format was trained. Must be empty for a structural policy, and for every decider except " +
 		"\"policy\".",
@@ -370,7 +371,7 @@ var descriptions = map[string]string{
 		"adaptation); \"small from scratch\" (no adaptation and fresh weights, for a job that starts from trained " +
 		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
-		"highest validation accuracy on other seeds). Empty means all that apply.",
+		"highest validation accuracy on other seeds). Empty means all applicable baselines.",
 	"graft/config.CompareOptions.Kinds": "Operations that the arms \"random\" and \"best fixed\" can choose, in " +
 		"addition to \"none\": all actions with these operations that fit the network. Cannot be combined with " +
 		"compare.actions. Empty means deepen and widen if compare.actions is empty too.",
@@ -379,7 +380,7 @@ var descriptions = map[string]string{
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
 		"means 10.",
 	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm \"best fixed\" selects " +
-		"its sequence. Their seeds follow the seeds of the arms. Zero means 3.",
+		"its sequence. The seeds of these trials follow the seeds of the arms. Zero means 3.",
 	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
 		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
@@ -396,8 +397,8 @@ var descriptions = map[string]string{
 		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
 		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. graft then uses the " +
-		"number with the highest throughput, among those that need at most 90% of the memory. Cannot be combined " +
-		"with fleet.workers. False uses fleet.workers.",
+		"number with the highest throughput whose workers need at most 90% of the memory. Cannot be combined with " +
+		"fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -438,14 +439,14 @@ var descriptions = map[string]string{
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate, as the original " +
-		"system does, even if network.runtimes is set. False continues both.",
+		"system does, even if network.runtimes is set. False continues the epoch count and the learning rate.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
 		"of the training that produced network.weights. The job continues with the next epoch and its learning rate. " +
 		"If time.start is not set, the job starts at the end time of the last epoch in the file. If the key is empty " +
-		"and network.weights is a folder, the file is searched in this folder.",
+		"and network.weights is a folder, graft searches this folder for the file.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
-		"folder of the original system. {seed} in the file name stands for run.seed, so each seed of a comparison " +
-		"can start from a separate file. Empty draws random weights.",
+		"folder of the original system. {seed} in the file name is replaced by run.seed, so each seed of a " +
+		"comparison can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options for the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
@@ -456,32 +457,33 @@ var descriptions = map[string]string{
 		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
 		"dataset or budget; \"none\" evaluates the policies only on their training tables. Empty means \"none\".",
 	"graft/config.PipelineOptions.Cache": "Path of the folder that caches outcomes. Empty uses the setting of each " +
-		"scenario or, if it has none, the folder \"cache\" next to the scenarios' folders.",
+		"scenario; a scenario without a setting uses the folder \"cache\" next to the scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
-		"for the policies. Empty lets the command choose one.",
+		"for the policies. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.",
 	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
 		"scenarios. Required.",
 	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". Empty " +
 		"changes no key.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
-	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
 	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest " +
 		"instructions of the processor, so results differ between CPU models; \"avx2\" gives the same results on " +
 		"every processor with AVX2. Empty means \"native\".",
 	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
-	"graft/config.RunOptions.Seed": "Seed of all random numbers except those drawn from data.seed. Default 1; zero " +
-		"is a valid seed.",
+	"graft/config.RunOptions.Seed": "Seed of all random numbers, except for data splits and synthetic images " +
+		"(data.seed). Default 1; zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
-	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means the fastest number, which graft " +
-		"measures, up to one per processor. If results would depend on the number, zero means LibTorch's default.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft measure the fastest number, up " +
+		"to one per processor. If results would depend on the number, zero means LibTorch's default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
-	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; scenarios can share it. Empty " +
-		"means the folder \"cache\" next to the run folder.",
-	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last one, the network " +
-		"stays unchanged. Zero means every decision of the timeline.",
+	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; several scenarios can share the " +
+		"folder. Empty means the folder \"cache\" next to the run folder.",
+	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
+		"network stays unchanged. Zero means every decision of the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
 		"every sequence; \"sample\" takes max_sequences sequences, spread evenly over all choices; \"halve\" drops " +
 		"the branches with the lowest accuracy at each decision; \"likely\" runs the most probable sequences under a " +
@@ -495,8 +497,8 @@ var descriptions = map[string]string{
 	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
 	"graft/config.SimulateOptions.Policy": "Path of the structural policy for design = \"likely\". Must be empty for " +
 		"other designs.",
-	"graft/config.SimulateOptions.Seeds": "Number of runs of each sequence, with run.seed and the following seeds. " +
-		"Zero means 1.",
+	"graft/config.SimulateOptions.Seeds": "Number of runs of each action sequence, with run.seed and the following " +
+		"seeds. Zero means 1.",
 	"graft/config.SimulateOptions.Tries": "Number of attempts per sequence before it is skipped. Zero means 2.",
 	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources. Outcomes do not depend on " +
 		"them.",
@@ -530,20 +532,20 @@ var descriptions = map[string]string{
 		"of the training images.",
 	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
 	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
-	"graft/dataset.Options.LabelEach": "What a label of a table describes: \"text\", the whole text, or \"word\", " +
-		"one word. Words and their labels are separated by spaces. Words with the label -100 are ignored. Empty " +
-		"means \"text\".",
+	"graft/dataset.Options.LabelEach": "Unit of text that a label in a table describes: \"text\" (the whole text) or " +
+		"\"word\" (one word). Words and their labels are separated by spaces. Words with the label -100 are ignored. " +
+		"Empty means \"text\".",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
 	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
 		"channel, or one for all. Empty means the mean of the training images.",
 	"graft/dataset.Options.Path": "Path of the dataset: a folder, or the published archive of CIFAR. Required, " +
 		"except for kind = \"synthetic\".",
-	"graft/dataset.Options.Seed": "Seed of the splits and of synthetic images. Zero is a valid seed.",
+	"graft/dataset.Options.Seed": "Seed of the data splits and of synthetic images. Zero is a valid seed.",
 	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
 		"are resized. Zero means 32.",
 	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
-		"larger than memory. Mean and standard deviation are then computed from 1,000 images. False keeps all images " +
-		"in memory.",
+		"larger than memory. Mean and standard deviation of the pixels are then computed from 1,000 images. False " +
+		"keeps all images in memory.",
 	"graft/dataset.Options.Synthetic": "Options for synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
 		"training, as the original system does. The final test accuracy is then optimistic. False keeps training, " +
@@ -569,16 +571,16 @@ var descriptions = map[string]string{
 	"graft/dataset.SyntheticOptions.Size": "Height and width of images in pixels, at least 16. Zero means 32.",
 	"graft/dataset.SyntheticOptions.Test": "Number of test images. Zero means 2,000.",
 	"graft/dataset.SyntheticOptions.Textures": "Makes neighbouring classes differ in texture, which small networks " +
-		"learn sooner than shape. False makes them differ in shape.",
+		"learn sooner than shape. False makes neighbouring classes differ in shape.",
 	"graft/dataset.SyntheticOptions.Train": "Number of training images, including validation images. Zero means " +
 		"10,000.",
 	"graft/decider.StructuralShape.Hidden": "Width of the encodings and of the hidden layers. Zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
 	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
 	"graft/learn.RunOptions.Every":         "Interval between rows of the learning table, in steps. Zero means 10.",
-	"graft/learn.RunOptions.Folder":        "Path of the run folder. Empty lets the command choose one.",
-	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
-		"following seeds. Default 1.",
+	"graft/learn.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
+	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
 	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies trained on tables decide " +
 		"together, by a vote. If the policies are schedulers, only the best one is kept. Zero means 5.",
 	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
@@ -622,9 +624,9 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its bugs: " +
 		"\"original\" inserts a batch normalisation, \"original-without-norm\" does not. Empty means graft's own " +
 		"deepening.",
-	"graft/net2net.Options.Equal": "For graphs: when an axis is widened, splits weights equally among the copies of " +
-		"a unit, as in Net2Net; the copies then stay equal during training. False splits weights slightly unequally. " +
-		"Both preserve the function.",
+	"graft/net2net.Options.Equal": "Splits weights equally among the copies of a unit when an axis of a graph is " +
+		"widened, as in Net2Net; the copies then stay equal during training. False splits weights slightly " +
+		"unequally. Equal and unequal splits preserve the function.",
 	"graft/net2net.Options.Form": "Form of a new block: \"identity\" inserts an identity layer; \"residual\" adds a " +
 		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
 		"only in graphs, adds plain copies, which change the function. Empty means \"residual\" in graphs; elsewhere " +
@@ -657,9 +659,9 @@ var descriptions = map[string]string{
 		"value network.",
 	"graft/original/dl2.ReinforcedOptions.NoInjection": "Disables the rules that replace some of the policy's " +
 		"actions during training. Default false.",
-	"graft/original/dl2.ReinforcedOptions.NoMean": "Ignores the mean reward; with no_critic = true, rewards are used " +
-		"unchanged. Default false.",
-	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate of reinforcement learning. Zero means 0.0001.",
+	"graft/original/dl2.ReinforcedOptions.NoMean": "Does not subtract the mean reward; with no_critic = true, " +
+		"rewards are used unchanged. Default false.",
+	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate during reinforcement learning. Zero means 0.0001.",
 	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: \"progress\" is the fraction of epochs " +
 		"completed in the slot, summed over all jobs; \"job\" is this fraction for the action's job only; " +
 		"\"unfinished\" is the number of unfinished jobs (positive, as in the published program); \"discounted\" " +
@@ -695,7 +697,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.SupervisedOptions.Loss": "Imitation loss function. Empty means \"Cross_Entropy\".",
 	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps the order of the jobs' columns in training samples. " +
 		"False shuffles the columns.",
-	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate of imitation. Zero means 0.005.",
+	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate during imitation. Zero means 0.005.",
 	"graft/original/dl2.SupervisedOptions.Steps": "Number of imitation updates. Zero means 200; a negative value " +
 		"skips imitation.",
 	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
@@ -727,13 +729,14 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
 		"\"length\" of the job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
 		"each job has in the trace.",
-	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
-		"GPU jobs, in the order of submission, become training workloads, then validation workloads, then test " +
-		"workloads. The next workload type starts with the first job that was submitted more than one slot later; " +
-		"the jobs in between are skipped. Jobs after the last test workload are not used. If empty, the other keys " +
-		"of this section determine the workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. The " +
+		"GPU jobs of the trace, in the order of submission, become training workloads, then validation workloads, " +
+		"then test workloads. Jobs submitted at most one slot after the last training or validation job are skipped. " +
+		"Jobs after the last test workload are not used. If empty, the other keys of this section determine the " +
+		"workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
-		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number.",
+		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number of " +
+		"epochs.",
 	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs in each workload that is generated or taken " +
 		"from workloads.from. Zero means 60.",
 	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Numbers of jobs that arrive in consecutive slots, for " +
@@ -756,8 +759,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
 		"the baseline. Zero means no baseline.",
 	"graft/original/learn.Options.Batch": "Number of episodes per learning step. Zero means 1.",
-	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to its reward. Zero adds " +
-		"nothing.",
+	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to the decision's " +
+		"reward. Zero adds no entropy.",
 	"graft/original/learn.Options.Episodes": "Number of training episodes. A step with rule = \"exact\" counts as " +
 		"one episode. Zero means 10,000.",
 	"graft/original/learn.Options.LR": "Learning rate of Adam. Zero means 0.0001.",
@@ -794,8 +797,9 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
 	"graft/original/policyfile.RunOptions.Every": "Number of episodes per row of the learning " +
 		"table. Zero means 100.",
-	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
-	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
+	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, " +
+		"such as runs/NAME for a file NAME.toml.",
+	"graft/original/policyfile.RunOptions.Seed": "Seed of the initial parameters and of all actions. Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
 		"Default false.",
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
@@ -803,7 +807,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. It " +
 		"determines the layers that the policy reads. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
-		"system uses for initial weights, so that all actions equal the original system's. Default false.",
+		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
+		"false.",
 	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +
 		"original system's format, or a single data.pkl of the original system. Required.",
 	"graft/original/policyfile.TableOptions.Network": "Initial network of the sequences: a name in the zoo or a " +
@@ -827,8 +832,8 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the reward of each sequence moves towards its mean " +
-		"over all tables that contain the sequence, from 0 to 1; this reduces noise. Zero keeps the rewards. Default " +
-		"0, or 0.5 if learn.for = \"new\".",
+		"over all tables that contain the sequence, from 0 to 1; this reduces noise. Zero keeps the rewards " +
+		"unchanged. Default 0, or 0.5 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Rate": "Learning rate of Adam. Zero means 0.01.",
 	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: \"tangent\", as in the " +
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
@@ -838,7 +843,7 @@ var descriptions = map[string]string{
 		"not \"beta\". Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the values of a simple model " +
 		"that is fitted to the table, from 0 to 1; this averages out the noise of single runs. Zero keeps the " +
-		"rewards. Default 0, or 1 if learn.for = \"new\".",
+		"rewards unchanged. Default 0, or 1 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
@@ -887,7 +892,7 @@ var descriptions = map[string]string{
 		"failure in the outcome and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
 		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
-		"both.",
+		"the optimizer and the schedule.",
 	"graft/trainer.Adapt.Rows": "Number of training images used to calibrate new normalization layers. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
 		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
@@ -979,8 +984,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
 	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
 		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
-		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow have " +
-		"different learning rates from jobs that do not, which affects comparisons between them. Empty means " +
+		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow and jobs " +
+		"that do not grow have different learning rates, which affects comparisons between such jobs. Empty means " +
 		"\"devices\".",
 	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +
 		"step to schedule.min_lr at the end of the budget; \"exponential\" multiplies it by schedule.decay after " +
@@ -991,7 +996,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",
-	"graft/trainer.Timeline.Budget":  "Length of the budget, measured from zero even if time.start is later. Required.",
+	"graft/trainer.Timeline.Budget": "Time budget of the job, measured from zero even if time.start is above zero. " +
+		"Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +

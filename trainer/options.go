@@ -86,7 +86,7 @@ type Adapt struct {
 	// Number of training images used to calibrate new normalization layers. Zero means 256.
 	Rows int
 	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
-	// device removal (down event), as the original system does. False keeps both.
+	// device removal (down event), as the original system does. False keeps the optimizer and the schedule.
 	Reset bool
 	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
 	Divide float64

@@ -28,7 +28,7 @@ type Event struct {
 
 // Timeline holds the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // Length of the budget, measured from zero even if time.start is later. Required.
+	Budget time.Duration // Time budget of the job, measured from zero even if time.start is above zero. Required.
 	// Time in the budget at which the job begins. Zero means the beginning of the budget.
 	Start   time.Duration
 	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.

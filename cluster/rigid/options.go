@@ -23,8 +23,8 @@ type Options struct {
 	// Trace format: a name that 'graft list formats' prints. Empty detects the format from the trace's first lines.
 	Format string
 	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. If empty, and
-	// cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If both are unset,
-	// graft reads vc_config.csv in the folder cluster.data.
+	// cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If vc_file and
+	// cluster.nodes are unset, graft reads vc_config.csv in the folder cluster.data.
 	VCFile string `config:"vc_file,path"`
 	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
@@ -35,8 +35,8 @@ type Options struct {
 	CPUs int `config:"cpus_per_node"`
 	// Memory per node in MiB. A job's requested memory is divided evenly among its GPUs. Zero ignores memory.
 	Memory int64 `config:"memory_mb_per_node,was=memory_per_node"`
-	// Gives a whole GPU to a job that requests a part of one. False gives the job only that part; other jobs can use
-	// the rest.
+	// Gives a whole GPU to a job that requests a part of a GPU. False gives the job only the requested part; other jobs
+	// can use the remaining part.
 	WholeGPUs bool `config:"whole_gpus"`
 	// Start of the simulated part of the trace, in seconds. Zero means the start of the trace or, if compat = "lucid",
 	// the start of the month that Lucid's authors simulated.

@@ -60,10 +60,10 @@ type File struct {
 // WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated workloads.
 // Jobs of generated workloads have uniformly drawn types. Zero values mean the settings of workload.traces, if given.
 type WorkloadOptions struct {
-	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs, in the order of submission, become training
-	// workloads, then validation workloads, then test workloads. The next workload type starts with the first job that
-	// was submitted more than one slot later; the jobs in between are skipped. Jobs after the last test workload are
-	// not used. If empty, the other keys of this section determine the workloads.
+	// Path of a cluster trace in any format of 'graft trace'. The GPU jobs of the trace, in the order of submission,
+	// become training workloads, then validation workloads, then test workloads. Jobs submitted at most one slot after
+	// the last training or validation job are skipped. Jobs after the last test workload are not used. If empty, the
+	// other keys of this section determine the workloads.
 	From string `result:"contents"`
 	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
@@ -94,8 +94,7 @@ type WorkloadOptions struct {
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
 	// Varies the number of epochs by up to 10% between jobs of the same type. Cannot be combined with workloads.from.
-	// False gives all
-	// jobs of a type the same number.
+	// False gives all jobs of a type the same number of epochs.
 	Jitter bool
 }
 
