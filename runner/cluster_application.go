@@ -25,10 +25,10 @@ measure gradient noise (adaptive_batch.measure = true). Runs with at least two b
 required; runs with the same batch size are averaged. RUN may also be the run folder of a sweep;
 all its trials are used.
 
-Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. The
-default is the device profile of the runs' virtual clock. The application contains step times for
-1, 2, 4, … nodes with equal numbers of devices per node. A fitted model predicts step times for
-other placements, and its prediction errors are printed.`,
+Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. By
+default, step times come from the device profile of the runs' virtual clock. The application
+contains step times for 1, 2, 4, … nodes with equal numbers of devices per node. A fitted model
+predicts step times for other placements, and its prediction errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
   graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,
@@ -43,13 +43,14 @@ other placements, and its prediction errors are printed.`,
 	flags.StringVar(&o.Profile, "profile", "",
 		"device profile with the step times: a name or file; empty uses the profile of the runs' virtual clock")
 	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
-	flags.IntVar(&o.Nodes, "nodes", 16, "maximum number of nodes with step times")
+	flags.IntVar(&o.Nodes, "nodes", 16, "maximum number of nodes for which step times are computed")
 	flags.Float64Var(&o.Between, "between", 0,
 		"time of a gradient exchange between nodes, in seconds; 0 uses the time within a node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0,
-		"maximum number of examples per device; 0 uses the largest batch size")
+		"maximum number of examples per device; 0 uses the largest batch size of the runs")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"target validation accuracy at which a job with the smallest batch ends; 0 uses the epochs of the shortest run")
+		"target validation accuracy at which a job with the smallest batch ends; 0 uses the number of epochs of the "+
+			"shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of the same name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

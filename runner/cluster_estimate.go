@@ -29,10 +29,10 @@ model predicts the durations of the week's jobs from data known at submission: u
 cluster, name, model, dataset, devices, profile and date. Estimates never use information from
 after the job's submission.
 
-Without --history, the first week has no model. Estimates are then mean durations of completed
-jobs: of jobs with the same user, name and devices if there are any, else of the same user's jobs,
-else of all jobs. Before the first job ends, every estimate is one hour. Mean durations also
-replace the model while fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+Without --history, the first week has no model. Without a model, the estimate is the mean duration
+of completed jobs: of jobs with the same user, name and devices if there are any, else of the same
+user's jobs, else of all jobs. Before the first job ends, every estimate is one hour. Mean
+durations also replace the model while fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
 			` jobs have ended. The number of jobs estimated
 without a model is printed.
 

@@ -27,8 +27,8 @@ a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_nu
 
 Without --from, new models are trained for each week, on all earlier submissions. The first week
 has no model: its forecast repeats the last known hour. With --from, models are trained once, on
-the submissions before that date, and forecast all later submissions. No forecast uses submissions
-from the hour before it.
+the submissions before that date, and forecast all later submissions. Forecasts do not use
+submissions from the preceding hour.
 
 Schedulers that use forecasts read the output from the --data folder of 'graft cluster run'; the
 file name must end in throughput_pred.csv. Times in the output are dates; for a trace without
@@ -44,7 +44,8 @@ dates, the first row is the start of the simulation.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions per ten minutes, used instead of a trace")
 	flags.StringVar(&o.from, "from", "",
-		"date at which training data ends and the forecast starts; empty trains new models every week")
+		"start date of the forecast, with models trained on all earlier submissions; empty trains new models every "+
+			"week")
 	flags.StringVar(&o.Models, "models", "",
 		"output folder for the last models, jobs.json and gpus.json, which 'graft cluster shapes' prints")
 	command.MarkFlagsOneRequired("trace", "ticks")

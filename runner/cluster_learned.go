@@ -22,7 +22,7 @@ func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags.StringVar(&o.Trace, "trace", "", "trace file")
 	flags.StringVar(&o.Format, "format", "", "trace format; empty detects the format from the first bytes")
 	flags.StringVar(&f.window, "window", "",
-		"submission times of the jobs to keep, in seconds, as A..B; A or B may be omitted")
+		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&f.start, "start", "",
 		"date of second 0, such as 2020-04-01, for a trace without dates")
 	flags.StringVar(&o.Out, "out", "", "output file")
@@ -31,7 +31,7 @@ func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 		"statistic to predict: plain (mean), log (mean of logarithms) or median")
 	flags.Uint64Var(&o.Model.Seed, "seed", 0, "random seed for selecting validation rows")
 	flags.IntVar(&o.Model.Workers, "workers", 0,
-		"number of bags trained in parallel (does not change the result); 0 means one per processor")
+		"number of bagged models trained in parallel; 0 means one per processor; results do not depend on it")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

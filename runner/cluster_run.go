@@ -34,8 +34,8 @@ Results are written into a run folder, which 'graft report' and 'graft plot' rea
 SCHEDULER/jobs.csv has a row for each job. Jobs that cannot run are skipped and counted; the exit
 code is then 3.
 
-An existing run folder is never overwritten: --resume continues it after a kill, with
-byte-identical results; --force moves it aside.
+An existing run folder is never overwritten: --resume continues a killed run, with byte-identical
+results; --force moves the folder aside.
 
 ` + worldHelp(),
 		Example: `  graft cluster run --trace jobs.csv --vc-file vc_config.csv --scheduler fifo,sjf

@@ -15,8 +15,8 @@ func newCompareCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "compare CONFIG",
 		Short: "Compare an adaptive job with baselines, over several seeds",
-		Long: `compare runs several arms, an adaptive job and its baselines, with the same budget, timeline, data
-and seeds, and reports which arms are significantly better. The arms:
+		Long: `compare runs an adaptive job and its baselines (the arms) with the same budget, timeline, data and
+seeds, and reports which arms are significantly better. The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job
@@ -55,7 +55,8 @@ comparison that was stopped or killed.`,
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
 		"number of trials per action sequence to select the arm \"best fixed\"; 0 uses compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
-		"arms in addition to \"as configured\" and \"never\", such as \"random,best fixed\"; empty uses compare.arms")
+		"arms to run in addition to \"as configured\" and \"never\", such as \"random,best fixed\"; empty uses "+
+			"compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	sweepFlags(command, &o.Options, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")

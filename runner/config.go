@@ -246,8 +246,8 @@ func newConfigSchemaCommand() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of job files, or a reference page of all keys",
 		Long: `schema prints the JSON Schema (draft 2020-12) of job files or of another kind of file. Editors use
-it to complete, explain and check keys; 'graft config check' checks more. --markdown prints a
-reference page of the keys of all configuration files, with a table for each section.`,
+the schema to complete, explain and check keys; 'graft config check' checks more. --markdown
+prints a reference page of the keys of all configuration files, with a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
@@ -298,8 +298,8 @@ func newConfigConvertCommand() *cobra.Command {
 		Long: `convert writes a job file that reproduces training in the original system, including the original
 defaults. A comment next to each key names the key of the original file. Differences, and keys
 that never had an effect, are marked by comments and reported as warnings. Paths are copied
-unchanged. A simulation file becomes a scenario; a policy file becomes a configuration file for
-'graft learn'.`,
+unchanged. An original simulation file becomes a scenario file; an original policy file becomes a
+configuration file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),

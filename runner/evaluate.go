@@ -41,7 +41,7 @@ func newEvaluateCommand() *cobra.Command {
 		Long: `evaluate replays policies on tables, which hold the accuracy of every action sequence of a
 scenario. At each decision, evaluate takes the policy's most likely action, given the current
 network and the time left. For each policy, evaluate prints the accuracy of the resulting sequence
-and its regret in points (distance to the best sequence). The same values are printed for
+and its regret in points (distance to the best sequence). evaluate prints the same values for
 baselines that need no training: never adapting, random actions, always one action, one-step
 lookahead, the best fixed sequence over all these tables, and the optimum. evaluate also prints
 the noise of the tables (the standard deviation of an accuracy due to chance), the range of ranks

@@ -77,13 +77,13 @@ and writes each policy and its rewards into the folder of --out.`,
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"learning algorithm for --study: ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"number of policies to --learn per distribution of time limits; 0 means 10")
+		"number of policies per distribution of time limits, for --learn; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"number of --learn updates per policy, one every 4,800 actions; 0 means 15")
+		"number of updates per policy, for --learn; one update follows every 4,800 actions; 0 means 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
 		"distributions of time limits for --study, such as A,C; empty means A,B,C,D")
 	flags.IntVar(&o.experiment.Episodes, "episodes", 0,
-		"number of --study episodes per row of the printed table; 0 means 3")
+		"number of episodes per row of the printed table, for --study; 0 means 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "folder of the graphs (PipeDream profiles); requires --compat")
 	return command
 }

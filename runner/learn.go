@@ -47,9 +47,9 @@ table for each case, with keys of CONFIG. All cases are checked before the first
 case has its own folder inside the run folder; a table of all cases is printed at the end.
 
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
-overwritten: --resume continues it, --force moves it aside. On SIGTERM, SIGUSR1 or the first
-SIGINT, learn saves a checkpoint and exits with code 75; the same command with --resume continues,
-and the result is bit-identical.`,
+overwritten: --resume continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or
+the first SIGINT, learn saves a checkpoint and exits with code 75; the same command with --resume
+continues, and the result is bit-identical.`,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000

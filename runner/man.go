@@ -24,7 +24,7 @@ func newManCommand() *cobra.Command {
 		Hidden: true,
 		Short:  "Write a manual page for each command",
 		Long: `man writes a manual page for each command, such as graft-train.1, into a folder, which is created
-if missing. The pages depend only on the version of graft.`,
+if missing. The manual pages depend only on the version of graft.`,
 		Example: "  graft man /usr/local/share/man/man1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ func newModelImportCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "import FILE --out NAME",
-		Short: "Read a network that PyTorch exported, with its weights",
+		Short: "Import a network with its weights from a PyTorch export or ONNX file",
 		Long: `import reads a network and writes two files: NAME.toml with its operators and modules, and
 NAME.safetensors with its weights. FILE is one of
 

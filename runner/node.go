@@ -88,8 +88,8 @@ generated and are not part of the comparison. Duration estimates are exact unles
 error. 'graft config schema --markdown' lists the keys of CONFIG.
 
 --compat tasks reproduces the packing environment of a published study of GPU schedulers,
-including its workload generator, rewards and bugs. Its baselines match bit for bit; PPO follows
-the published method.`,
+including its workload generator, rewards and bugs. The study's baselines match bit for bit; PPO
+follows the published method.`,
 		Example: `  graft node simulate tasks.toml
   graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
   graft node simulate --compat tasks --set tasks.test_count=200 --set tasks.seed=12345

@@ -21,12 +21,12 @@ func newNodeDevicesCommand() *cobra.Command {
 		Short: "List the devices that tasks can run on, with their current readings",
 		Long: `devices lists the GPUs of this machine and reads each once through NVIDIA's management library,
 NVML: utilization, memory, power, energy counter, temperature, clocks, throttle reasons, and
-processes. On a machine without GPUs it lists the CPU slots for tasks, and the CPU power averaged
-over one second if RAPL is readable.
+processes. On a machine without GPUs, devices lists the CPU slots for tasks, and the CPU power
+averaged over one second if RAPL is readable.
 
-With --smi it reads the output of nvidia-smi --query-gpu=timestamp,index,... --format=csv and
-summarises each GPU in it. Unknown values are printed as a dash, and as null in JSON, never as
-zero.`,
+With --smi, devices reads a file with the output of nvidia-smi --query-gpu=timestamp,index,...
+--format=csv and summarises each GPU in the file. Unknown values are printed as a dash, and as
+null in JSON, never as zero.`,
 		Example: `  graft node devices
   graft node devices --json
   graft node devices --smi usage.csv`,

@@ -30,7 +30,7 @@ func newNodeProfileCommand() *cobra.Command {
 each pair of tasks together, including each task with a copy of itself, if both tasks fit into
 memory. A pair runs for at least --seconds, and until each task has completed a whole run next to
 the other task; tasks that end earlier are restarted. The speed of a task in a pair is relative to
-its speed alone. Tasks of the same kind are measured once.
+the task's speed when it runs alone. Tasks of the same kind are measured once.
 
 The run folder contains three tables. colocate_info.csv lists the measured slowdowns, which 'graft
 node simulate' applies if machine.profiles names the file. single_data.csv has the label by which
@@ -40,8 +40,8 @@ the device if known. --resume runs only missing measurements.
 
 A task's command must do the same work in each run. Each run gets a new folder in $GRAFT_NODE and
 a new name in $GRAFT_TASK; a task that runs 'graft train' must write its run folder there. The
-exit code is 3 if a task failed or took too long; its logs stay in the run folder. Pairs that do
-not fit into memory are listed, but do not count as failures.`,
+exit code is 3 if a task failed or took too long; the task's logs stay in the run folder. Pairs
+that do not fit into memory are listed, but do not count as failures.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,

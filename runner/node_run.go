@@ -30,9 +30,9 @@ func newNodeRunCommand() *cobra.Command {
 selected with CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to
 a shell. --scheduler selects the scheduler that places the tasks; the default is the first entry
 of schedule.schedulers. All schedulers of 'graft node simulate' are available, including learned
-ones. Tasks share a GPU if their memory fits.
+ones. Several tasks share a GPU if they fit into its memory.
 
-Time-sharing schedulers pause tasks by SIGSTOP, or with machine.stop = "checkpoint" by SIGTERM;
+Time-sharing schedulers pause tasks with SIGSTOP, or with SIGTERM if machine.stop = "checkpoint";
 tasks with checkpoint = true then save their work and are restarted later. Each attempt of a task
 has a log file. The task's key "retries" limits the restarts after failures. If the last attempt
 fails, all dependent tasks are skipped, and the exit code is 3.
@@ -48,7 +48,7 @@ from RAPL if it is readable.
 --listen serves the state of the run: GET /status returns the tasks by state and the last reading
 of each device; GET /metrics returns the same data for Prometheus, with the metric names of
 NVIDIA's DCGM exporter. While the command runs, the file "listen" in the run folder contains the
-address.`,
+server's address.`,
 		Example: `  graft node run tasks.toml --dry-run
   graft node run tasks.toml --scheduler backfill
   graft node run tasks.toml --resume

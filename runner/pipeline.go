@@ -17,8 +17,8 @@ func newPipelineCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pipeline CONFIG",
 		Short: "Simulate scenarios, train policies on them, and evaluate the policies",
-		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command: it simulates
-all sequences of several scenarios, trains structural policies on the tables, and compares them
+		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command, to simulate all
+sequences of several scenarios, train structural policies on the tables, and compare the policies
 with never adapting, random actions, the best fixed sequence and the optimum of each table. CONFIG
 is a file with a section [pipeline], which lists the scenario files. The sections [run], [policy]
 and [learn] configure structural policies. With evaluate.leave_out, policies are also evaluated on
@@ -42,7 +42,7 @@ is 3.`,
 		"run folder; empty uses pipeline.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and start over")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
-	flags.IntVar(&o.Workers, "workers", 0, "workers per simulation; 0 uses fleet.workers")
+	flags.IntVar(&o.Workers, "workers", 0, "number of workers per simulation; 0 uses fleet.workers")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

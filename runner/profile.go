@@ -65,7 +65,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 		"batch sizes to measure, separated by commas; empty uses the batch sizes of CONFIG, or 64,128 without CONFIG")
 	flags.IntVar(&o.Rounds, "rounds", 7, "number of rounds; each round measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
-		"optimizer of the steps; empty uses the optimizer of CONFIG, else adam: "+strings.Join(torch.RuleNames(), ", "))
+		"optimizer of the measured steps; empty uses the optimizer of CONFIG, else adam: "+
+			strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
 	flags.BoolVar(&o.Fast, "fast", false, "use the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,

@@ -29,15 +29,15 @@ func newReportCommand() *cobra.Command {
 	var o reportOptions
 	command := &cobra.Command{
 		Use:   "report RUN…",
-		Short: "Report on one run, or compare several",
+		Short: "Report on one run, or compare several runs",
 		Long: `report reads run folders of graft train, simulate, learn, evaluate, pipeline and cluster run,
 tables, and result folders of the original system. report never changes a run folder, and can read
 a run in progress. RUN is a run folder, a folder of run folders, or a pattern.
 
-For one run it prints the configuration, the events and the outcome. Several runs are compared
-with runs of the same kind: first differences between configurations, then the results. Runs that
-differ only in their seed share a column, with the mean and its 95% interval. Values without a
-significant difference from the first column are marked ~. Runs are not ranked.
+For one run, report prints the configuration, the events and the outcome. Several runs of one kind
+are compared: first their configurations, then their results. Runs that differ only in their seed
+share a column, with the mean and its 95% interval. Values without a significant difference from
+the first column are marked ~. Runs are not ranked.
 
 --html writes a page instead, with the figures of graft plot, sortable tables, the timeline of
 each job, and the commands that reproduce the runs. The page is self-contained: it can be
@@ -63,7 +63,7 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 	flags.BoolVar(&o.csv, "csv", false,
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"for each case of a sweep, print the cost of reaching the final validation loss of the named `case`")
+		"print the cost at which each case of a sweep reaches the final validation loss of the named `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")

@@ -28,10 +28,10 @@ can reuse them. The resulting table, from which policies learn, is written into 
 The same command continues a stopped or killed simulation, and reruns damaged work. Failed
 sequences are left out and reported; --retry retries them.
 
-With --engine slurm the workers are a job array: the command submits it and returns. 'graft fleet
-attach' supervises the job array and collects the table, from any machine with access to the
-folder; with --wait, the submitting command does so itself. The section [fleet] sets the resources
-of workers.`,
+With --engine slurm, the workers are a job array, which the command submits before it returns.
+'graft fleet attach' supervises the job array and collects the table, from any machine with access
+to the folder; with --wait, the submitting command does so itself. The section [fleet] sets the
+resources of workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,

@@ -58,7 +58,7 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.Weights, "weights", "",
 		"initial weights (.pth, .safetensors); empty draws fresh weights")
 	flags.StringArrayVar(&o.Actions, "action", nil, "action to apply; repeatable")
-	flags.StringVar(&o.Replay, "replay", "", "change record to replay, or with --shrink to revert")
+	flags.StringVar(&o.Replay, "replay", "", "change record to replay, or to revert with --shrink")
 	flags.IntVar(&o.Keep, "shrink", -1, "revert changes of the --replay record until N remain; -1 reverts none")
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
 	flags.IntVar(&o.Rows, "rows", 256, "number of examples per random batch")

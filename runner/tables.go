@@ -12,7 +12,7 @@ func newTableCommand() *cobra.Command {
 		Use:   "table",
 		Short: "Show tables of simulated action sequences, check and convert them",
 		Long: `table shows, checks and converts results of simulations: the accuracy of each sequence of actions,
-and the time left at each decision. It reads graft's table folders, even while they are being
+and the time left at each decision. table reads graft's table folders, even while they are being
 written, and the original system's data.pkl, without executing it.`,
 		Example: `  graft table show tables/late
   graft table check tables/*

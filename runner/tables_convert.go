@@ -45,7 +45,7 @@ code is 3.`,
 		},
 	}
 	addTableFlags(command, &o.TableSource)
-	command.Flags().StringVar(&o.out, "out", "", "output folder, which is created")
+	command.Flags().StringVar(&o.out, "out", "", "new output folder")
 	command.Flags().BoolVar(&o.force, "force", false, "move an existing DIR aside, to DIR.1")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each run")

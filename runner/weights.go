@@ -21,8 +21,8 @@ func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
 		Short: "Show and convert weight files",
-		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, regardless of the file name,
-and writes PyTorch's current format and safetensors. It never executes code from a file.`,
+		Long: `weights reads both PyTorch formats (.pth, .pt) and safetensors, regardless of the file name, and
+writes PyTorch's current format and safetensors. weights never executes code from a file.`,
 		Example: `  graft weights show weights.pth
   graft weights convert weights.pth weights.safetensors`,
 	}, newWeightsShowCommand(), newWeightsConvertCommand())
