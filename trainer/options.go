@@ -62,9 +62,9 @@ type Options struct {
 	// micro-batches or several processes, or that measure gradient noise, are not recorded. Results are equal up to
 	// rounding. Default false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
-	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1. It
-	// applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero means no
-	// smoothing.
+	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1.
+	// Smoothing applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero
+	// means no smoothing.
 	LabelSmoothing float64 `json:",omitempty"`
 	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. The averaged
 	// network is evaluated, exported, and used as the teacher after the network shrinks. Surgery changes the average

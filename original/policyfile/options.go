@@ -50,8 +50,8 @@ type TableOptions struct {
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
 	// means deepen for each marked block, then none.
 	Actions []net2net.Action
-	// Compatibility with the original system's deepening. It determines the layers that the policy reads. Empty means
-	// graft's own deepening.
+	// Compatibility with the original system's deepening. The setting determines which layers the policy reads. Empty
+	// means graft's own deepening.
 	Compat net2net.Compat
 	// Path of the vocabulary: a folder, a graft vocabulary file, or NAME.ids.pkl with NAME.embeddings.pkl in the same
 	// folder. Required.
