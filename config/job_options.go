@@ -36,7 +36,7 @@ type RunOptions struct {
 	// Address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0 selects a free
 	// port. Empty means no server.
 	Listen string `result:"none"`
-	// Writes TensorBoard event files in addition to the tables. Default false.
+	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 

@@ -108,7 +108,7 @@ type Options struct {
 	// the mean of the training images.
 	Mean []float64
 	// Standard deviations of the channels, above zero: one value per channel, or one for all. Pixels are divided by
-	// them after data.mean is subtracted. Empty means the standard deviation of the training images.
+	// these values after data.mean is subtracted. Empty means the standard deviation of the training images.
 	Deviation []float64
 }
 

@@ -24,7 +24,7 @@ type RunOptions struct {
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.
 	Workers int `config:",was=at_once" result:"none"`
-	// Writes TensorBoard event files in addition to the tables. Default false.
+	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 

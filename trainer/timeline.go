@@ -23,7 +23,7 @@ const (
 type Event struct {
 	At      time.Duration // Time of the event, measured from the start of the budget.
 	Change  Change        // Direction of the change: "up" grants devices, "down" removes devices.
-	Devices int           // Number of devices after the event. Zero keeps the number.
+	Devices int           // Number of devices after the event. Zero keeps the number of devices.
 }
 
 // Timeline holds the budget of a job and the planned changes of its devices.

@@ -131,15 +131,15 @@ type ReplayOptions struct {
 	// Samples transitions uniformly in reinforcement learning. Imitation always samples uniformly. False samples by
 	// priority.
 	Even   bool
-	NoSort bool // Gives a new transition the highest priority. False uses its reward as priority.
+	NoSort bool // Gives a new transition the highest priority. False uses the transition's reward as priority.
 	// Evicts the transition with the lowest priority from a full replay memory. False evicts the oldest transition.
 	EvictLeast bool
-	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all.
+	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all transitions.
 }
 
 // WorkloadOptions holds the options of the workloads that agents train on.
 type WorkloadOptions struct {
-	Count      int // Number of training workloads per agent. The agent cycles through them. Zero means 100.
+	Count      int // Number of training workloads per agent. The agent cycles through these workloads. Zero means 100.
 	FirstTypes int // Number of job types at the start of training. Zero means all.
 	// Interval at which a job type is added, in updates. Requires first_types. Zero means 500.
 	TypesEvery int

@@ -21,7 +21,7 @@ type RunOptions struct {
 	Every  int    // Number of episodes per row of the learning table. Zero means 100.
 	// Wall-clock time between two checkpoints. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
-	// Writes TensorBoard event files in addition to the tables. Default false.
+	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 

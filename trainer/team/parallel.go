@@ -36,7 +36,7 @@ type Parallel struct {
 	// environment variable GRAFT_TOKEN can replace it.
 	Token string `config:"token_file" json:",omitempty" result:"none"`
 	// Minimum number of processes, including the leader, that a job waits for when it starts or resumes. The job fails
-	// if they are not ready within parallel.start. Requires listen. Zero does not wait.
+	// if they are not ready within parallel.start. Requires listen. Zero starts the job without waiting.
 	MinProcesses int `json:",omitempty" result:"none"`
 	// Derives the number of devices from the followers: each follower that becomes ready adds a device, and each
 	// follower that leaves or is lost removes one. Requires listen. If true, the timeline and POST /allocation must
