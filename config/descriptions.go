@@ -39,12 +39,12 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator to reproduce if compat = " +
-		"\"none\". Empty reproduces none.",
+		"\"none\". Empty reproduces no bugs.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step. If an imitated scheduler takes this action, it is split into two training samples. Has no effect on " +
 		"jobs without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
-		"uses one row.",
+		"encodes the job type in one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
 	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. DL2's program uses 0 or -1. " +
@@ -146,7 +146,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\": an " +
 		"operation is split into one part per quantum, up to max_degree parts. Default 0.01.",
 	"graft/cluster/fabric/world.Options.Quirks": "Names of the bugs of PAC-ML's simulator to reproduce. Empty " +
-		"reproduces none.",
+		"reproduces no bugs.",
 	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
 		"rack for network = \"ramp\"; racks and servers per rack for network = \"tree\". Empty means 4, 4, 2 for " +
 		"\"ramp\" and 4, 8 for \"tree\".",
@@ -324,7 +324,8 @@ var descriptions = map[string]string{
 		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors by which jobs arrive faster than in the trace: the time " +
-		"of a submission after the first one is divided by the factor. Each factor is simulated. Empty means 1.",
+		"of a submission after the first one is divided by the factor. graft simulates each factor separately. Empty " +
+		"means 1.",
 	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
 	"graft/cluster/study.Schedule.Ablate": "Simulates each known bug of the original simulator separately, and " +
@@ -474,7 +475,8 @@ var descriptions = map[string]string{
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
 	"graft/config.RunOptions.Seed": "Seed of all random numbers, except for data splits and synthetic images " +
 		"(data.seed). Default 1; zero is a valid seed.",
-	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
+	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
+		"Default false.",
 	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft measure the fastest number, up " +
 		"to one per processor. If results would depend on the number, zero means LibTorch's default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
@@ -528,8 +530,8 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Context": "Number of tokens per example. A text file is cut into consecutive windows of " +
 		"this length; in a table, the text of each row is padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations of the channels, above zero: one value per channel, or " +
-		"one for all. Pixels are divided by them after data.mean is subtracted. Empty means the standard deviation " +
-		"of the training images.",
+		"one for all. Pixels are divided by these values after data.mean is subtracted. Empty means the standard " +
+		"deviation of the training images.",
 	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
 	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
 	"graft/dataset.Options.LabelEach": "Unit of text that a label in a table describes: \"text\" (the whole text) or " +
@@ -583,7 +585,8 @@ var descriptions = map[string]string{
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
 	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies trained on tables decide " +
 		"together, by a vote. If the policies are schedulers, only the best one is kept. Zero means 5.",
-	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
+	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
+		"Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
 	"graft/learn/candidates.Options.Actions": "Number of actions per episode and round. No effect with baseline = " +
@@ -677,9 +680,9 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReplayOptions.EvictLeast": "Evicts the transition with the lowest priority from a full " +
 		"replay memory. False evicts the oldest transition.",
 	"graft/original/dl2.ReplayOptions.Fill": "Number of transitions to store per slot, drawn at random. Zero stores " +
-		"all.",
-	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses its reward " +
-		"as priority.",
+		"all transitions.",
+	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses the " +
+		"transition's reward as priority.",
 	"graft/original/dl2.ShapeOptions.FirstTanh": "Uses tanh instead of ReLU in the first layer. Default false.",
 	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: \"jobs\" adds one layer per job, " +
 		"\"attributes\" adds one layer per row of the window, \"none\" adds no layers. Empty means \"none\".",
@@ -707,7 +710,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action in validations. False samples an " +
 		"action from the policy's probabilities.",
 	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent. The agent cycles through " +
-		"them. Zero means 100.",
+		"these workloads. Zero means 100.",
 	"graft/original/dl2.WorkloadOptions.FirstTypes": "Number of job types at the start of training. Zero means all.",
 	"graft/original/dl2.WorkloadOptions.MostSlots":  "Maximum number of slots per episode. Zero means 1000.",
 	"graft/original/dl2.WorkloadOptions.TypesEvery": "Interval at which a job type is added, in updates. Requires " +
@@ -800,12 +803,12 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, " +
 		"such as runs/NAME for a file NAME.toml.",
 	"graft/original/policyfile.RunOptions.Seed": "Seed of the initial parameters and of all actions. Default 1.",
-	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
-		"Default false.",
+	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run " +
+		"folder's tables. Default false.",
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
 		"data.pkl. A table folder already lists its actions. Empty means deepen for each marked block, then none.",
-	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. It " +
-		"determines the layers that the policy reads. Empty means graft's own deepening.",
+	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. The " +
+		"setting determines which layers the policy reads. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
 		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
 		"false.",
@@ -885,7 +888,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.Divide": "Divisor of the learning rate at each decision; a device removal (down event) " +
 		"undoes the divisions. Zero means 1.",
 	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event). False " +
-		"asks once per grant.",
+		"asks the decider once per grant.",
 	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions per device grant (up event). Zero means 3 if " +
 		"each_epoch is true, otherwise 1.",
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
@@ -928,7 +931,7 @@ var descriptions = map[string]string{
 		"are compared. Zero means 4.",
 	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
 	"graft/trainer.Event.Change":  "Direction of the change: \"up\" grants devices, \"down\" removes devices.",
-	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number.",
+	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number of devices.",
 	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, as the " +
 		"original system does. The steps of the abandoned epoch still change the weights, but the epoch is not " +
 		"evaluated, recorded or counted by the learning rate schedule. False continues the epoch.",
@@ -939,7 +942,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.CUDAGraphs": "Records a training step on a full batch as a CUDA graph, which the host " +
 		"launches in one call. The step is recorded again after surgery and after a change of the batch size. Steps " +
 		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise, " +
-		"are not recorded. Results are equal up to rounding. Default false.",
+		"are not recorded. Recorded steps give the same results up to rounding. Default false.",
 	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
@@ -954,8 +957,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.KeepBest": "Saves the network with the highest validation accuracy in addition to the " +
 		"last network. False saves only the last network.",
 	"graft/trainer.Options.LabelSmoothing": "Label smoothing: fraction of each label's target that is spread evenly " +
-		"over all classes, between 0 and 1. It applies to training losses, but not to evaluation losses or to the " +
-		"distillation part of a loss. Zero means no smoothing.",
+		"over all classes, between 0 and 1. Smoothing applies to training losses, but not to evaluation losses or to " +
+		"the distillation part of a loss. Zero means no smoothing.",
 	"graft/trainer.Options.MaxMemoryMB": "Maximum memory of the activations of a training step, in MiB. A step " +
 		"splits its batch into the largest parts that fit, each with at most micro_batch images. The estimate " +
 		"depends only on the shapes of the network; weights, moments and images are not included. Zero means no " +
@@ -1013,7 +1016,7 @@ var descriptions = map[string]string{
 		"per device.",
 	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
 		"for when it starts or resumes. The job fails if they are not ready within parallel.start. Requires listen. " +
-		"Zero does not wait.",
+		"Zero starts the job without waiting.",
 	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; on the " +
 		"virtual clock, the cost of work is then divided by the number of devices, which has no other effect.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
