@@ -68,9 +68,9 @@ to deepen or widen the network; surgery makes the change without changing the ne
 When the job loses devices, the network shrinks, and distillation keeps the learned knowledge.
 
 Data goes to stdout; logs and errors go to stderr, as plain text on a terminal and as JSON lines
-elsewhere. With --json, a command prints one JSON object on stdout; on failure it prints {"error":
-…} as one line on stderr instead of the plain message. On the first SIGINT or SIGTERM, a command
-saves its work and exits; the second signal ends the command at once.
+elsewhere. With --json, a command prints one JSON object on stdout; on failure it prints
+{"error": …} as one line on stderr instead of the plain message. On the first SIGINT or SIGTERM, a
+command saves its work and exits; the second signal ends the command at once.
 
 Exit codes:
 ` + exitHelp(),
