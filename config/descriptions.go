@@ -39,12 +39,12 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator to reproduce if compat = " +
-		"\"none\". Empty reproduces none.",
+		"\"none\". Empty reproduces no bugs.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step. If an imitated scheduler adds a worker and a server in one step, the step becomes two training " +
 		"samples. Has no effect on jobs without parameter servers. False keeps the action.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
-		"uses one row.",
+		"encodes the job type in one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
 	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. DL2's program uses 0 or -1. " +
@@ -146,7 +146,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\": an " +
 		"operation is split into one part per quantum, up to max_degree parts. Default 0.01.",
 	"graft/cluster/fabric/world.Options.Quirks": "Names of the bugs of PAC-ML's simulator to reproduce. Empty " +
-		"reproduces none.",
+		"reproduces no bugs.",
 	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
 		"rack for network = \"ramp\"; racks and servers per rack for network = \"tree\". Empty means 4, 4, 2 for " +
 		"\"ramp\" and 4, 8 for \"tree\".",
@@ -324,8 +324,10 @@ var descriptions = map[string]string{
 		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors by which jobs arrive faster than in the trace: the time " +
-		"of a submission after the first one is divided by the factor. Each factor is simulated. Empty means 1.",
-	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+		"of a submission after the first one is divided by the factor. graft simulates each factor separately. Empty " +
+		"means 1.",
+	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
 	"graft/cluster/study.Schedule.Ablate": "Simulates each known bug of the original simulator separately, and " +
 		"reports its effect. Default false.",
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
@@ -358,8 +360,8 @@ var descriptions = map[string]string{
 		"folder that contains it. Must be empty unless the decider is \"policy\".",
 	"graft/config.AdaptOptions.Sample": "Samples each action from the policy's probabilities. False takes the most " +
 		"likely action.",
-	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider \"trials\". Zero " +
-		"means 32.",
+	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per candidate action, for the decider " +
+		"\"trials\". Zero means 32.",
 	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary (a folder or a file) with which a policy in the " +
 		"original system's format was trained. Must be empty for a structural policy, and for every decider except " +
 		"\"policy\".",
@@ -370,7 +372,7 @@ var descriptions = map[string]string{
 		"adaptation); \"small from scratch\" (no adaptation and fresh weights, for a job that starts from trained " +
 		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
-		"highest validation accuracy on other seeds). Empty means all that apply.",
+		"highest validation accuracy on other seeds). Empty means all applicable baselines.",
 	"graft/config.CompareOptions.Kinds": "Operations that the arms \"random\" and \"best fixed\" can choose, in " +
 		"addition to \"none\": all actions with these operations that fit the network. Cannot be combined with " +
 		"compare.actions. Empty means deepen and widen if compare.actions is empty too.",
@@ -379,7 +381,7 @@ var descriptions = map[string]string{
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
 		"means 10.",
 	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm \"best fixed\" selects " +
-		"its sequence. Their seeds follow the seeds of the arms. Zero means 3.",
+		"its sequence. The seeds of these trials follow the seeds of the arms. Zero means 3.",
 	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
 		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
@@ -396,8 +398,8 @@ var descriptions = map[string]string{
 		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
 		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. graft then uses the " +
-		"number with the highest throughput, among those that need at most 90% of the memory. Cannot be combined " +
-		"with fleet.workers. False uses fleet.workers.",
+		"number with the highest throughput whose workers need at most 90% of the memory. Cannot be combined with " +
+		"fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -438,14 +440,14 @@ var descriptions = map[string]string{
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate, as the original " +
-		"system does, even if network.runtimes is set. False continues both.",
+		"system does, even if network.runtimes is set. False continues the epoch count and the learning rate.",
 	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
 		"of the training that produced network.weights. The job continues with the next epoch and its learning rate. " +
 		"If time.start is not set, the job starts at the end time of the last epoch in the file. If the key is empty " +
-		"and network.weights is a folder, the file is searched in this folder.",
+		"and network.weights is a folder, graft searches this folder for the file.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
-		"folder of the original system. {seed} in the file name stands for run.seed, so each seed of a comparison " +
-		"can start from a separate file. Empty draws random weights.",
+		"folder of the original system. {seed} in the file name is replaced by run.seed, so each seed of a " +
+		"comparison can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options for the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
@@ -456,32 +458,34 @@ var descriptions = map[string]string{
 		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
 		"dataset or budget; \"none\" evaluates the policies only on their training tables. Empty means \"none\".",
 	"graft/config.PipelineOptions.Cache": "Path of the folder that caches outcomes. Empty uses the setting of each " +
-		"scenario or, if it has none, the folder \"cache\" next to the scenarios' folders.",
+		"scenario; a scenario without a setting uses the folder \"cache\" next to the scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
-		"for the policies. Empty lets the command choose one.",
+		"for the policies. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.",
 	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
 		"scenarios. Required.",
 	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". Empty " +
 		"changes no key.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
-	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
 	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: \"native\" uses the fastest " +
 		"instructions of the processor, so results differ between CPU models; \"avx2\" gives the same results on " +
 		"every processor with AVX2. Empty means \"native\".",
 	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
 		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
-	"graft/config.RunOptions.Seed": "Seed of all random numbers except those drawn from data.seed. Default 1; zero " +
-		"is a valid seed.",
-	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
-	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means the fastest number, which graft " +
-		"measures, up to one per processor. If results would depend on the number, zero means LibTorch's default.",
+	"graft/config.RunOptions.Seed": "Seed of all random numbers, except for data splits and synthetic images " +
+		"(data.seed). Default 1; zero is a valid seed.",
+	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
+		"Default false.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft measure the fastest number, up " +
+		"to one per processor. If results would depend on the number, zero means LibTorch's default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
 		"simulate.kinds.",
-	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; scenarios can share it. Empty " +
-		"means the folder \"cache\" next to the run folder.",
-	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last one, the network " +
-		"stays unchanged. Zero means every decision of the timeline.",
+	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; several scenarios can share the " +
+		"folder. Empty means the folder \"cache\" next to the run folder.",
+	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
+		"network stays unchanged. Zero means every decision of the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
 		"every sequence; \"sample\" takes max_sequences sequences, spread evenly over all choices; \"halve\" drops " +
 		"the branches with the lowest accuracy at each decision; \"likely\" runs the most probable sequences under a " +
@@ -495,8 +499,8 @@ var descriptions = map[string]string{
 	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
 	"graft/config.SimulateOptions.Policy": "Path of the structural policy for design = \"likely\". Must be empty for " +
 		"other designs.",
-	"graft/config.SimulateOptions.Seeds": "Number of runs of each sequence, with run.seed and the following seeds. " +
-		"Zero means 1.",
+	"graft/config.SimulateOptions.Seeds": "Number of runs of each action sequence, with run.seed and the following " +
+		"seeds. Zero means 1.",
 	"graft/config.SimulateOptions.Tries": "Number of attempts per sequence before it is skipped. Zero means 2.",
 	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources. Outcomes do not depend on " +
 		"them.",
@@ -526,24 +530,24 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Context": "Number of tokens per example. A text file is cut into consecutive windows of " +
 		"this length; in a table, the text of each row is padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations of the channels, above zero: one value per channel, or " +
-		"one for all. Pixels are divided by them after data.mean is subtracted. Empty means the standard deviation " +
-		"of the training images.",
+		"one for all. Pixels are divided by these values after data.mean is subtracted. Empty means the standard " +
+		"deviation of the training images.",
 	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means \"synthetic\".",
 	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means \"label\".",
-	"graft/dataset.Options.LabelEach": "What a label of a table describes: \"text\", the whole text, or \"word\", " +
-		"one word. Words and their labels are separated by spaces. Words with the label -100 are ignored. Empty " +
-		"means \"text\".",
+	"graft/dataset.Options.LabelEach": "Unit of text that a label in a table describes: \"text\" (the whole text) or " +
+		"\"word\" (one word). Words and their labels are separated by spaces. Words with the label -100 are ignored. " +
+		"Empty means \"text\".",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
 	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
 		"channel, or one for all. Empty means the mean of the training images.",
 	"graft/dataset.Options.Path": "Path of the dataset: a folder, or the published archive of CIFAR. Required, " +
 		"except for kind = \"synthetic\".",
-	"graft/dataset.Options.Seed": "Seed of the splits and of synthetic images. Zero is a valid seed.",
+	"graft/dataset.Options.Seed": "Seed of the data splits and of synthetic images. Zero is a valid seed.",
 	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds \"folder\" and \"shards\" " +
 		"are resized. Zero means 32.",
 	"graft/dataset.Options.Stream": "Reads images of the kinds \"folder\" and \"shards\" on demand, for datasets " +
-		"larger than memory. Mean and standard deviation are then computed from 1,000 images. False keeps all images " +
-		"in memory.",
+		"larger than memory. Mean and standard deviation of the pixels are then computed from 1,000 images. False " +
+		"keeps all images in memory.",
 	"graft/dataset.Options.Synthetic": "Options for synthetic images.",
 	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
 		"training, as the original system does. The final test accuracy is then optimistic. False keeps training, " +
@@ -569,19 +573,20 @@ var descriptions = map[string]string{
 	"graft/dataset.SyntheticOptions.Size": "Height and width of images in pixels, at least 16. Zero means 32.",
 	"graft/dataset.SyntheticOptions.Test": "Number of test images. Zero means 2,000.",
 	"graft/dataset.SyntheticOptions.Textures": "Makes neighbouring classes differ in texture, which small networks " +
-		"learn sooner than shape. False makes them differ in shape.",
+		"learn sooner than shape. False makes neighbouring classes differ in shape.",
 	"graft/dataset.SyntheticOptions.Train": "Number of training images, including validation images. Zero means " +
 		"10,000.",
 	"graft/decider.StructuralShape.Hidden": "Width of the encodings and of the hidden layers. Zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
 	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
 	"graft/learn.RunOptions.Every":         "Interval between rows of the learning table, in steps. Zero means 10.",
-	"graft/learn.RunOptions.Folder":        "Path of the run folder. Empty lets the command choose one.",
-	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
-		"following seeds. Default 1.",
+	"graft/learn.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
+	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
 	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies trained on tables decide " +
 		"together, by a vote. If the policies are schedulers, only the best one is kept. Zero means 5.",
-	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
+	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
+		"Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
 	"graft/learn/candidates.Options.Actions": "Number of actions per episode and round. No effect with baseline = " +
@@ -622,9 +627,9 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its bugs: " +
 		"\"original\" inserts a batch normalisation, \"original-without-norm\" does not. Empty means graft's own " +
 		"deepening.",
-	"graft/net2net.Options.Equal": "For graphs: when an axis is widened, splits weights equally among the copies of " +
-		"a unit, as in Net2Net; the copies then stay equal during training. False splits weights slightly unequally. " +
-		"Both preserve the function.",
+	"graft/net2net.Options.Equal": "Splits weights equally among the copies of a unit when an axis of a graph is " +
+		"widened, as in Net2Net; the copies then stay equal during training. False splits weights slightly " +
+		"unequally. Equal and unequal splits preserve the function.",
 	"graft/net2net.Options.Form": "Form of a new block: \"identity\" inserts an identity layer; \"residual\" adds a " +
 		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
 		"only in graphs, adds plain copies, which change the function. Empty means \"residual\" in graphs; elsewhere " +
@@ -657,9 +662,9 @@ var descriptions = map[string]string{
 		"value network.",
 	"graft/original/dl2.ReinforcedOptions.NoInjection": "Disables the rules that replace some of the policy's " +
 		"actions during training. Default false.",
-	"graft/original/dl2.ReinforcedOptions.NoMean": "Ignores the mean reward; with no_critic = true, rewards are used " +
-		"unchanged. Default false.",
-	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate of reinforcement learning. Zero means 0.0001.",
+	"graft/original/dl2.ReinforcedOptions.NoMean": "Does not subtract the mean reward; with no_critic = true, " +
+		"rewards are used unchanged. Default false.",
+	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate during reinforcement learning. Zero means 0.0001.",
 	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: \"progress\" is the fraction of epochs " +
 		"completed in the slot, summed over all jobs; \"job\" is this fraction for the action's job only; " +
 		"\"unfinished\" is the number of unfinished jobs (positive, as in the published program); \"discounted\" " +
@@ -675,9 +680,9 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReplayOptions.EvictLeast": "Evicts the transition with the lowest priority from a full " +
 		"replay memory. False evicts the oldest transition.",
 	"graft/original/dl2.ReplayOptions.Fill": "Number of transitions to store per slot, drawn at random. Zero stores " +
-		"all.",
-	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses its reward " +
-		"as priority.",
+		"all transitions.",
+	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses the " +
+		"transition's reward as priority.",
 	"graft/original/dl2.ShapeOptions.FirstTanh": "Uses tanh instead of ReLU in the first layer. Default false.",
 	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: \"jobs\" adds one layer per job, " +
 		"\"attributes\" adds one layer per row of the window, \"none\" adds no layers. Empty means \"none\".",
@@ -695,7 +700,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.SupervisedOptions.Loss": "Imitation loss function. Empty means \"Cross_Entropy\".",
 	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps the order of the jobs' columns in training samples. " +
 		"False shuffles the columns.",
-	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate of imitation. Zero means 0.005.",
+	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate during imitation. Zero means 0.005.",
 	"graft/original/dl2.SupervisedOptions.Steps": "Number of imitation updates. Zero means 200; a negative value " +
 		"skips imitation.",
 	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
@@ -705,7 +710,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action in validations. False samples an " +
 		"action from the policy's probabilities.",
 	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent. The agent cycles through " +
-		"them. Zero means 100.",
+		"these workloads. Zero means 100.",
 	"graft/original/dl2.WorkloadOptions.FirstTypes": "Number of job types at the start of training. Zero means all.",
 	"graft/original/dl2.WorkloadOptions.MostSlots":  "Maximum number of slots per episode. Zero means 1000.",
 	"graft/original/dl2.WorkloadOptions.TypesEvery": "Interval at which a job type is added, in updates. Requires " +
@@ -733,7 +738,8 @@ var descriptions = map[string]string{
 		"later; the jobs in between are skipped. Jobs after the last test workload are not used. If empty, the other " +
 		"keys of this section determine the workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
-		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number.",
+		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number of " +
+		"epochs.",
 	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs in each workload that is generated or taken " +
 		"from workloads.from. Zero means 60.",
 	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Numbers of jobs that arrive in consecutive slots, for " +
@@ -756,8 +762,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
 		"the baseline. Zero means no baseline.",
 	"graft/original/learn.Options.Batch": "Number of episodes per learning step. Zero means 1.",
-	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to its reward. Zero adds " +
-		"nothing.",
+	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to the decision's " +
+		"reward. Zero adds no entropy.",
 	"graft/original/learn.Options.Episodes": "Number of training episodes. A step with rule = \"exact\" counts as " +
 		"one episode. Zero means 10,000.",
 	"graft/original/learn.Options.LR": "Learning rate of Adam. Zero means 0.0001.",
@@ -794,16 +800,18 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
 	"graft/original/policyfile.RunOptions.Every": "Number of episodes per row of the learning " +
 		"table. Zero means 100.",
-	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
-	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
-	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
-		"Default false.",
+	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, " +
+		"such as runs/NAME for a file NAME.toml.",
+	"graft/original/policyfile.RunOptions.Seed": "Seed of the initial parameters and of all actions. Default 1.",
+	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run " +
+		"folder's tables. Default false.",
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
 		"data.pkl. A table folder already lists its actions. Empty means deepen for each marked block, then none.",
 	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. The " +
 		"deepening determines the layers that the policy reads. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
-		"system uses for initial weights, so that all actions equal the original system's. Default false.",
+		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
+		"false.",
 	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +
 		"original system's format, or a single data.pkl of the original system. Required.",
 	"graft/original/policyfile.TableOptions.Network": "Initial network of the sequences: a name in the zoo or a " +
@@ -827,8 +835,8 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the reward of each sequence moves towards its mean " +
-		"over all tables that contain the sequence, from 0 to 1; this reduces noise. Zero keeps the rewards. Default " +
-		"0, or 0.5 if learn.for = \"new\".",
+		"over all tables that contain the sequence, from 0 to 1; this reduces noise. Zero keeps the rewards " +
+		"unchanged. Default 0, or 0.5 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Rate": "Learning rate of Adam. Zero means 0.01.",
 	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: \"tangent\", as in the " +
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
@@ -838,7 +846,7 @@ var descriptions = map[string]string{
 		"not \"beta\". Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the values of a simple model " +
 		"that is fitted to the table, from 0 to 1; this averages out the noise of single runs. Zero keeps the " +
-		"rewards. Default 0, or 1 if learn.for = \"new\".",
+		"rewards unchanged. Default 0, or 1 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
@@ -880,7 +888,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.Divide": "Divisor of the learning rate at each decision; a device removal (down event) " +
 		"undoes the divisions. Zero means 1.",
 	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event). False " +
-		"asks once per grant.",
+		"asks the decider once per grant.",
 	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions per device grant (up event). Zero means 3 if " +
 		"each_epoch is true, otherwise 1.",
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
@@ -923,7 +931,7 @@ var descriptions = map[string]string{
 		"are compared. Zero means 4.",
 	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
 	"graft/trainer.Event.Change":  "Direction of the change: \"up\" grants devices, \"down\" removes devices.",
-	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number.",
+	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number of devices.",
 	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, as the " +
 		"original system does. The steps of the abandoned epoch still change the weights, but the epoch is not " +
 		"evaluated, recorded or counted by the learning rate schedule. False continues the epoch.",
@@ -934,7 +942,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.CUDAGraphs": "Records a training step on a full batch as a CUDA graph, which the host " +
 		"launches in one call. The step is recorded again after surgery and after a change of the batch size. Steps " +
 		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise, " +
-		"are not recorded. Results are equal up to rounding. Default false.",
+		"are not recorded. Recorded steps give the same results up to rounding. Default false.",
 	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
@@ -949,8 +957,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.KeepBest": "Saves the network with the highest validation accuracy in addition to the " +
 		"last network. False saves only the last network.",
 	"graft/trainer.Options.LabelSmoothing": "Label smoothing: fraction of each label's target that is spread evenly " +
-		"over all classes, between 0 and 1. It applies to training losses, but not to evaluation losses or to the " +
-		"distillation part of a loss. Zero means no smoothing.",
+		"over all classes, between 0 and 1. Smoothing applies to training losses, but not to evaluation losses or to " +
+		"the distillation part of a loss. Zero means no smoothing.",
 	"graft/trainer.Options.MaxMemoryMB": "Maximum memory of the activations of a training step, in MiB. A step " +
 		"splits its batch into the largest parts that fit, each with at most micro_batch images. The estimate " +
 		"depends only on the shapes of the network; weights, moments and images are not included. Zero means no " +
@@ -979,8 +987,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
 	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
 		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
-		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow have " +
-		"different learning rates from jobs that do not, which affects comparisons between them. Empty means " +
+		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow and jobs " +
+		"that do not grow have different learning rates, which affects comparisons between such jobs. Empty means " +
 		"\"devices\".",
 	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +
 		"step to schedule.min_lr at the end of the budget; \"exponential\" multiplies it by schedule.decay after " +
@@ -991,7 +999,8 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",
-	"graft/trainer.Timeline.Budget":  "Length of the budget, measured from zero even if time.start is later. Required.",
+	"graft/trainer.Timeline.Budget": "Time budget of the job, measured from zero even if time.start is above zero. " +
+		"Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +

@@ -21,11 +21,14 @@ import (
 // RunOptions holds the seed, device and output of a job. Paths in all sections use the operating system's syntax and
 // are relative to the working directory. A path that is not found there is relative to the folder of the file.
 type RunOptions struct {
-	Seed   int64  // Seed of all random numbers except those drawn from data.seed. Default 1; zero is a valid seed.
-	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
+	// Seed of all random numbers, except for data splits and synthetic images (data.seed). Default 1; zero is a valid
+	// seed.
+	Seed int64
+	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
+	Folder string `result:"none"`
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
-	// Number of LibTorch threads. Zero means the fastest number, which graft measures, up to one per processor. If
-	// results would depend on the number, zero means LibTorch's default.
+	// Number of LibTorch threads. Zero lets graft measure the fastest number, up to one per processor. If results would
+	// depend on the number, zero means LibTorch's default.
 	Threads int `result:"rounding"`
 	// Vector instructions of the CPU: "native" uses the fastest instructions of the processor, so results differ
 	// between CPU models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
@@ -33,7 +36,7 @@ type RunOptions struct {
 	// Address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0 selects a free
 	// port. Empty means no server.
 	Listen string `result:"none"`
-	// Writes TensorBoard event files in addition to the tables. Default false.
+	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 
@@ -83,8 +86,8 @@ type NetworkOptions struct {
 	// dataset; for a network file, zero leaves the layer unchanged.
 	Classes int `json:",omitempty"`
 	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system. {seed} in the
-	// file name stands for run.seed, so each seed of a comparison can start from a separate file. Empty draws random
-	// weights.
+	// file name is replaced by run.seed, so each seed of a comparison can start from a separate file. Empty draws
+	// random weights.
 	Weights string
 	// Initializes the parameters randomly from run.seed even if network.weights is set. The weight file then only
 	// provides tensors without a defined initialization (buffers and constants of an imported network). False takes
@@ -92,11 +95,11 @@ type NetworkOptions struct {
 	Fresh bool `json:",omitempty"`
 	// Path of the file in which the original system recorded the epoch times of the training that produced
 	// network.weights. The job continues with the next epoch and its learning rate. If time.start is not set, the job
-	// starts at the end time of the last epoch in the file. If the key is empty and network.weights is a folder, the
-	// file is searched in this folder.
+	// starts at the end time of the last epoch in the file. If the key is empty and network.weights is a folder, graft
+	// searches this folder for the file.
 	Runtimes string
 	// Restarts the epoch count and the learning rate, as the original system does, even if network.runtimes is set.
-	// False continues both.
+	// False continues the epoch count and the learning rate.
 	ResetEpochs bool `config:",was=anew"`
 }
 
@@ -224,7 +227,7 @@ type AdaptOptions struct {
 	// Path of the vocabulary (a folder or a file) with which a policy in the original system's format was trained. Must
 	// be empty for a structural policy, and for every decider except "policy".
 	Vocab string `config:"vocabulary,was=vocab"`
-	// Number of training steps per choice, for the decider "trials". Zero means 32.
+	// Number of training steps per candidate action, for the decider "trials". Zero means 32.
 	TrialSteps int `json:",omitempty"`
 	// Samples each action from the policy's probabilities. False takes the most likely action.
 	Sample bool

@@ -14,10 +14,10 @@ type PipelineOptions struct {
 	// Paths of the scenario files; policies learn from the tables of these scenarios. Required.
 	Scenarios []string `result:"contents"`
 	// Path of the folder of results, with one subfolder per scenario and one for the policies. Empty lets the command
-	// choose one.
+	// choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
-	// Path of the folder that caches outcomes. Empty uses the setting of each scenario or, if it has none, the folder
-	// "cache" next to the scenarios' folders.
+	// Path of the folder that caches outcomes. Empty uses the setting of each scenario; a scenario without a setting
+	// uses the folder "cache" next to the scenarios' folders.
 	Cache string `result:"none"`
 	// Assignments to keys of every scenario, such as run.device="cuda:0". Empty changes no key.
 	Set []string `result:"contents"`

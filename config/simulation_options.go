@@ -18,10 +18,10 @@ type SimulateOptions struct {
 	// Operations to try at every decision: all their actions that fit the current network, then "none". Empty means
 	// deepen and widen if simulate.actions is empty too.
 	Kinds []net2net.Kind
-	// Number of decisions per sequence; after the last one, the network stays unchanged. Zero means every decision of
-	// the timeline.
+	// Number of decisions per sequence; after the last decision, the network stays unchanged. Zero means every decision
+	// of the timeline.
 	Decisions int
-	// Number of runs of each sequence, with run.seed and the following seeds. Zero means 1.
+	// Number of runs of each action sequence, with run.seed and the following seeds. Zero means 1.
 	Seeds int
 	// Design of the experiment, which selects the sequences: "all" runs every sequence; "sample" takes max_sequences
 	// sequences, spread evenly over all choices; "halve" drops the branches with the lowest accuracy at each decision;
@@ -35,8 +35,8 @@ type SimulateOptions struct {
 	// Path of the structural policy for design = "likely". Must be empty for other designs.
 	Policy string
 	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
-	// Path of the folder that caches outcomes; scenarios can share it. Empty means the folder "cache" next to the run
-	// folder.
+	// Path of the folder that caches outcomes; several scenarios can share the folder. Empty means the folder "cache"
+	// next to the run folder.
 	Cache string `result:"none"`
 }
 

@@ -114,11 +114,11 @@ type CompareOptions struct {
 	// adaptation and fresh weights, for a job that starts from trained weights); "final from scratch" (the final
 	// network of the job with the same seed, trained from scratch for the whole budget); "random" (any action that
 	// fits); "best fixed" (the sequence of actions with the highest validation accuracy on other seeds). Empty means
-	// all that apply.
+	// all applicable baselines.
 	Arms  []string
 	Seeds int // Number of trials per arm, with run.seed and the following seeds. Zero means 10.
-	// Number of trials per sequence when the arm "best fixed" selects its sequence. Their seeds follow the seeds of
-	// the arms. Zero means 3.
+	// Number of trials per sequence when the arm "best fixed" selects its sequence. The seeds of these trials follow
+	// the seeds of the arms. Zero means 3.
 	SelectionSeeds int
 	// Actions that the arms "random" and "best fixed" can choose at every decision, such as "deepen:0" and "none".
 	// Cannot be combined with compare.kinds. Empty uses compare.kinds.

@@ -75,12 +75,12 @@ type Options struct {
 	// Uses the test images for validation and all other images for training, as the original system does. The final
 	// test accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
-	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.
+	Seed             int64            // Seed of the data splits and of synthetic images. Zero is a valid seed.
 	Synthetic        SyntheticOptions // Options for synthetic images.
 	// Height and width in pixels to which images of the kinds "folder" and "shards" are resized. Zero means 32.
 	Size int
-	// Reads images of the kinds "folder" and "shards" on demand, for datasets larger than memory. Mean and
-	// standard deviation are then computed from 1,000 images. False keeps all images in memory.
+	// Reads images of the kinds "folder" and "shards" on demand, for datasets larger than memory. Mean and standard
+	// deviation of the pixels are then computed from 1,000 images. False keeps all images in memory.
 	Stream bool `json:",omitempty"`
 	// Decodes JPEG files of the kinds "folder" and "shards" with libjpeg-turbo, which must be installed
 	// (libturbojpeg0 in Debian) and is several times as fast as Go's decoder. Pixels differ from Go's by a few
@@ -101,14 +101,14 @@ type Options struct {
 	TextColumn string `json:",omitempty"`
 	// Name of the table column that holds the labels. Empty means "label".
 	LabelColumn string `json:",omitempty"`
-	// What a label of a table describes: "text", the whole text, or "word", one word. Words and their labels are
-	// separated by spaces. Words with the label -100 are ignored. Empty means "text".
+	// Unit of text that a label in a table describes: "text" (the whole text) or "word" (one word). Words and their
+	// labels are separated by spaces. Words with the label -100 are ignored. Empty means "text".
 	LabelEach string `json:",omitempty"`
 	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
 	// the mean of the training images.
 	Mean []float64
 	// Standard deviations of the channels, above zero: one value per channel, or one for all. Pixels are divided by
-	// them after data.mean is subtracted. Empty means the standard deviation of the training images.
+	// these values after data.mean is subtracted. Empty means the standard deviation of the training images.
 	Deviation []float64
 }
 

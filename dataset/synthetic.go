@@ -22,8 +22,8 @@ type SyntheticOptions struct {
 	// Maximum random change of a pixel, in units of 1/255. Larger values make classes harder to distinguish. Zero means
 	// 40.
 	Noise int
-	// Makes neighbouring classes differ in texture, which small networks learn sooner than shape. False makes them
-	// differ in shape.
+	// Makes neighbouring classes differ in texture, which small networks learn sooner than shape. False makes
+	// neighbouring classes differ in shape.
 	Textures bool `json:",omitempty"`
 }
 

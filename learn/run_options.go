@@ -16,14 +16,15 @@ type RunOptions struct {
 	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
 	// Number of policies to learn, from 1 to 1,024. Policies trained on tables decide together, by a vote. If the
 	// policies are schedulers, only the best one is kept. Zero means 5.
-	Seeds  int
-	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
+	Seeds int
+	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
+	Folder string `result:"none"`
 	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.
 	// Wall-clock time between two checkpoints of a policy. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.
 	Workers int `config:",was=at_once" result:"none"`
-	// Writes TensorBoard event files in addition to the tables. Default false.
+	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 

@@ -44,8 +44,9 @@ type Options struct {
 	// Compatibility with the original system's deepening, including its bugs: "original" inserts a batch normalisation,
 	// "original-without-norm" does not. Empty means graft's own deepening.
 	Compat Compat
-	// For graphs: when an axis is widened, splits weights equally among the copies of a unit, as in Net2Net; the copies
-	// then stay equal during training. False splits weights slightly unequally. Both preserve the function.
+	// Splits weights equally among the copies of a unit when an axis of a graph is widened, as in Net2Net; the copies
+	// then stay equal during training. False splits weights slightly unequally. Equal and unequal splits preserve the
+	// function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

@@ -7,9 +7,10 @@ func newClusterCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "cluster",
 		Short: "Simulate a GPU cluster under different schedulers",
-		Long: `cluster simulates GPU clusters. 'run' replays the jobs of a trace under one or more schedulers and
-reports the outcome of each job. 'timeline' writes a job's device timeline for 'graft train';
-'estimate' and 'forecast' predict job durations and future submissions for schedulers.`,
+		Long: `cluster simulates how schedulers place the jobs of a trace on a GPU cluster. 'run' replays a trace
+under one or more schedulers and reports the outcome of each job. 'timeline' writes the device
+changes of one job, as input for 'graft train'. 'estimate' predicts job durations, and 'forecast'
+predicts job submissions, as inputs for schedulers.`,
 		Example: `  graft cluster run --trace jobs.csv --vc-file vc_config.csv --scheduler fifo,tiresias
   graft cluster timeline --trace jobs.csv --vc-file vc_config.csv --scheduler fair --job 17
   graft cluster estimate --trace jobs.csv --out estimates.csv`,

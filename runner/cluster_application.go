@@ -18,17 +18,17 @@ func newClusterApplicationCommand() *cobra.Command {
 	var json bool
 	command := &cobra.Command{
 		Use:   "application NAME RUN…",
-		Short: "Build an application for adaptive jobs from training runs and a profile",
-		Long: `application builds an application from runs of 'graft train'. An application describes a training
-job, which 'graft cluster run' simulates as an adaptive job. Each run must have a fixed batch and
-measure its gradient noise (adaptive_batch.measure = true). At least two different batches are
-needed; runs with the same batch are averaged. RUN may also be the run folder of a sweep; all its
-trials are used.
+		Short: "Build a model of an adaptive job from training runs and a device profile",
+		Long: `application builds an application from runs of 'graft train': the training progress and step times
+with which 'graft cluster run' simulates an adaptive job. Each run must use a fixed batch size and
+measure gradient noise (adaptive_batch.measure = true). Runs with at least two batch sizes are
+required; runs with the same batch size are averaged. RUN may also be the run folder of a sweep;
+all its trials are used.
 
-Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. The
-default is the profile of the runs' virtual clock. Step times are written for 1, 2, 4, … nodes
-with the same number of devices each. A fitted model predicts step times for other placements; its
-errors are printed.`,
+Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. By
+default, step times come from the device profile of the runs' virtual clock. The application
+contains step times for 1, 2, 4, … nodes with equal numbers of devices per node. A fitted model
+predicts step times for other placements, and its prediction errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
   graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,
@@ -39,17 +39,19 @@ errors are printed.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&o.Out, "out", "o", "", "folder of applications, created if missing")
+	flags.StringVarP(&o.Out, "out", "o", "", "output folder for applications, created if missing")
 	flags.StringVar(&o.Profile, "profile", "",
-		"profile with the step times: a name or file; empty uses the profile of the runs' clock")
+		"device profile with the step times: a name or file; empty uses the profile of the runs' virtual clock")
 	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
-	flags.IntVar(&o.Nodes, "nodes", 16, "largest number of nodes for which step times are written")
+	flags.IntVar(&o.Nodes, "nodes", 16, "maximum number of nodes for which step times are computed")
 	flags.Float64Var(&o.Between, "between", 0,
-		"seconds per gradient exchange between nodes; 0 uses the time within a node")
-	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 means the largest batch")
+		"time of a gradient exchange between nodes, in seconds; 0 uses the time within a node")
+	flags.IntVar(&o.DeviceMost, "device-most", 0,
+		"maximum number of examples per device; 0 uses the largest batch size of the runs")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"validation accuracy that ends a job with the smallest batch; 0 ends it where the shortest run ended")
-	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of that name")
+		"target validation accuracy at which a job with the smallest batch ends; 0 uses the number of epochs of the "+
+			"shortest run")
+	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of the same name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
 	return command

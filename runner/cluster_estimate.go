@@ -24,24 +24,25 @@ func newClusterEstimateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "estimate",
 		Short: "Estimate the duration of each job at its submission",
-		Long: `estimate reads a trace week by week. For each week it learns a model from the jobs that ended
-before that week, and estimates the durations of the week's jobs from their data at submission:
-user, virtual cluster, name, model, dataset, devices, profile and date. No estimate uses later
-information.
+		Long: `estimate trains a model for each week of a trace, on the jobs that ended before that week. The
+model predicts the durations of the week's jobs from data known at submission: user, virtual
+cluster, name, model, dataset, devices, profile and date. Estimates never use information from
+after the job's submission.
 
-Without --history, there is no model for the first week. Each estimate is then the mean duration
-of completed jobs: jobs with the same user, name and devices; without any, jobs of the same user;
-without any, all jobs. If no job has ended, the estimate is one hour. The same rule applies as
-long as fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+Without --history, the first week has no model. Without a model, the estimate is the mean duration
+of completed jobs: of jobs with the same user, name and devices if there are any, else of the same
+user's jobs, else of all jobs. Before the first job ends, every estimate is one hour. Mean
+durations also replace the model while fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
 			` jobs have ended. The number of jobs estimated
 without a model is printed.
 
-With --walk none, one model is learned, from the traces of --history or else from the first week.
-With --walk never, no model is learned: each estimate is the mean of similar ended jobs.
+With --walk none, a single model is trained, on the --history traces or, without them, on the
+first week. With --walk never, no model is trained: each estimate is the mean duration of similar
+completed jobs.
 
 'graft cluster run --estimates FILE' reads the output. Without --estimates, 'graft cluster run'
-looks for a file in the --data folder: with _ebm in its name, such as jobs_ebm.csv, for
-` + readersOf("ebm") + `; with a name that ends in _lgb.csv, for ` + readersOf("lgb") + `.`,
+searches the --data folder: it reads a file with _ebm in its name, such as jobs_ebm.csv, for
+` + readersOf("ebm") + `; it reads a file whose name ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 		Example: `  graft cluster estimate --trace september.csv --out venus_ebm.csv
   graft cluster estimate --trace september.csv --history august.csv --out estimates.csv --model model.json
   graft cluster estimate --trace seconds.csv --start 2020-04-01 --past --out estimates.csv --shapes shapes`,
@@ -53,11 +54,11 @@ looks for a file in the --data folder: with _ebm in its name, such as jobs_ebm.c
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
 	flags.StringArrayVar(&o.History, "history", nil,
-		"earlier trace, used only for learning; repeatable")
+		"earlier trace, used only to train models; repeatable")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
-		"when to train: week (a new model every week), none (a single model) or never (no model)")
+		"training schedule: week (a new model every week), none (a single model) or never (no model)")
 	flags.BoolVar(&o.Past, "past", false, "use durations of similar completed jobs as features")
-	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for 'graft cluster shapes'")
+	flags.StringVar(&o.Saved, "model", "", "output file for the last model, which 'graft cluster shapes' prints")
 	_ = command.MarkFlagRequired("trace")
 	// In other commands flags with this name are networks.
 	_ = command.RegisterFlagCompletionFunc("model", fixedWords(func() []string { return nil }))

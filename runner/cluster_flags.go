@@ -51,24 +51,26 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.String("data", "", "folder with cluster data: nodes, profiles, estimates, "+
 		"forecasts; for adaptive jobs, the folder of applications")
 	f.given.String("trace", "", "trace file; for adaptive jobs one or more files, separated by commas")
-	f.given.Int("nodes", 0, "number of nodes, shared by all jobs")
+	f.given.Int("nodes", 0, "number of nodes in a single cluster that all jobs share")
 	f.given.String("vc-file", "",
-		"file of the virtual clusters and their nodes (default without --nodes: vc_config.csv in --data)")
+		"file that lists the virtual clusters and their nodes (default without --nodes: vc_config.csv in the --data "+
+			"folder)")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
-		`schedulers, or paths of programs that schedule, separated by commas; "all" selects every scheduler whose `+
-			"data is available")
-	f.given.String("compat", "", "published simulator to reproduce, including its faults: lucid (rigid jobs), "+
-		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" corrects the faults`)
-	f.given.String("placement", "", "placement: consolidate, consolidate-first or random")
+		"names of schedulers, or paths of scheduler programs, separated by commas; "+
+			`"all" selects every scheduler whose input data is available`)
+	f.given.String("compat", "", "published simulator to reproduce, including its bugs: lucid (rigid jobs), "+
+		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" fixes the bugs`)
+	f.given.String("placement", "", "placement rule: consolidate, consolidate-first or random")
 	f.given.String("estimates", "",
-		"source of job duration estimates: limits (of the trace), lgb or ebm (in --data), exact, or a file")
+		"source of job duration estimates: limits (time limits in the trace), lgb or ebm (files in the --data "+
+			"folder), exact (true durations), or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil,
-		"arrival rates relative to the trace, separated by commas; 2 submits twice as fast")
+		"arrival rates relative to the trace, separated by commas; 2 submits jobs twice as fast")
 	f.given.Int64("from", 0, "drop jobs submitted before this second of the trace")
 	f.given.Int64("to", 0, "drop jobs submitted after this second of the trace")
 	f.given.Int("workers", 0, "number of parallel simulations; 0 means one per processor")
 	f.given.StringArrayVar(&f.set, "set", nil,
-		"set a key, such as lucid.profile_seconds=300; overrides CONFIG and other flags; repeatable")
+		"set a configuration key, such as lucid.profile_seconds=300; overrides CONFIG and other flags; repeatable")
 }
 
 // read reads the file of rigid jobs, and sets the keys of the given flags.

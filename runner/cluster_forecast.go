@@ -25,14 +25,14 @@ func newClusterForecastCommand() *cobra.Command {
 they request, from the calendar and from submissions at least an hour old. Submissions come from
 a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_num.
 
-Without --from, models are trained for each week, on all earlier submissions. For the first week,
-the forecast repeats the last known hour. With --from, models are trained once, on the submissions
-before that date, and forecast all later submissions. No forecast uses submissions from the hour
-before it.
+Without --from, new models are trained for each week, on all earlier submissions. The first week
+has no model: its forecast repeats the last known hour. With --from, models are trained once, on
+the submissions before that date, and forecast all later submissions. Forecasts do not use
+submissions from the preceding hour.
 
-Schedulers that use forecasts look for this file in the --data folder of 'graft cluster run': its
-name must end in throughput_pred.csv. Times in the file are dates; for a trace without dates, the
-first line is the start of the simulation.`,
+Schedulers that use forecasts read the output from the --data folder of 'graft cluster run'; the
+file name must end in throughput_pred.csv. Times in the output are dates; for a trace without
+dates, the first row is the start of the simulation.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
 		Args: cobra.NoArgs,
@@ -42,11 +42,12 @@ first line is the start of the simulation.`,
 	}
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
-	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions per ten minutes, instead of a trace")
+	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions per ten minutes, used instead of a trace")
 	flags.StringVar(&o.from, "from", "",
-		"train once, on submissions before this date, and forecast later submissions; empty trains every week")
+		"start date of the forecast, with models trained on all earlier submissions; empty trains new models every "+
+			"week")
 	flags.StringVar(&o.Models, "models", "",
-		"write the last models to jobs.json and gpus.json in this folder, for 'graft cluster shapes'")
+		"output folder for the last models, jobs.json and gpus.json, which 'graft cluster shapes' prints")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
 	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // elsewhere this flag is a format

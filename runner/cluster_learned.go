@@ -20,18 +20,18 @@ type learnedFlags struct {
 func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags := command.Flags()
 	flags.StringVar(&o.Trace, "trace", "", "trace file")
-	flags.StringVar(&o.Format, "format", "", "trace format; empty detects it from the first bytes")
+	flags.StringVar(&o.Format, "format", "", "trace format; empty detects the format from the first bytes")
 	flags.StringVar(&f.window, "window", "",
-		"keep jobs submitted within these seconds, as A..B; A or B may be omitted")
+		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&f.start, "start", "",
 		"date of second 0, such as 2020-04-01, for a trace without dates")
 	flags.StringVar(&o.Out, "out", "", "output file")
-	flags.StringVar(&o.Shapes, "shapes", "", "write the models' shape functions into this folder, as CSV and SVG")
+	flags.StringVar(&o.Shapes, "shapes", "", "output folder for the models' shape functions, as CSV and SVG files")
 	flags.StringVar(&o.Model.Target, "target", estimate.TargetPlain,
-		"learned statistic: plain (mean), log (mean of logarithms) or median")
-	flags.Uint64Var(&o.Model.Seed, "seed", 0, "seed for selecting validation rows")
+		"statistic to predict: plain (mean), log (mean of logarithms) or median")
+	flags.Uint64Var(&o.Model.Seed, "seed", 0, "random seed for selecting validation rows")
 	flags.IntVar(&o.Model.Workers, "workers", 0,
-		"number of bags trained in parallel (does not change the result); 0 means one per processor")
+		"number of bagged models trained in parallel; 0 means one per processor; results do not depend on it")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

@@ -26,15 +26,16 @@ func newClusterRunCommand() *cobra.Command {
 		Short: "Replay a trace with different schedulers and report completion times",
 		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and prints
 completion times (submission to end), queueing times and device utilization. Simulations are
-event-driven and exact: the same inputs give byte-identical results, with any number of workers.
+event-driven and deterministic: the same inputs give byte-identical results, with any number of
+workers.
 
-CONFIG is a TOML file with keys for all flags and more; 'graft config schema --markdown' lists the
-keys. Results are written into a run folder: SCHEDULER/jobs.csv has a row for each job; 'graft
-report' and 'graft plot' read the other files. If jobs cannot run, they are skipped and counted,
-and the exit code is 3.
+CONFIG is a TOML file; 'graft config schema --markdown' lists its keys, which include all flags.
+Results are written into a run folder, which 'graft report' and 'graft plot' read;
+SCHEDULER/jobs.csv has a row for each job. Jobs that cannot run are skipped and counted; the exit
+code is then 3.
 
-An existing run folder is never overwritten: --resume continues it after a kill, with
-byte-identical results; --force moves it aside.
+An existing run folder is never overwritten: --resume continues a killed run, with byte-identical
+results; --force moves the folder aside.
 
 ` + worldHelp(),
 		Example: `  graft cluster run --trace jobs.csv --vc-file vc_config.csv --scheduler fifo,sjf
@@ -59,11 +60,11 @@ byte-identical results; --force moves it aside.
 	}
 	command.Flags().String("against", "", "baseline scheduler; empty uses the first scheduler")
 	command.Flags().Bool("ablate", false,
-		"simulate with one fault of the published simulator at a time, and report the effect of each")
+		"simulate each bug of the published simulator separately, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
 		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
-		"resume the run in the folder, or start one if there is none")
+		"resume the run in the run folder; start a new run if there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")

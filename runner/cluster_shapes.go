@@ -27,7 +27,7 @@ func newClusterShapesCommand() *cobra.Command {
 --models': the importance of each term, and the curve of each feature. A prediction is the base
 plus the value of one bin per term, in seconds, jobs or GPUs; with --target log or median, the sum
 is log(1 + prediction). A curve is uncertain where its standard deviation over the bagged models
-is large. Bins without rows are omitted. --term also prints a term of two features as a table.`,
+is large. Bins without rows are omitted. --term prints a term of two features as a table.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,
@@ -38,7 +38,7 @@ is large. Bins without rows are omitted. --term also prints a term of two featur
 		},
 	}
 	command.Flags().StringVar(&o.term, "term", "", "term to print: a feature, or two features, such as 'vc x hour'")
-	command.Flags().BoolVar(&o.csv, "csv", false, "print the shape of --term as CSV")
+	command.Flags().BoolVar(&o.csv, "csv", false, "print the shape function of the term as CSV; requires --term")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("csv", "json")
 	return command

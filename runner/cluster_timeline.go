@@ -28,10 +28,10 @@ func newClusterTimelineCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "timeline [CONFIG]",
 		Short: "Write a job's device changes as a timeline for graft train",
-		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, follows one job,
-and writes its device changes as a table for the key time.timeline of a job's file. Times are
-seconds since the job's start, not counting time during which the job has no devices. While the
-job shares its devices with another job, only half of them are counted.
+		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, and writes the
+device changes of one job as a table for the key time.timeline of a job file. Times are seconds
+since the job's start, excluding periods in which the job has no devices. While the job shares its
+devices with another job, only half of them are counted.
 
 Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. The
 values of time.budget and time.devices for the job's file are printed on stderr.`,
@@ -44,10 +44,10 @@ values of time.budget and time.devices for the job's file are printed on stderr.
 		},
 	}
 	o.add(command)
-	command.Flags().StringVar(&o.Job, "job", "", "id of the job, as in the trace")
+	command.Flags().StringVar(&o.Job, "job", "", "ID of the job in the trace")
 	command.Flags().StringVar(&o.out, "out", "", "output file; empty prints the timeline")
 	command.Flags().Float64Var(&o.Budget, "budget", 0,
-		"scale the job's duration to this number of seconds; 0 does not scale it")
+		"duration to which the job is scaled, in seconds; 0 keeps the original duration")
 	command.Flags().BoolVar(&o.force, "force", false, "replace an existing file")
 	_ = command.MarkFlagRequired("job")
 	return command

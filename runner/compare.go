@@ -14,9 +14,9 @@ func newCompareCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "compare CONFIG",
-		Short: "Compare an adaptive job with baselines, over seeds",
-		Long: `compare runs an adaptive job and baselines with the same budget, timeline, data and seeds, and
-reports which arms are significantly better. The arms:
+		Short: "Compare an adaptive job with baselines, over several seeds",
+		Long: `compare runs an adaptive job and its baselines (the arms) with the same budget, timeline, data and
+seeds, and reports which arms are significantly better. The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job
@@ -32,8 +32,8 @@ Differences from the arm "never" are paired by seed, with 95% intervals by Stude
 t-distribution. compare.actions or compare.kinds list the candidate actions for the arms "random"
 and "best fixed".
 
-The run folder contains a run folder for each trial. Workers run the trials; --resume continues
-after a stop or a kill.`,
+The run folder contains a run folder for each trial. Workers run the trials; --resume continues a
+comparison that was stopped or killed.`,
 		Example: `  graft compare job.toml
   graft compare job.toml --seeds 5 --arms never,random
   graft compare job.toml --resume && graft report runs/job && graft plot runs/job`,
@@ -46,16 +46,17 @@ after a stop or a kill.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false,
-		"resume the comparison in the folder, or start one if there is none")
+		"resume the comparison in the run folder; start a new comparison if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
-	flags.IntVar(&o.Seeds, "seeds", 0, "trials per arm; 0 uses compare.seeds")
+	flags.IntVar(&o.Seeds, "seeds", 0, "number of trials per arm; 0 uses compare.seeds")
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
-		"trials per sequence to select the best fixed arm; 0 uses compare.selection_seeds")
+		"number of trials per action sequence to select the arm \"best fixed\"; 0 uses compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
-		"arms in addition to \"as configured\" and \"never\", such as \"random,best fixed\"; empty uses compare.arms")
+		"arms to run in addition to \"as configured\" and \"never\", such as \"random,best fixed\"; empty uses "+
+			"compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	sweepFlags(command, &o.Options, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")

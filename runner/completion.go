@@ -29,9 +29,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
-		Short: "Print the completion script for a shell",
-		Long: `completion prints a script for a shell. The script completes commands, flags and their values:
-networks of the zoo, profiles, datasets, run folders, and keys after --set.
+		Short: "Print a shell completion script",
+		Long: `completion prints the completion script of a shell. The script completes commands, flags and their
+values: networks of the zoo, profiles, datasets, run folders, and keys after --set.
 
 bash needs the package bash-completion. 'make install' installs the scripts of bash, zsh and
 fish in the default paths of these shells.`,

@@ -27,10 +27,10 @@ import (
 func newConfigCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "config",
-		Short: "Check configuration files, show their values, and convert old ones",
+		Short: "Check, show and convert configuration files",
 		Long: `config checks, shows and converts configuration files, which are TOML files with sections. A
-missing section or key takes its default; unknown keys and invalid values are errors. The sections
-determine the kind of a file. A file is a job unless it has one of these sections:
+missing section or key has its default value; unknown keys and invalid values are errors. The
+sections of a file determine its kind. A file is a job file unless it has one of these sections:
 ` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
@@ -51,7 +51,7 @@ func kindsHelp() string {
 // setFlag adds the flag that sets keys.
 func setFlag(command *cobra.Command, set *[]string) {
 	command.Flags().StringArrayVar(set, "set", nil,
-		"set a key, such as time.budget=30s; overrides the file; repeatable")
+		"set a configuration key, such as time.budget=30s; overrides the file; repeatable")
 }
 
 func newConfigCheckCommand() *cobra.Command {
@@ -59,18 +59,18 @@ func newConfigCheckCommand() *cobra.Command {
 	withoutData := false
 	command := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Check configuration files and the files that they name",
+		Short: "Check configuration files and the files that they refer to",
 		Long: `check reads configuration files and the network files, profiles, timelines, tables, policies,
-traces and cluster data that they name. It applies a job's actions to its network (without
-weights), finds the dataset's files, checks that the initial weights and the dataset's shape fit
-the network (without reading images), and counts a scenario's sequences. In a trace larger than 64
-MiB it checks only the first job. It prints one line for each valid file, and at most 20 faults,
-with line numbers, for each invalid one. Devices and the contents of data are checked when a job
-starts.
+traces and cluster data that they refer to. For a job, check applies the actions to the network
+(without weights), locates the dataset's files, and checks that the initial weights and the
+dataset's shape fit the network (without reading images). For a scenario, check also counts the
+sequences. In a trace larger than 64 MiB, check reads only the first job. check prints one line
+for each valid file, and at most 20 errors, with line numbers, for each invalid file. Devices and
+dataset contents are checked only when a job starts.
 
-For a job on the virtual clock it also prints how many epochs and steps to expect between device
-changes, and how long they take on this machine, estimated from a few measured steps. The estimate
-assumes that only scripted decisions change the network.`,
+For a job on the virtual clock, check also estimates the numbers of epochs and steps between
+device changes, and their duration on this machine from a few measured steps. These estimates
+assume that only scripted decisions change the network.`,
 		Example: `  graft config check job.toml
   graft config check job.toml --without-data
   graft config check *.toml`,
@@ -85,7 +85,7 @@ assumes that only scripted decisions change the network.`,
 	}
 	setFlag(command, &set)
 	command.Flags().BoolVar(&withoutData, "without-data", false,
-		"accept a dataset that is not on this machine, for jobs that run on another one")
+		"accept a dataset that is missing on this machine, for jobs that run on another machine")
 	return command
 }
 
@@ -168,11 +168,11 @@ func newConfigShowCommand() *cobra.Command {
 	var o showOptions
 	command := &cobra.Command{
 		Use:   "show [FILE]",
-		Short: "Print all keys of a file, with values and their sources",
+		Short: "Print all keys of a configuration file, with values and their sources",
 		Long: `show prints one line for each key, with its value and the source of the value: the default, a line
-of the file, or --set. For a long list of tables, such as [[task]], it omits keys whose value is
-zero. Without a file it shows the defaults of a job. --toml prints a file with every key;
---describe also adds the description of each key as a comment.`,
+of the file, or --set. In a long list of tables, such as [[task]], show omits keys whose value is
+zero. Without a file, show prints the defaults of a job. --toml prints a file with every key; --describe
+also adds the description of each key as a comment.`,
 		Example: `  graft config show job.toml --set time.budget=90s
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
@@ -186,7 +186,7 @@ zero. Without a file it shows the defaults of a job. --toml prints a file with e
 	}
 	setFlag(command, &set)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key to stdout; '> FILE' saves it")
+	command.Flags().BoolVar(&o.toml, "toml", false, "print a TOML file with every key to stdout; '> FILE' saves it")
 	command.Flags().BoolVar(&o.describe, "describe", false,
 		"include the description of each key, as comments or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
@@ -245,9 +245,9 @@ func newConfigSchemaCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of job files, or a reference page of all keys",
-		Long: `schema prints the JSON Schema (draft 2020-12) of job files, or of files of another kind. Editors
-use it to complete, explain and check keys; 'graft config check' checks more. --markdown prints a
-reference page of the keys of all configuration files, with a table for each section.`,
+		Long: `schema prints the JSON Schema (draft 2020-12) of job files or of another kind of file. Editors use
+the schema to complete, explain and check keys; 'graft config check' checks more. --markdown
+prints a reference page of the keys of all configuration files, with a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
@@ -295,10 +295,11 @@ func newConfigConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert ORIGINAL",
 		Short: "Convert a configuration file of the original system",
-		Long: `convert writes a job file whose training reproduces the original system, with its defaults. A
-comment next to each key names the key of the original file. Differences, and keys that never had
-an effect, are marked by comments and reported as warnings. Paths do not change. A simulation's
-file becomes a scenario; a policy's file becomes a file for 'graft learn'.`,
+		Long: `convert writes a job file that reproduces training in the original system, including the original
+defaults. A comment next to each key names the key of the original file. Differences, and keys
+that never had an effect, are marked by comments and reported as warnings. Paths are copied
+unchanged. An original simulation file becomes a scenario file; an original policy file becomes a
+configuration file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),

@@ -20,7 +20,7 @@ func newDataCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "data",
 		Short:   "Fetch published datasets",
-		Long:    "data downloads published datasets. The default dataset, synthetic images, needs no files.",
+		Long:    "data downloads published datasets. The default dataset, synthetic images, needs no download.",
 		Example: "  graft data fetch cifar10 --dir data",
 	}, newDataFetchCommand())
 }

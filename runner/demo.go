@@ -16,12 +16,12 @@ func newDemoCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo",
 		Short: "Train a network that grows and shrinks, on synthetic images",
-		Long: `demo runs a job on synthetic images in about half a minute. A small network trains, gains
-devices, deepens and widens, loses the devices, and shrinks to its first size while it is
-distilled from the larger network. demo prints the effect of each step on the accuracy. It needs
-no data and no network connection. --set changes the job; --folder keeps its run folder, which
-is otherwise deleted. The devices change after 5 s and 14 s of the budget of 18 s, so a budget
-below 14 s also requires different time.events.`,
+		Long: `demo runs a job on synthetic images in about half a minute. When the job gains devices, its small
+network is deepened and widened. When the job loses the added devices, the network shrinks to its
+original size and is distilled from the larger network. demo prints the effect of each step on the
+accuracy. demo needs no dataset and no network connection. --set changes keys of the job; --folder
+keeps the run folder, which is otherwise deleted. The devices change after 5 s and 14 s of the
+budget of 18 s, so a budget below 14 s also requires different time.events.`,
 		Example: `  graft demo
   graft demo --folder runs/demo --set time.clock=wall --set time.budget=60s`,
 		Args: cobra.NoArgs,
@@ -39,8 +39,8 @@ below 14 s also requires different time.events.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "keep the run folder at this path; empty deletes it")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "path at which to keep the run folder; empty deletes the folder")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

@@ -32,9 +32,9 @@ func newDoctorCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check LibTorch, devices and threads of this machine",
-		Long: `doctor prints the LibTorch in use and its origin, the devices and the threads, and checks that
-they work. Each check prints pass or fail; a failed check also prints a remedy. The exit code is
-1 if a check fails.`,
+		Long: `doctor prints the version and origin of LibTorch, the devices and the number of threads, and
+checks that they work. Each check prints pass or fail; a failed check also prints a remedy. The
+exit code is 1 if a check fails.`,
 		Example: `  graft doctor
   graft doctor --json`,
 		Args: cobra.NoArgs,

@@ -38,38 +38,40 @@ func newEvaluateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "evaluate [FILE] --policy P [--policy P…] --table DIR [--table DIR…]",
 		Short: "Compare policies on tables of simulated sequences, or schedulers on workloads",
-		Long: `evaluate replays policies on tables of all action sequences. At each decision it takes the
-policy's most likely action, given the network after earlier actions and the time left in the
-table. It prints the accuracy of the resulting sequence, its regret in points against the best
-sequence, and the same for baselines without learning: never adapting, random actions, always one
-action, one-step lookahead, the best fixed sequence over all these tables, and the optimum. It
-also prints the noise of the tables, the range of ranks that is within the noise, and the noise
-floor: the expected regret of an oracle.
+		Long: `evaluate replays policies on tables, which hold the accuracy of every action sequence of a
+scenario. At each decision, evaluate takes the policy's most likely action, given the current
+network and the time left. For each policy, evaluate prints the accuracy of the resulting sequence
+and its regret in points (distance to the best sequence). evaluate prints the same values for
+baselines that need no training: never adapting, random actions, always one action, one-step
+lookahead, the best fixed sequence over all these tables, and the optimum. evaluate also prints
+the noise of the tables (the standard deviation of an accuracy due to chance), the range of ranks
+within this noise, and the noise floor (the expected regret of an oracle).
 
-A policy is the file of a structural policy (.safetensors), a run folder of 'graft learn' with
+A policy is a structural policy's file (.safetensors), a run folder of 'graft learn' with
 policy.safetensors, or a policy of the original system: a folder with agent.finalmodel.pth and
 config.toml, or its weight file. Policies of the original system need --vocab, a folder with
-NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder
-in graft's format, or a folder of the original system with data.pkl and config.toml.
+NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder in
+graft's format, or a folder of the original system with data.pkl and config.toml.
 
---leave-out replaces --policy: it leaves out each scenario, or all tables of each network, in
-turn; policies learn from the other tables and are evaluated on the tables left out. With
---leave-out held-out they are evaluated on the held-out tables of the --learn file.
+--leave-out replaces --policy by cross-validation: each scenario, or all tables of each network,
+is left out in turn; policies are trained on the other tables and evaluated on the tables left
+out. With --leave-out held-out, policies are evaluated on the held-out tables of the --learn file.
 
 FILE is a configuration file of 'graft learn' with a section [workloads]. With FILE, evaluate
 compares schedulers of elastic jobs on the file's test workloads, which are never used for
-training. It compares the schedulers of the section [schedule] with learned schedulers; each
---policy names the run folder or file of one. Without --policy it evaluates the schedulers in the
-run folder of FILE. Differences are relative to --against.
+training. The schedulers of the section [schedule] are compared with learned schedulers; each
+--policy names the run folder or the file of a learned scheduler. Without --policy, the learned
+schedulers come from the run folder of FILE. Differences are relative to the baseline that
+--against names.
 
---out also writes the results into a run folder: the inputs, the result of each seed on each
-table, and the printed report. 'graft report' and 'graft plot' read it.
+--out also writes a run folder with the inputs, the result of each seed on each table, and the
+printed report. 'graft report' and 'graft plot' read this run folder.
 
---compat prints the report of the original system for one policy, with token 0 before the layers
-if the published report had it. --as-published also reproduces two faults of the original system's
-last version. First, if a policy was initialized from another policy, it evaluated the other
-policy (in the sibling folder). Second, it never put token 0 before the layers, although policies
-for the first network were trained with it.`,
+--compat prints the report of the original system for one policy; token 0 precedes the layers if
+it did in the published report. --as-published also reproduces two bugs of the original system's
+last version. First, for a policy initialized from another policy, the original system evaluated
+the other policy (in the sibling folder). Second, the original system never put token 0 before the
+layers, although policies for the first network were trained with token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -97,22 +99,22 @@ for the first network were trained with it.`,
 
 func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Policies, "policy", nil, "policy file or run folder; repeat the flag to compare several")
+	flags.StringArrayVar(&o.Policies, "policy", nil, "policy to evaluate, as a file or run folder; repeatable")
 	flags.StringArrayVar(&o.Tables, "table", nil,
-		"folder of a table, or folder of the original system that contains a policy and its table; repeatable")
+		"table folder, or original system's folder with a policy and its table; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
 		"vocabulary (folder or file) for policies of the original system")
 	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
 	flags.BoolVar(&o.asPublished, "as-published", false,
-		"with --compat: reproduce the faults of the original system's last version")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether policies of the original system read token 0 before `+
-		`the layers: "always" or "never"; empty means as in training (with --compat: as in the published report)`)
+		"reproduce the bugs of the original system's last version; requires --compat")
+	flags.StringVar(&o.Prefix, "prefix", "", `use of token 0 before the layers, for policies of the original `+
+		`system: "always" or "never"; empty does as in training (with --compat, as in the published report)`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and policy")
-	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
-	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
+	flags.BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each table and policy")
+	flags.StringVar(&o.Out, "out", "", "new run folder for the results")
+	flags.BoolVar(&o.Force, "force", false, "move an existing --out folder aside")
 	flags.StringArrayVar(&o.set, "set", nil,
-		"with FILE: set a key, such as schedule.schedulers=[\"drf\"]; repeatable")
+		"set a configuration key of FILE, such as schedule.schedulers=[\"drf\"]; repeatable")
 	o.addLeaveFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
@@ -124,22 +126,22 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate policies trained on `+
-		`the other tables: "scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves `+
-		`out all tables with the same value; "held-out" leaves out the held-out tables of the --learn file`)
+	flags.StringVar(&o.Leave.By, "leave-out", "", `cross-validation, which leaves tables out in turn: `+
+		`"scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves out all tables `+
+		`with the same value; "held-out" leaves out the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
-		"with --leave-out: configuration file of 'graft learn', with tables, learning options and number of seeds")
-	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another candidate setting, such as "+
-		"learn.leaf=5; repeatable. The best setting is selected by cross-validation on the learning tables")
+		"configuration file of 'graft learn' with the tables, options and number of seeds for --leave-out")
+	flags.StringArrayVar(&o.Leave.Try, "try", nil, "additional candidate setting, such as learn.leaf=5; "+
+		"repeatable, requires --learn. Cross-validation on the training tables selects the best setting")
 	flags.StringVar(&o.Leave.For, "for", "new",
-		`with --leave-out: default learning options for "new" or "known" scenarios`)
+		`scenarios that determine the default learning options of --leave-out: "new" or "known"`)
 	flags.IntVar(&o.seeds, "seeds", 10,
-		"with --leave-out: number of policies for each group left out, with seeds from 1")
+		"number of policies per group left out by --leave-out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
 		fmt.Sprintf("baseline to compare with. With FILE, a scheduler (default: optimus); with --leave-out, "+
 			"one of: %s (default: the first)", strings.Join(evaluation.BaselineNames, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
-		"with --leave-out: maximum number of learning steps (default: depends on --for)")
+		"maximum number of learning steps for --leave-out (default: depends on --for)")
 }
 
 // validate returns every fault of combined flags and of the options.

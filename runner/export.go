@@ -18,10 +18,10 @@ func newExportCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "export RUN --out FILE",
-		Short: "Write a trained network for other programs",
+		Short: "Export a trained network to a file for other programs",
 		Long: `export writes the trained network of a job's run folder: the final network of a finished job, or
-the network of the newest checkpoint. With --weights it also exports a network of the zoo or a
-network file. The extension of FILE selects the format:
+the newest checkpoint of an unfinished job. With --weights, export also accepts a network of the
+zoo or a network file. The extension of FILE selects the format:
 
 ` + export.Forms() + `
 A .py file needs only PyTorch: it prints the network as PyTorch does, and load() returns it with
@@ -50,7 +50,8 @@ the normalisation.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "output `FILE`")
 	flags.StringVar((*string)(&o.At), "at", "",
-		"network of the run: final, or best by validation (requires train.keep_best); empty means final")
+		"network of the run to export: final, or best by validation accuracy (requires train.keep_best); empty "+
+			"means final")
 	flags.StringVar(&o.Weights, "weights", "", "weight `FILE` to use instead of the run's weights")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

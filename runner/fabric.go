@@ -37,26 +37,26 @@ func newFabricRunCommand() *cobra.Command {
 	var o fabricOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Simulate episodes in which jobs arrive, are split and placed, and run or are blocked",
-		Long: `run simulates the episodes that CONFIG describes, a file with a section [fabric]. A scheduler
+		Short: "Simulate a cluster whose scheduler splits, places or blocks arriving jobs",
+		Long: `run simulates the episodes of CONFIG, a configuration file with a section [fabric]. A scheduler
 chooses the degree of each arriving job: the number of parts into which its training step is
 split. A job is blocked if no servers are free for it or if it would exceed its time limit. All
-schedulers get the same jobs. Schedulers:
+schedulers are compared on the same jobs. Schedulers:
 
 ` + fabricHelp() + `
 'graft config schema --markdown' lists the keys of CONFIG. The same inputs give byte-identical
 results, with any number of workers.
 
---compat ramp simulates a recorded episode of the simulator of RAMP and PAC-ML instead of
-CONFIG, and reproduces the faults of that simulator. Jobs arrive as in the --episode file.
-Degrees are chosen by the episode's agent, or replayed from its actions; its recorded results
-are ignored. With --out, the folder receives jobs.csv, with a row for each job: its status
-(completed, blocked, running or queued), start and end in seconds.
+--compat ramp simulates a recorded episode of the RAMP and PAC-ML simulator instead of CONFIG, and
+reproduces the bugs of that simulator. Jobs arrive as recorded in the --episode file. Degrees are
+replayed from the recorded actions if the file contains any, else chosen by the recorded agent;
+recorded results are ignored. --out writes jobs.csv, with a row for each job: status (completed,
+blocked, running or queued), start and end in seconds.
 
---study repeats the published experiments. It prints the blocking rates of each agent and each
-constant degree under four distributions of time limits, next to the rates that PAC-ML's authors
-print. --learn ppo or --learn ape-x also learns policies with the published method, network and
-settings, and writes each policy and its rewards into the folder of --out.`,
+--study repeats the published experiments and prints the blocking rates of each agent and each
+constant degree under four distributions of time limits, next to the published rates of PAC-ML.
+--learn ppo or --learn ape-x also learns policies with the published method, network and settings,
+and writes each policy and its rewards into the folder of --out.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "schedule.schedulers=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
@@ -70,21 +70,21 @@ settings, and writes each policy and its rewards into the folder of --out.`,
 	}
 	o.add(command)
 	flags := command.Flags()
-	flags.StringVar(&o.compat, "compat", "", "simulator to reproduce: ramp")
-	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: JSON file of the episode")
+	flags.StringVar(&o.compat, "compat", "", "published simulator to reproduce: ramp")
+	flags.StringVar(&o.play.Episode, "episode", "", "JSON file of the episode to simulate; requires --compat")
 	flags.BoolVar(&o.study, "study", false,
-		"with --compat: repeat the published experiments, and also run every constant degree")
+		"repeat the published experiments, and also run every constant degree; requires --compat")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
-		"with --study: learning algorithm, ppo or ape-x; empty learns no policies")
+		"learning algorithm for --study: ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"with --learn: number of policies per distribution of time limits; 0 means 10")
+		"number of policies per distribution of time limits, for --learn; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"with --learn: number of updates per policy (one update follows every 4,800 actions); 0 means 15")
+		"number of updates per policy, for --learn; one update follows every 4,800 actions; 0 means 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
-		"with --study: distributions of time limits, such as A,C; empty means A,B,C,D")
+		"distributions of time limits for --study, such as A,C; empty means A,B,C,D")
 	flags.IntVar(&o.experiment.Episodes, "episodes", 0,
-		"with --study: number of episodes per row of the printed table; 0 means 3")
-	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of the graphs (PipeDream profiles)")
+		"number of episodes per row of the printed table, for --study; 0 means 3")
+	flags.StringVar(&o.play.Graphs, "graphs", "", "folder of the graphs (PipeDream profiles); requires --compat")
 	return command
 }
 
@@ -102,10 +102,10 @@ type fabricOptions struct {
 
 func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; repeatable")
+	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
 		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml (with --compat: no folder)")
-	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")

@@ -17,11 +17,11 @@ import (
 
 // graphFlags adds the flags of networks given as graphs.
 func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
-	flags.IntVar(&o.Batch, "batch", 64, "for a network: examples per step")
+	flags.IntVar(&o.Batch, "batch", 64, "batch size of a network's training step, in examples")
 	flags.IntVar(&o.Size, "size", 0,
-		"for a network: height and width of images in pixels; 0 uses the network's own size")
+		"image height and width for a network, in pixels; 0 uses the network's own size")
 	flags.StringVar(&o.Profile, "profile", graphs.UsualProfile,
-		"for a network: device profile, built-in or a file of 'graft profile'")
+		"device profile for a network: a built-in name, or a file written by 'graft profile'")
 }
 
 const graphHelp = `GRAPH is a PipeDream profile (.txt), a graph in JSON (docs/fabric.md), a network file, or the
@@ -92,11 +92,11 @@ func newFabricStepCommand() *cobra.Command {
 	var o stepFlags
 	command := &cobra.Command{
 		Use:   "step GRAPH",
-		Short: "Simulate one training step at several degrees, with its critical path",
-		Long: `step distributes a training step over servers of an empty cluster, at each degree, and simulates
-it operation by operation. A degree is 1 or an even number of servers. step prints the time
-breakdown for each degree and the critical path for one degree: the operations, transfers and
-waits that determine the step time.
+		Short: "Simulate one training step on different numbers of servers, with its critical path",
+		Long: `step splits a training step over the servers of an idle cluster and simulates it operation by
+operation, once for each degree. The degree is the number of servers: 1 or an even number. step
+prints the time breakdown for each degree and the critical path for one degree: the operations,
+transfers and waits that determine the step time.
 
 ` + graphHelp + `
 
@@ -119,20 +119,21 @@ draws its servers and the links between them over time.`,
 	flags.IntSliceVar(&o.Degrees, "degree", nil,
 		"degrees to simulate, such as 1,2,4; empty means 1,2,4,8,16, up to the number of servers")
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
-		"parallelism: data, tensor or pipeline")
+		"kind of parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
-		"with --strategy tensor: overhead per part of an operation, ms")
-	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory per server, bytes")
-	flags.StringVar(&o.Network.Kind, "network", "ramp", "network that connects the servers: ramp or tree")
+		"operation time per part in ms, for --strategy tensor; each operation is split into one part per quantum")
+	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory per server, in bytes")
+	flags.StringVar(&o.Network.Kind, "network", "ramp", "topology of the network between the servers: ramp or tree")
 	flags.StringVar(&o.shape, "shape", "",
-		"size of the network: groups, racks and servers for ramp, such as 4x4x2; racks and servers for tree, such as "+
-			"4x8")
-	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth per server, bytes/s")
+		"dimensions of the network: groups, racks and servers for ramp, such as 4x4x2; racks and servers for tree, "+
+			"such as 4x8")
+	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "network bandwidth per server, in bytes/s")
 	flags.Float64Var(&o.Network.Uplink, "uplink", 0,
-		"uplink bandwidth per rack of a tree, bytes/s; 0 means the sum of its servers' bandwidths")
-	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
-	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
-	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is printed; 0 means the last degree that fits")
+		"uplink bandwidth per rack of a tree, in bytes/s; 0 means the sum of its servers' bandwidths")
+	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, in seconds")
+	flags.StringSliceVar(&o.quirks, "quirks", nil, "names of the bugs of PAC-ML's simulator to reproduce")
+	flags.IntVar(&o.Critical, "critical", 0,
+		"degree whose critical path is printed; 0 means the last degree that fits into memory")
 	flags.StringVar(&o.Trace, "trace", "", "trace file to write, for the degree selected by --critical")
 	flags.StringVar(&o.Figure, "figure", "",
 		"figure file to write (.svg, .png or .pdf), for the degree selected by --critical")

@@ -17,10 +17,10 @@ func newFleetAttachCommand() *cobra.Command {
 		Use:   "attach FOLDER",
 		Short: "Supervise the workers of a simulation or of trials until they end",
 		Long: `attach supervises workers that 'graft simulate', 'graft train' or 'graft compare' has started.
-Like these commands, it restarts lost workers, shows progress, and collects and prints the
-results; exit codes are the same. Only one process at a time can supervise. Stopping attach leaves
-Slurm workers running, and another attach can continue; local workers save their work and exit.
-Kubernetes supervises its own pods; attach follows them and collects the table.`,
+attach restarts lost workers, shows progress, collects and prints the results, and exits with the
+same codes as these commands. Only one process at a time can supervise the workers. Stopping
+attach leaves Slurm workers running, and another attach can continue; local workers save their
+work and exit. Kubernetes supervises its own pods; attach follows the pods and collects the table.`,
 		Example: `  graft simulate late.toml --engine slurm && graft fleet attach runs/late
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),
@@ -38,6 +38,6 @@ Kubernetes supervises its own pods; attach follows them and collects the table.`
 	}
 	flags := command.Flags()
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
-	flags.DurationVar(&every, "every", 0, "polling interval; 0 means 200ms for local workers and 10s for others")
+	flags.DurationVar(&every, "every", 0, "polling interval; 0 means 200ms for local workers and 10s for other workers")
 	return command
 }

@@ -15,10 +15,10 @@ func newFleetCancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
 		Short: "Cancel the workers of a simulation or of trials",
-		Long: `cancel stops the workers of a run folder and returns when all have exited. It first sends a signal
-that lets the workers save their work. The supervisor does not restart them and exits with code
-75. Completed work is kept: 'graft simulate' continues from it, and so do 'graft train --resume'
-and 'graft compare --resume'.`,
+		Long: `cancel stops the workers of a run folder and returns when all have exited. cancel first sends a
+signal on which workers save their work. The supervisor does not restart cancelled workers, and
+exits with code 75. Completed work is kept: 'graft simulate', 'graft train --resume' and 'graft
+compare --resume' continue from the completed work.`,
 		Example: "  graft fleet cancel runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -12,8 +12,8 @@ func newFleetLogsCommand() *cobra.Command {
 		Use:   "logs FOLDER",
 		Short: "Print the logs of the workers of a simulation or of trials",
 		Long: `logs prints the workers' logs of a run folder; with several workers, each line starts with the
-worker's number. With --follow it also prints new lines until all workers have exited. For
-Kubernetes use 'kubectl logs'.`,
+worker's number. With --follow, logs also prints new lines until all workers have exited. For
+workers on Kubernetes, use 'kubectl logs'.`,
 		Example: `  graft fleet logs runs/late --worker 2
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),
@@ -22,7 +22,7 @@ Kubernetes use 'kubectl logs'.`,
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.Worker, "worker", -1, "number of the worker; -1 prints all")
-	flags.BoolVar(&o.Follow, "follow", false, "print new lines until all workers have exited")
+	flags.IntVar(&o.Worker, "worker", -1, "number of the worker; -1 prints the logs of all workers")
+	flags.BoolVar(&o.Follow, "follow", false, "also print new lines until all workers have exited")
 	return command
 }

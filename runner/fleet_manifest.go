@@ -13,12 +13,12 @@ func newFleetManifestCommand() *cobra.Command {
 	var o simulate.ManifestOptions
 	command := &cobra.Command{
 		Use:   "manifest CONFIG|FOLDER",
-		Short: "Print the workers of a simulation as a Kubernetes job",
+		Short: "Print a Kubernetes job that runs the workers of a simulation",
 		Long: `manifest prints a Kubernetes Indexed Job, whose pods run a simulation; pass it to 'kubectl apply
--f -'. For a scenario file it first creates the run folder, as 'graft simulate' does. The section
-[fleet] names the image, which must have graft on its PATH, and the volume claim that holds the
-run folder and the cache. Kubernetes supervises the pods; 'graft fleet attach' follows them and
-collects the table.`,
+-f -'. For a scenario file, manifest first creates the run folder, as 'graft simulate' does. The
+section [fleet] names the image, which must have graft on its PATH, and the volume claim that
+holds the run folder and the cache. Kubernetes supervises the pods; 'graft fleet attach' follows
+the pods and collects the table.`,
 		Example: `  graft fleet manifest late.toml --set fleet.image=graft:1 --set fleet.claim=shared | kubectl apply -f -
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),
@@ -31,7 +31,7 @@ collects the table.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as fleet.image=graft:1; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	return command

@@ -28,9 +28,10 @@ func newFleetStatusCommand() *cobra.Command {
 		Short: "Print the state of a simulation or of trials, and their workers",
 		Long: `status prints the number of completed sequences, the legs in progress and their workers, the best
 sequence so far, the time left, and the state of each worker. A leg is the training between two
-decisions. For trials it prints the number of completed trials, and lists the trials that are
+decisions. For trials, status prints the number of completed trials, and lists the trials that are
 running or have failed. The command is read-only and safe while another process supervises the
-workers. If the engine does not answer, status prints everything else and exits with code 3.`,
+workers. If the workers' engine, such as Slurm, does not respond, status omits the states of its
+workers and exits with code 3.`,
 		Example: `  graft fleet status runs/late
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),

@@ -21,17 +21,17 @@ func newFollowCommand() *cobra.Command {
 	var join train.JoinOptions
 	command := &cobra.Command{
 		Use:   "follow --join HOST:PORT --token FILE",
-		Short: "Train a part of each batch of a job on another machine",
-		Long: `follow joins the job whose parallel.listen is HOST:PORT, on this or another machine, and trains
-a part of each batch. Leader and followers need the same versions of graft and LibTorch, the
-same images and the same token: a file with at least 16 characters, such as the output of
-'openssl rand -hex 16'. The job's configuration comes from the leader; --set overrides keys on
-this machine, such as data.path. follow waits for work, reconnects after a lost connection, and
-exits if it finds no leader within --wait.
+		Short: "Compute a part of each batch for a job on another machine",
+		Long: `follow joins the job whose parallel.listen is HOST:PORT, on this or another machine, and computes
+a part of each batch. Leader and followers need the same versions of graft and LibTorch, the same
+images and the same token: a file with at least 16 characters, such as the output of 'openssl rand
+-hex 16'. The job's configuration comes from the leader; --set overrides keys on this machine,
+such as data.path. follow waits for work, reconnects after a lost connection, and exits if it
+finds no leader within --wait.
 
-Traffic is not encrypted: use private addresses in a trusted network or a tunnel.
+Traffic is not encrypted: use private addresses in a trusted network, or use a tunnel.
 
-'graft train' itself starts 'follow CONFIG' for each additional device of its own machine.`,
+'graft train' starts 'follow CONFIG' for each additional device on its own machine.`,
 		Example: `  graft follow --join 10.0.0.1:7000 --token token
   graft follow --join 10.0.0.1:7000 --token token --device cuda:1 --set data.path=/local/images`,
 		Args: cobra.MaximumNArgs(1),
@@ -50,11 +50,11 @@ Traffic is not encrypted: use private addresses in a trusted network or a tunnel
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&join.Address, "join", "", "address of the job's leader")
+	flags.StringVar(&join.Address, "join", "", "address of the job's leader, as HOST:PORT")
 	flags.StringVar(&join.Token, "token", "", "file with the leader's token")
-	flags.DurationVar(&join.Wait, "wait", time.Minute, "time to search for a leader")
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key; repeatable")
-	flags.StringVar(&o.Device, "device", "", "device of this process")
+	flags.DurationVar(&join.Wait, "wait", time.Minute, "maximum time to search for a leader")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key; repeatable")
+	flags.StringVar(&o.Device, "device", "", "training device of this process, such as cuda:0")
 	return command
 }
 

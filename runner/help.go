@@ -13,7 +13,7 @@ import (
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]...",
-		Short:   "Print the help for a command",
+		Short:   "Print help for a command",
 		Example: "  graft help version",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {

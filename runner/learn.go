@@ -22,33 +22,34 @@ func newLearnCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "learn CONFIG",
 		Short: "Train policies on tables, or schedulers on workloads",
-		Long: `learn trains policies or schedulers. The sections of CONFIG select what it learns.
+		Long: `learn trains policies or schedulers, selected by the sections of CONFIG. With [workloads], learn
+trains schedulers of elastic jobs, one per seed: first by imitating a teacher, then by
+reinforcement learning. 'graft evaluate CONFIG' compares the trained schedulers with other
+schedulers on separate test workloads; 'graft cluster run' accepts the run folder as a scheduler.
+With [machine], learn trains schedulers that place tasks on the GPUs of one machine, for 'graft
+node simulate'. With [fabric], learn trains schedulers that choose the degrees of training steps,
+for 'graft fabric run'.
 
-With [workloads] it trains schedulers of elastic jobs, one per seed: first by imitating a teacher,
-then by reinforcement learning. 'graft evaluate CONFIG' compares them with other schedulers on
-separate test workloads; 'graft cluster run' takes the run folder as a scheduler. With [machine]
-it trains schedulers that place tasks on the GPUs of one machine, for 'graft node simulate'. With
-[fabric] it trains schedulers that choose the degrees of training steps, for 'graft fabric run'.
+With [tables], learn trains structural policies, which read any network, on all tables at once,
+one policy per seed. Training follows the exact gradient over all sequences until the objective
+stops improving. The folder "policies" receives each policy; policy.safetensors combines all
+policies by a vote.
 
-With [tables] it trains structural policies, which read any network, on all tables at once, one
-policy per seed. Learning follows the exact gradient over all sequences until the objective
-stops improving. Each policy is written into the folder policies, and their vote into
-policy.safetensors.
-
-With [table] it trains a policy of the original system on one table by REINFORCE: each episode
+With [table], learn trains a policy of the original system on one table by REINFORCE: each episode
 draws an action for each state of the table, and the reward is the final accuracy. With
-learn.rule=exact it follows the exact gradient of the expected reward over all sequences, and an
-episode is a step. The policy is written to agent.finalmodel.pth. 'graft config convert' makes a
-CONFIG from a configuration file of the original system.
+learn.rule=exact, training follows the exact gradient of the expected reward over all sequences,
+and each episode is one step. The policy of the original system is written to
+agent.finalmodel.pth. 'graft config convert' makes a CONFIG from a configuration file of the
+original system.
 
---cases trains schedulers for each case of a TOML file, one after the other. The file has a
-table for each case, with keys of CONFIG. All cases are checked before the first one starts.
-Each case gets a run folder inside the run folder; a table of all cases is printed at the end.
+--cases trains schedulers for each case of a TOML file, one after the other. The TOML file has a
+table for each case, with keys of CONFIG. All cases are checked before the first case starts. Each
+case has its own folder inside the run folder; a table of all cases is printed at the end.
 
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
-overwritten: --resume continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first
-SIGINT save a checkpoint and exit with code 75; the same command with --resume continues, and
-the result is bit-identical.`,
+overwritten: --resume continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or
+the first SIGINT, learn saves a checkpoint and exits with code 75; the same command with --resume
+continues, and the result is bit-identical.`,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
@@ -61,9 +62,9 @@ the result is bit-identical.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as learn.steps=500; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as learn.steps=500; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
-	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.Cases, "cases", "",

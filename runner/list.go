@@ -38,8 +38,8 @@ func newListCommand() *cobra.Command {
 		Use:   "list [KIND]",
 		Short: "List schedulers, layers, datasets, figures and other items, with examples",
 		Long: `list prints all items of a kind, each with a description and an example: a command line, or a
-part of a TOML file. Replace the file names in examples with your own. Without a kind it lists the
-kinds:
+part of a TOML file. Replace the file names in examples with your own. Without a kind, list prints
+the kinds:
 
 ` + listed(lists.Kinds()),
 		Example: `  graft list

@@ -23,8 +23,8 @@ func newManCommand() *cobra.Command {
 		Use:    "man DIR",
 		Hidden: true,
 		Short:  "Write a manual page for each command",
-		Long: `man writes a page for each command, such as graft-train.1, into a folder, which it creates if
-missing. The pages depend only on the version of graft.`,
+		Long: `man writes a manual page for each command, such as graft-train.1, into a folder, which is created
+if missing. The manual pages depend only on the version of graft.`,
 		Example: "  graft man /usr/local/share/man/man1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

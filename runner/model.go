@@ -15,10 +15,10 @@ import (
 func newModelCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "model",
-		Short: "List networks of the zoo, show a network, compute its outputs, or import one",
+		Short: "List, show, run and import networks",
 		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that change
-together, and costs. list and show create no tensors; forward computes outputs; import reads
-networks of PyTorch.`,
+together, and costs. 'list' and 'show' create no tensors; 'forward' computes outputs; 'import'
+reads networks that PyTorch exported.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,

@@ -24,7 +24,7 @@ and be normalised like its training data:
 
   {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
 
-An imported network may take integers: add "dtype": "int64" next to the shape. --out writes
+An imported network may accept integers: add "dtype": "int64" next to the shape. --out writes
 {"name": …, "output_shape": …, "logits_eval": …}.`,
 		Example: `  graft model forward runs/job --inputs in.json --json
   graft model forward net.toml --weights net.safetensors --inputs in.json --out out.json`,
@@ -41,11 +41,11 @@ An imported network may take integers: add "dtype": "int64" next to the shape. -
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Inputs, "inputs", "", "JSON file with the inputs")
-	flags.StringVar(&o.Weights, "weights", "", "weight file, for a network without trained weights")
+	flags.StringVar(&o.Weights, "weights", "", "weight file for a network of the zoo or of a file")
 	flags.StringVar(&o.Out, "out", "",
 		"JSON `FILE` to write instead of printing; an existing file is replaced")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),
-		"network of the run: final, or best by validation (requires train.keep_best)")
+		"network of the run: final, or best by validation accuracy (requires train.keep_best)")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("inputs")
 	return command

@@ -17,18 +17,17 @@ func newModelImportCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "import FILE --out NAME",
-		Short: "Read a network that PyTorch exported, with its weights",
+		Short: "Import a network with its weights from a PyTorch export or ONNX file",
 		Long: `import reads a network and writes two files: NAME.toml with its operators and modules, and
 NAME.safetensors with its weights. FILE is one of
 
   .pt2   an archive written by torch.export.save of PyTorch 2.7 or later
   .onnx  an ONNX model, with its weights inside
 
-Nothing in an archive is executed, and pickles are rejected. If an operator cannot be mapped,
-nothing is written; the error lists each call and its remedy.
-
-If python/graft_export.py wrote FILE, import prints the network exactly as PyTorch does. Otherwise
-it prints the operators.`,
+Nothing in an archive is executed, and pickles are rejected. If an operator is not supported,
+nothing is written; the error lists each unsupported call with a remedy. If python/graft_export.py
+wrote FILE, import prints the network exactly as PyTorch does; for other files, import prints the
+operators.`,
 		Example: `  graft model import net.pt2 --out net
   graft model forward net.toml --weights net.safetensors --inputs in.json`,
 		Args: cobra.ExactArgs(1),
@@ -40,7 +39,8 @@ it prints the operators.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "`NAME` of the output files, without an extension")
 	flags.StringVar(&o.Modules, "modules", "",
-		"`FILE` that python/graft_export.py wrote: the classes of the modules, and how PyTorch prints them")
+		"module description `FILE` written by python/graft_export.py: the class of each module and its PyTorch "+
+			"printout")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

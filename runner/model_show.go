@@ -38,7 +38,7 @@ func newModelShowCommand() *cobra.Command {
 their costs, the blocks that surgery operates on, and the channel spaces: sets of channels that
 must change together when a layer is widened.
 
-NAME is a network of 'graft model list'. An argument that contains a slash or ends in .toml or
+NAME is a network from 'graft model list'. An argument that contains a slash or ends in .toml or
 .json is a network file, as written by --toml.`,
 		Example: `  graft model show ConvNet2
   graft model show ResNet18 --input 3x32x32 --classes 10 --svg net.svg

@@ -20,7 +20,7 @@ import (
 func newNodeCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "node",
-		Short: "Schedule tasks on the GPUs of one machine, simulated or for real",
+		Short: "Schedule tasks on the GPUs of one machine, in a simulation or for real",
 		Long: `node schedules tasks on the GPUs of one machine. A task is a program that needs a share of a
 GPU's cores and memory. Memory is a hard limit; cores are shared, and tasks that run together
 slow each other down.`,
@@ -45,9 +45,9 @@ type nodeOptions struct {
 
 func (o *nodeOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; repeatable")
+	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as machine.gpus=8; repeatable")
 	flags.StringVar(&o.out, "out", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
-	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
@@ -83,12 +83,13 @@ are event-driven; the same inputs give byte-identical results, with any number o
 Schedulers:
 
 ` + nodeHelp() + `
-The run folder of 'graft learn CONFIG' is a learned scheduler; it learns on generated workloads
-that are not part of the comparison. Estimates of durations are exact unless CONFIG sets others.
-'graft config schema --markdown' lists the keys of CONFIG.
+The run folder of 'graft learn CONFIG' serves as a learned scheduler; its training workloads are
+generated and are not part of the comparison. Duration estimates are exact unless CONFIG sets an
+error. 'graft config schema --markdown' lists the keys of CONFIG.
 
---compat tasks reproduces the packing environment of a published study of GPU schedulers, with
-its generator, rewards and faults: its baselines bit for bit, and PPO with the published method.`,
+--compat tasks reproduces the packing environment of a published study of GPU schedulers,
+including its workload generator, rewards and bugs. The study's baselines match bit for bit; PPO
+follows the published method.`,
 		Example: `  graft node simulate tasks.toml
   graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
   graft node simulate --compat tasks --set tasks.test_count=200 --set tasks.seed=12345

@@ -18,15 +18,15 @@ func newNodeDevicesCommand() *cobra.Command {
 	var smi string
 	command := &cobra.Command{
 		Use:   "devices",
-		Short: "List the devices that tasks can run on, with a reading of each",
+		Short: "List the devices that tasks can run on, with their current readings",
 		Long: `devices lists the GPUs of this machine and reads each once through NVIDIA's management library,
 NVML: utilization, memory, power, energy counter, temperature, clocks, throttle reasons, and
-processes. On a machine without GPUs it lists the CPU slots for tasks, and the CPU power averaged
-over one second if RAPL is readable.
+processes. On a machine without GPUs, devices lists the CPU slots for tasks, and the CPU power
+averaged over one second if RAPL is readable.
 
-With --smi it reads the output of nvidia-smi --query-gpu=timestamp,index,... --format=csv and
-summarises each GPU in it. Unknown values are printed as a dash, and as null in JSON, never as
-zero.`,
+With --smi, devices reads a file with the output of nvidia-smi --query-gpu=timestamp,index,...
+--format=csv and summarises each GPU in the file. Unknown values are printed as a dash, and as
+null in JSON, never as zero.`,
 		Example: `  graft node devices
   graft node devices --json
   graft node devices --smi usage.csv`,
@@ -41,7 +41,7 @@ zero.`,
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	command.Flags().StringVar(&smi, "smi", "", "summarise this nvidia-smi file instead of the machine's devices")
+	command.Flags().StringVar(&smi, "smi", "", "nvidia-smi output file to summarise instead of the machine's devices")
 	return command
 }
 

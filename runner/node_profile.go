@@ -26,22 +26,22 @@ func newNodeProfileCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "profile CONFIG",
 		Short: "Measure the speed of tasks alone and in pairs on one device",
-		Long: `profile runs each task of CONFIG (table [[task]]) alone on the first device. It then runs each
-pair of tasks together, including each task with a copy of itself, if their memory fits. A pair
-runs for at least --seconds, and until each task has completed a whole run alongside the other;
-tasks that end earlier are restarted. The speed of a task in a pair is relative to its speed
-alone. Tasks of the same kind are measured once.
+		Long: `profile runs each task of CONFIG (table [[task]]) alone on the first device. profile then runs
+each pair of tasks together, including each task with a copy of itself, if both tasks fit into
+memory. A pair runs for at least --seconds, and until each task has completed a whole run next to
+the other task; tasks that end earlier are restarted. The speed of a task in a pair is relative to
+the task's speed when it runs alone. Tasks of the same kind are measured once.
 
-The run folder contains three tables. colocate_info.csv is for machine.profiles: with it, 'graft
-node simulate' applies the measured slowdowns. single_data.csv has the label by which Lucid packs
-jobs. The label is 0 if the task's partners keep a mean speed of at least 0.95, 1 if they keep at
-least 0.85, and 2 otherwise. profile.csv has every measurement, with utilization, memory and power
-of the device if known. --resume measures only what is missing.
+The run folder contains three tables. colocate_info.csv lists the measured slowdowns, which 'graft
+node simulate' applies if machine.profiles names the file. single_data.csv has the label by which
+Lucid packs jobs: 0 if the mean speed of the task's partners is at least 0.95, 1 if it is at least
+0.85, and 2 otherwise. profile.csv has every measurement, with utilization, memory and power of
+the device if known. --resume runs only missing measurements.
 
-A task's command must do the same work each time. For each run, $GRAFT_NODE names a new folder
-and $GRAFT_TASK a new name; 'graft train' must write its run folder there. The exit code is 3 if
-a task failed or took too long; its logs stay in the run folder. Pairs that do not fit into
-memory are listed, but are not failures.`,
+A task's command must do the same work in each run. Each run gets a new folder in $GRAFT_NODE and
+a new name in $GRAFT_TASK; a task that runs 'graft train' must write its run folder there. The
+exit code is 3 if a task failed or took too long; the task's logs stay in the run folder. Pairs
+that do not fit into memory are listed, but do not count as failures.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,
@@ -53,11 +53,11 @@ memory are listed, but are not failures.`,
 	o.add(command)
 	o.profile.EnsureDefaults()
 	flags := command.Flags()
-	flags.IntVar(&o.profile.Repeats, "repeats", o.profile.Repeats, "repetitions of each measurement")
-	flags.StringVar(&o.profile.Pairs, "pairs", o.profile.Pairs, "pairs to measure: all, or none")
-	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "minimum time of a measurement, s")
+	flags.IntVar(&o.profile.Repeats, "repeats", o.profile.Repeats, "number of repetitions of each measurement")
+	flags.StringVar(&o.profile.Pairs, "pairs", o.profile.Pairs, "pairs of tasks to measure: all, or none")
+	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "minimum time of a measurement, in seconds")
 	flags.Float64Var(&o.profile.Most, "most-seconds", o.profile.Most,
-		"maximum time of a measurement, s; longer tasks are not measured")
+		"maximum time of a measurement, in seconds; longer tasks are not measured")
 	return command
 }
 

@@ -26,29 +26,29 @@ func newNodeRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run tasks on this machine's GPUs, or on its CPU slots",
-		Long: `run starts the tasks of CONFIG, its tables [[task]], as processes: on the GPUs of this machine,
+		Long: `run starts the tasks of CONFIG (tables [[task]]) as processes, on the GPUs of this machine,
 selected with CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to
 a shell. --scheduler selects the scheduler that places the tasks; the default is the first entry
 of schedule.schedulers. All schedulers of 'graft node simulate' are available, including learned
-ones. Tasks share a GPU if their memory fits.
+ones. Several tasks share a GPU if they fit into its memory.
 
-Time-sharing schedulers pause tasks by SIGSTOP, or with machine.stop = "checkpoint" by SIGTERM;
-tasks with checkpoint = true then save their work and are restarted later. Each attempt has a log.
-A failed task is restarted at most as many times as its key "retries" says. If it still fails,
-tasks that depend on it are skipped, and the exit code is 3.
+Time-sharing schedulers pause tasks with SIGSTOP, or with SIGTERM if machine.stop = "checkpoint";
+tasks with checkpoint = true then save their work and are restarted later. Each attempt of a task
+has a log file. The task's key "retries" limits the restarts after failures. If the last attempt
+fails, all dependent tasks are skipped, and the exit code is 3.
 
 The run folder has a journal, from which --resume continues after a stop or a kill: completed
-tasks stay completed, running tasks are killed and restarted. SIGTERM and the first SIGINT end
-all tasks and exit with code 75. No process of a task outlives the command.
+tasks are kept, and running tasks are killed and restarted. SIGTERM and the first SIGINT end all
+tasks and exit with code 75. No process of a task outlives the command.
 
-Energy is the GPU's energy while the task ran, from the driver's counter if there is one, else
-from sampled power. The energy of tasks that shared a GPU is unknown. CPUs are measured by RAPL
-if it is readable.
+A task's energy is the energy of its GPU while the task ran, from the driver's counter if there is
+one, else from sampled power. The energy of tasks that shared a GPU is unknown. CPU energy comes
+from RAPL if it is readable.
 
 --listen serves the state of the run: GET /status returns the tasks by state and the last reading
 of each device; GET /metrics returns the same data for Prometheus, with the metric names of
 NVIDIA's DCGM exporter. While the command runs, the file "listen" in the run folder contains the
-address.`,
+server's address.`,
 		Example: `  graft node run tasks.toml --dry-run
   graft node run tasks.toml --scheduler backfill
   graft node run tasks.toml --resume
@@ -63,9 +63,9 @@ address.`,
 		"scheduler, by name or run folder; empty uses the first scheduler in CONFIG, else backfill")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
-		"address to serve /status and /metrics at, such as 127.0.0.1:0; empty starts no server")
+		"HTTP address for /status and /metrics, such as 127.0.0.1:0; empty starts no server")
 	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach; task names become readable to them")
+		"allow a --listen address that other machines can reach; they can then read task names")
 	return command
 }
 
@@ -100,8 +100,9 @@ func newNodeGuardCommand() *cobra.Command {
 		Use:    "guard EXECUTOR",
 		Hidden: true,
 		Short:  "Kill the tasks of an executor that was killed",
-		Long: `guard is started by 'graft node run', the executor. When the executor ends without announcing it
-on guard's standard input, guard kills all processes of its tasks.`,
+		Long: `guard is a helper process that 'graft node run', the executor, starts. If the executor ends
+without announcing its end on guard's standard input, guard kills all processes of the executor's
+tasks.`,
 		Example: "  graft node guard 4711-815",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -17,17 +17,18 @@ func newPipelineCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pipeline CONFIG",
 		Short: "Simulate scenarios, train policies on them, and evaluate the policies",
-		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command: it simulates
-all sequences of several scenarios, trains structural policies on the tables, and compares them
+		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command, to simulate all
+sequences of several scenarios, train structural policies on the tables, and compare the policies
 with never adapting, random actions, the best fixed sequence and the optimum of each table. CONFIG
 is a file with a section [pipeline], which lists the scenario files. The sections [run], [policy]
 and [learn] configure structural policies. With evaluate.leave_out, policies are also evaluated on
 scenarios or networks that were not used to train them.
 
 A stage is skipped if its inputs are unchanged and its output is complete; otherwise it runs
-again and reuses existing work. SIGTERM, SIGUSR1 and the first SIGINT save all work and exit
-with code 75. The same command then continues, also after a kill; --force starts over. If
-sequences fail, policies learn from the complete tables only, and the exit code is 3.`,
+again and reuses existing work. On SIGTERM, SIGUSR1 or the first SIGINT, pipeline saves all work
+and exits with code 75. The same command resumes a stopped or killed pipeline; --force starts the
+pipeline over. If sequences fail, policies learn from the complete tables only, and the exit code
+is 3.`,
 		Example: `  graft pipeline scenarios/small.toml
   graft pipeline scenarios/cifar10.toml --set run.seeds=20 --folder runs/cifar10`,
 		Args: cobra.ExactArgs(1),
@@ -36,12 +37,12 @@ sequences fail, policies learn from the complete tables only, and the exit code 
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as run.seeds=20; repeatable")
 	flags.StringVar(&o.Folder, "folder", "",
 		"run folder; empty uses pipeline.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and start over")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
-	flags.IntVar(&o.Workers, "workers", 0, "workers per simulation; 0 uses fleet.workers")
+	flags.IntVar(&o.Workers, "workers", 0, "number of workers per simulation; 0 uses fleet.workers")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

@@ -43,12 +43,12 @@ folders. plot only reads runs, and can read a run in progress.
 
 ` + listed(plot.Kinds(plot.Given{})) + `
 Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper, and colours
-safe for colour blindness. Equal runs give byte-identical files.
+safe for colour blindness. Identical runs give byte-identical files.
 
---policy marks the path of a policy in the trees of other tables, and draws its decisions on
-each table as a map.
+--policy names a policy, whose path is marked in the trees of the other RUN tables and whose
+decisions are drawn as a map for each table.
 
-Runs that cannot be read are reported and left out, and the exit code is 3.`,
+Unreadable runs are reported and left out, and the exit code is then 3.`,
 		Example: `  graft plot runs/job --out figures
   graft plot runs/seed-1 runs/seed-2 --format pdf --width page
   graft plot runs/scratch runs/transfer --kind transfer --threshold 70
@@ -62,20 +62,20 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "figures", "output folder; existing files of the same name are replaced")
-	flags.StringVar(&o.Format, "format", "svg", "svg, png (300 dpi) or pdf")
-	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
+	flags.StringVar(&o.Format, "format", "svg", "file format: svg, png (300 dpi) or pdf")
+	flags.StringVar(&o.Width, "width", "column", "figure width: column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.Theme, "theme", "light",
-		"light, dark, or page: no background, and in SVG the colours of the viewer's light or dark mode")
+		"colour theme: light, dark, or page (no background; SVG files follow the viewer's light or dark mode)")
 	flags.StringSliceVar(&o.Kinds, "kind", nil, "figures to draw; empty draws all available figures")
 	flags.StringVar(&o.x, "x", "time",
 		"horizontal axis of a job's figures \"curves\" and \"accuracy\": time, device-time or flop")
 	flags.StringVar(&o.policy, "policy", "",
 		"policy (file or run folder) to draw in the trees of tables and in the figures of its decisions")
 	flags.StringVar(&o.vocab, "vocab", "",
-		"vocabulary (folder or file), if --policy names a policy of the original system")
+		"vocabulary (folder or file) of a --policy of the original system")
 	flags.Float64Var(&o.threshold, "threshold", 0,
-		"for the figure transfer: target that a run must reach, in the figure's unit: "+
-			"% of accuracy, or points of regret (default: final value of the first run)")
+		"target value for the figure transfer, in % of accuracy or points of regret (default: final value of the "+
+			"first run)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

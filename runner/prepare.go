@@ -35,8 +35,8 @@ func prepare(root *cobra.Command, stderr io.Writer) (began *bool) {
 func logFlags(root *cobra.Command) *logOptions {
 	options := new(logOptions)
 	flags := root.PersistentFlags()
-	flags.BoolVarP(&options.verbose, "verbose", "v", false, "log details to stderr as well")
-	flags.BoolVarP(&options.quiet, "quiet", "q", false, "log only errors to stderr")
+	flags.BoolVarP(&options.verbose, "verbose", "v", false, "also log debug messages to stderr")
+	flags.BoolVarP(&options.quiet, "quiet", "q", false, "log only error messages to stderr")
 	root.MarkFlagsMutuallyExclusive("verbose", "quiet")
 	return options
 }

@@ -210,7 +210,7 @@ func TestTrainInProcesses(t *testing.T) {
 	o := done(t, brief(together, append(two, "--set", "parallel.on=true")...)...)
 	require.Contains(t, o.stdout, "2 of 2 devices")
 	log := contents(t, filepath.Join(together, runs.LogsFolder, "process-1.log"))
-	require.Contains(t, log, "following the job's leader")
+	require.Contains(t, log, "joined the job; waiting for work from the leader")
 	for _, name := range []string{"train_loss", "validation_loss"} {
 		want, got := column(t, filepath.Join(alone, "epochs.csv"), name),
 			column(t, filepath.Join(together, "epochs.csv"), name)

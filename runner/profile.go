@@ -31,9 +31,9 @@ small networks and for the named networks: names of 'graft model list' or networ
 network is measured unchanged, deepened once and widened once; named networks are deepened and
 widened in up to three different places. CONFIG is the file of a job, a scenario or a comparison:
 its network is measured after each possible action (at most 16 actions) and after 6 complete
-sequences of actions, with its batches and optimizer. All networks are warmed up and then measured
-in rounds, on random images; the profile contains the median of the rounds and half their
-interquartile range. Decisions and operations are measured too.
+sequences of actions, with the batch sizes and optimizer of CONFIG. All networks are warmed up and
+then measured in rounds, on random images; the profile contains the median of the rounds and half
+their interquartile range. The times of decisions and surgery operations are measured too.
 
 Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter.
 Imported networks, and others that run as a graph of operators, get separate rates. If a job's
@@ -41,8 +41,8 @@ network was not measured, for example because a decision created it, its work is
 rates, with a correction from measured networks of the same class. profile prints the error of the
 rates, estimated by leaving out each network in turn.
 
-'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an
-idle machine; other load makes the profile less accurate and increases the spreads.`,
+'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an idle
+machine; on a busy machine the profile is less accurate.`,
 		Example: `  graft profile --out laptop.toml
   graft profile job.toml --out laptop.toml
   graft profile mine.toml ConvNet2 --only --batch 32,128 --out mine.profile.toml
@@ -59,15 +59,14 @@ idle machine; other load makes the profile less accurate and increases the sprea
 
 func (o *profileFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
-	flags.IntVar(&o.Threads, "threads", 0, "threads per operator on the CPU; 0 uses all processors")
+	flags.StringVar(&o.Device, "device", "cpu", "device to measure: cpu or cuda:N")
+	flags.IntVar(&o.Threads, "threads", 0, "number of CPU threads per operator; 0 uses one per processor")
 	flags.IntSliceVar(&o.Batches, "batch", nil,
-		"examples per step and per evaluation batch, separated by commas; empty uses the batches of CONFIG, or "+
-			"64,128 without "+
-			"CONFIG")
+		"batch sizes to measure, separated by commas; empty uses the batch sizes of CONFIG, or 64,128 without CONFIG")
 	flags.IntVar(&o.Rounds, "rounds", 7, "number of rounds; each round measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
-		"optimizer of the steps; empty uses the optimizer of CONFIG, else adam: "+strings.Join(torch.RuleNames(), ", "))
+		"optimizer of the measured steps; empty uses the optimizer of CONFIG, else adam: "+
+			strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
 	flags.BoolVar(&o.Fast, "fast", false, "use the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,
@@ -76,8 +75,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")
 	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the named networks")
-	flags.StringVar(&o.Name, "name", "", "name of the profile; empty uses the name of the file")
-	flags.StringVarP(&o.Out, "out", "o", "", "write the profile to `FILE`; empty prints it only")
+	flags.StringVar(&o.Name, "name", "", "name of the profile; empty uses the name of the --out file")
+	flags.StringVarP(&o.Out, "out", "o", "", "output `FILE` of the profile; empty only prints the profile")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing file")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("exact", "fast")

@@ -19,8 +19,8 @@ func newProfileShowCommand() *cobra.Command {
 		Use:   "show FILE|NAME",
 		Short: "Print a profile, and the error of its rates",
 		Long: `show prints how a profile was measured, the measured and predicted times of each network, and the
-rates that predict them. An argument that contains a slash or ends in .toml is a FILE. NAME is a built-in
-profile:
+rates that predict them. An argument that contains a slash or ends in .toml is a profile FILE.
+NAME is a built-in profile:
 
 ` + profileHelp(),
 		Example: `  graft profile show laptop.toml
@@ -56,8 +56,8 @@ func newProfileCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check profile files",
-		Long: `check reads profile files and prints a line for each valid file. Faults of invalid files are
-listed with their lines.`,
+		Long: `check reads profile files and prints a line for each valid file. Errors of invalid files are
+listed with their line numbers.`,
 		Example: `  graft profile check laptop.toml
   graft profile check *.toml`,
 		Args: cobra.MinimumNArgs(1),

@@ -29,22 +29,22 @@ func newReportCommand() *cobra.Command {
 	var o reportOptions
 	command := &cobra.Command{
 		Use:   "report RUN…",
-		Short: "Report on one run, or compare several",
+		Short: "Report on one run, or compare several runs",
 		Long: `report reads run folders of graft train, simulate, learn, evaluate, pipeline and cluster run,
-tables, and result folders of the original system. It only reads, and can read a run in
-progress. RUN is a run folder, a folder of run folders, or a pattern.
+tables, and result folders of the original system. report never changes a run folder, and can read
+a run in progress. RUN is a run folder, a folder of run folders, or a pattern.
 
-For one run it prints the configuration, the events and the outcome. Several runs are compared,
-kind by kind: first the differences of their configurations, then the results. Runs that differ
-only in their seed share a column, with the mean and its 95% interval. Values without a
-significant difference from the first column are marked ~. Runs are not ranked.
+For one run, report prints the configuration, the events and the outcome. Several runs of one kind
+are compared: first their configurations, then their results. Runs that differ only in their seed
+share a column, with the mean and its 95% interval. Values without a significant difference from
+the first column are marked ~. Runs are not ranked.
 
 --html writes a page instead, with the figures of graft plot, sortable tables, the timeline of
 each job, and the commands that reproduce the runs. The page is self-contained: it can be
 stored, sent and opened as a file.
 
-Folders that are damaged, incomplete or not runs are reported and left out, and the exit code
-is 3.`,
+Folders that are damaged, incomplete or not runs are reported and left out; the exit code is then
+3.`,
 		Example: `  graft report runs/first
   graft report runs/base-* runs/wide-*
   graft report runs --csv >runs.csv
@@ -63,10 +63,10 @@ is 3.`,
 	flags.BoolVar(&o.csv, "csv", false,
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"for trials: print the cost at which each case reaches the final validation loss of the named `case`")
+		"print the cost at which each case of a sweep reaches the final validation loss of the named `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
-	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")
+	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")
 	flags.BoolVar(&o.force, "force", false, "overwrite an existing file that graft did not write")
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
 	return command

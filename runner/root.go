@@ -64,13 +64,13 @@ func newRootCommand() *cobra.Command {
 		Use:   "graft",
 		Short: "Grow a network while it trains",
 		Long: `graft grows a network while it trains. When a job gains devices, a learned policy decides where
-to deepen or widen the network; surgery does this without changing the network's function. When
-the job loses devices the network shrinks, and distillation preserves what it learned.
+to deepen or widen the network; surgery makes the change without changing the network's function.
+When the job loses devices, the network shrinks, and distillation keeps the learned knowledge.
 
-Data goes to stdout, logs and errors to stderr: plain lines on a terminal, JSON lines elsewhere.
-With --json a command prints one JSON object on stdout; on failure it prints {"error": …} as one
-line on stderr instead of the plain message. The first SIGINT or SIGTERM lets a command save its
-work, the second ends it at once.
+Data goes to stdout; logs and errors go to stderr, as plain text on a terminal and as JSON lines
+elsewhere. With --json, a command prints one JSON object on stdout; on failure it prints
+{"error": …} as one line on stderr instead of the plain message. On the first SIGINT or SIGTERM, a
+command saves its work and exits; the second signal ends the command at once.
 
 Exit codes:
 ` + exitHelp(),

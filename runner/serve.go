@@ -39,16 +39,16 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve DIR",
 		Short: "Serve the runs in a folder as live web pages",
 		Long: `serve prints an address and serves pages there until it is stopped: a list of the runs in a
-folder and its subfolders, a page for each run, and pages that compare several runs. They are
-the pages of graft report --html, updated while they are open. The list shows the progress, the
-time left and a sparkline of each run, and has filters; /runs.json is the list as JSON.
+folder and its subfolders, a page for each run, and pages that compare several runs. The pages are
+the same as in 'graft report --html', but update while they are open. The list shows the progress,
+the time left and a sparkline of each run, and has filters; /runs.json is the list as JSON.
 
 serve only reads: it takes no locks and writes no files, so it does not disturb running jobs,
 and it is idle while no page is open. Folders that are damaged, incomplete or not runs are
 listed with their faults.
 
 127.0.0.1 is reachable from this machine only; use ssh -L from another machine.
---listen-anywhere allows other addresses: everybody who can reach the address can read the runs.`,
+--listen-anywhere allows other addresses: anyone who can reach the address can read the runs.`,
 		Example: `  graft serve runs
   graft serve runs --listen 127.0.0.1:8080
   ssh -L 8080:127.0.0.1:8080 node graft serve runs --listen 127.0.0.1:8080`,
@@ -58,11 +58,11 @@ listed with their faults.
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address to serve at; port 0 selects a free port")
+	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "HTTP address of the server; port 0 selects a free port")
 	flags.BoolVar(&o.anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach; they can read the runs")
+		"allow an address that other machines can reach; they can then read the runs")
 	flags.DurationVar(&o.every, "every", 2*time.Second, "minimum interval between two reads of a run in progress")
-	flags.BoolVar(&o.json, "json", false, "print one JSON object when the server listens")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object when the server is ready")
 	return command
 }
 

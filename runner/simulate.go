@@ -20,18 +20,18 @@ func newSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Simulate all action sequences of a scenario",
-		Long: `simulate runs the action sequences of a scenario: all possible decisions of a job. CONFIG is a job
-file with a section [simulate]. If sequences begin with the same actions, the training of this
-common part runs only once. Workers are processes; each one takes work that no other worker has.
+		Long: `simulate runs all action sequences of a scenario, which is a job in which every action is tried at
+every decision. CONFIG is a job file with a section [simulate]. If sequences begin with the same
+actions, the training of this common part runs only once. Worker processes run the sequences; no
+two workers run the same work. Results are cached by a digest of their inputs, and other scenarios
+can reuse them. The resulting table, from which policies learn, is written into the run folder.
+The same command continues a stopped or killed simulation, and reruns damaged work. Failed
+sequences are left out and reported; --retry retries them.
 
-Results are cached by a digest of their inputs, for this scenario and others. The table that
-policies learn from is written into the run folder. The same command continues after a stop or a
-kill, and reruns damaged work. Failed sequences are left out and reported; --retry retries them.
-
-With --engine slurm the workers are a job array: the command submits it and returns. 'graft fleet
-attach' supervises it and collects the table, from any machine with access to the folder; with
---wait, the submitting command does this itself. The section [fleet] sets the resources of
-workers.`,
+With --engine slurm, the workers are a job array, which the command submits before it returns.
+'graft fleet attach' supervises the job array and collects the table, from any machine with access
+to the folder; with --wait, the submitting command does so itself. The section [fleet] sets the
+resources of workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,
@@ -48,14 +48,14 @@ workers.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as simulate.seeds=3; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as simulate.seeds=3; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.StringVar(&o.Engine, "engine", "",
 		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty uses fleet.engine")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 uses fleet.workers")
-	flags.BoolVar(&o.Wait, "wait", false, "with engine slurm: supervise the workers until they end")
+	flags.BoolVar(&o.Wait, "wait", false, "supervise the workers until they end; requires engine slurm")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

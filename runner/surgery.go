@@ -22,8 +22,8 @@ given order:
 ` + actionHelp() + `
 BLOCK and LAYER are names or numbers as 'graft model show' prints them. Batch normalisation in a
 new block is calibrated on a batch: --batch names a file with the inputs in the tensor "x" (or
-its only tensor). Without --batch, inputs are random, and the function is preserved only on
-such inputs.
+its only tensor). Without --batch, calibration uses random inputs, and the function is preserved
+only for such inputs.
 
 --verify prints the change of the logits, relative to the largest logit; if it exceeds the
 tolerance, surgery fails and writes no files.`,
@@ -52,30 +52,30 @@ func actionHelp() string {
 
 func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags := command.Flags()
-	flags.StringVar(&o.Model, "model", "", "a network of the zoo, or a network file")
+	flags.StringVar(&o.Model, "model", "", "network to change: a name from the zoo, or a network file")
 	flags.IntVar(&o.Classes, "classes", 0, "number of classes, for a network of the zoo; 0 uses the network's own")
 	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32; empty uses the network's own")
 	flags.StringVar(&o.Weights, "weights", "",
 		"initial weights (.pth, .safetensors); empty draws fresh weights")
 	flags.StringArrayVar(&o.Actions, "action", nil, "action to apply; repeatable")
-	flags.StringVar(&o.Replay, "replay", "", "change record to replay, or with --shrink to revert")
+	flags.StringVar(&o.Replay, "replay", "", "change record to replay, or to revert with --shrink")
 	flags.IntVar(&o.Keep, "shrink", -1, "revert changes of the --replay record until N remain; -1 reverts none")
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
-	flags.IntVar(&o.Rows, "rows", 256, "examples per random batch")
+	flags.IntVar(&o.Rows, "rows", 256, "number of examples per random batch")
 	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that makes copied channels differ, "+
 		"relative to the root mean square of the tensor; 0 adds none and keeps the function exact")
 	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", or `+
 		`for graphs also "opposite" and "stacked" (not lossless); empty chooses automatically`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
-		`deepen as the original system did: "original" or "original-without-norm"; empty deepens `+
-			"in graft's way")
+		"original system's deepening to reproduce: "+
+			`"original" or "original-without-norm"; empty uses graft's own deepening`)
 	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all random draws")
-	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
+	flags.StringVar(&o.Device, "device", "cpu", "device to compute on: cpu or cuda:N")
 	flags.BoolVar(&o.Exact, "float64", false, "compute in double precision")
 	flags.BoolVar(&o.Verify, "verify", false, "print the change of the logits, and fail if it exceeds the tolerance")
 	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 means 1e-5 in eval mode and "+
 		"1e-4 in train mode, and 5% (L2 norm) on other batches if a normalisation was calibrated")
-	flags.StringVar(&o.Out, "out", "", "write the weights (.pth, .safetensors)")
-	flags.StringVar(&o.ModelOut, "model-out", "", "write the network file (.toml, .json)")
-	flags.StringVar(&o.RecordOut, "record", "", "write the change record (.json)")
+	flags.StringVar(&o.Out, "out", "", "output file for the weights (.pth, .safetensors)")
+	flags.StringVar(&o.ModelOut, "model-out", "", "output file for the network (.toml, .json)")
+	flags.StringVar(&o.RecordOut, "record", "", "output file for the change record (.json)")
 }

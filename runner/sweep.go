@@ -24,7 +24,7 @@ func trialFlags(command *cobra.Command, o *sweep.Options) {
 	flags := command.Flags()
 	flags.IntVar(&o.Seeds, "seeds", 0, "number of seeds to run the job with, starting at run.seed")
 	flags.StringArrayVar(&o.Sweep, "sweep", nil,
-		"values of a key to sweep, such as optimizer.lr=0.1,0.01; repeat the flag to run all combinations")
+		"values of a key to sweep, such as optimizer.lr=0.1,0.01; several --sweep flags run all combinations")
 	flags.StringVar(&o.Cases, "cases", "", "TOML file of cases, with one table of keys and values per case")
 }
 

@@ -12,7 +12,7 @@ func newTableCommand() *cobra.Command {
 		Use:   "table",
 		Short: "Show tables of simulated action sequences, check and convert them",
 		Long: `table shows, checks and converts results of simulations: the accuracy of each sequence of actions,
-and the time left at each decision. It reads graft's table folders, even while they are being
+and the time left at each decision. table reads graft's table folders, even while they are being
 written, and the original system's data.pkl, without executing it.`,
 		Example: `  graft table show tables/late
   graft table check tables/*
@@ -23,13 +23,13 @@ written, and the original system's data.pkl, without executing it.`,
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
-		"actions that data.pkl stores as the numbers 0, 1, 2, …, in this order")
+		"actions that data.pkl stores as the numbers 0, 1, 2, …, in order")
 	flags.StringVar(&o.Network, "network", "",
 		"network with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.StringVar(&o.Dataset, "dataset", "",
 		"dataset with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,
-		"time within the budget at which the sequences in data.pkl start, in seconds (default: from config.toml)")
+		"start time of the sequences in data.pkl within the budget, in seconds (default: from config.toml)")
 	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in data.pkl (default: from config.toml)")
 }
 

@@ -20,10 +20,11 @@ func newTableCheckCommand() *cobra.Command {
 		Use:   "check DIR…",
 		Short: "Check tables and list their faults",
 		Long: `check reads a whole table folder and prints each fault with its location and remedy. Checksums
-cover every byte of the folder. check changes nothing. Missing sequences are not faults. A table
-of the original system, data.pkl, has no checksums: it is sound if it is readable and complete.
+cover every byte of the folder. check does not change files. Missing sequences are not faults. A
+table of the original system, data.pkl, has no checksums: it is sound if it is readable and
+complete.
 
-The exit code is 3 if a table has faults but the rest is usable, and 5 if nothing is usable.`,
+The exit code is 3 if a faulty table is partly usable, and 5 if no part is usable.`,
 		Example: `  graft table check tables/late
   graft table check tables/* --json`,
 		Args: cobra.MinimumNArgs(1),

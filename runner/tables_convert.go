@@ -28,10 +28,10 @@ func newTableConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert DIR|data.pkl",
 		Short: "Convert a table to graft's format, JSON or CSV",
-		Long: `convert writes a whole table: with --out into a new folder, with --json or --csv to stdout. The
-original's data.pkl lacks the network, the dataset, the start and the seed; they come from
-config.toml in the same folder, or from flags. CSV has a row for each run, so a sequence with
-several seeds has several rows.
+		Long: `convert writes a whole table: with --out into a new folder, with --json or --csv to stdout.
+data.pkl of the original system lacks the network, the dataset, the start time and the seed;
+config.toml in the same folder, or flags, must provide them. CSV has a row for each run, so a
+sequence with several seeds has several rows.
 
 If a table is partly damaged, convert writes a valid table with the undamaged part, and the exit
 code is 3.`,
@@ -45,7 +45,7 @@ code is 3.`,
 		},
 	}
 	addTableFlags(command, &o.TableSource)
-	command.Flags().StringVar(&o.out, "out", "", "folder to create")
+	command.Flags().StringVar(&o.out, "out", "", "new output folder")
 	command.Flags().BoolVar(&o.force, "force", false, "move an existing DIR aside, to DIR.1")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each run")

@@ -16,7 +16,7 @@ func newTraceCommand() *cobra.Command {
 		Use:   "trace",
 		Short: "Summarize, convert and generate traces of a cluster's jobs",
 		Long: `trace summarizes, converts and generates traces: lists of the jobs submitted to a cluster, with
-users and times. It reads the formats of published traces and of simulators, detects the format
+users and times. trace reads the formats of published traces and of simulators, detects the format
 from the first bytes of a file, and reads gzip-compressed files:
 
 ` + formatList() + `
@@ -54,11 +54,12 @@ type traceSource struct {
 
 func (s *traceSource) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&s.Format, "from", "", "file format; empty detects it from the first bytes")
+	flags.StringVar(&s.Format, "from", "", "trace format; empty detects the format from the first bytes")
 	flags.StringVar(&s.window, "window", "",
-		"keep jobs submitted within these seconds, as A..B; A or B may be omitted")
+		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&s.processors, "processors", "gpus", "meaning of processors in format swf: gpus or cpus")
-	flags.StringVar(&s.JobTable, "job-table", "", "pai_job_table.csv with the users of jobs, for format alibaba2020")
+	flags.StringVar(&s.JobTable, "job-table", "",
+		"path of pai_job_table.csv, which lists the users of jobs in format alibaba2020")
 }
 
 // options converts the flags to options of a trace.

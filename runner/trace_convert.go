@@ -37,7 +37,7 @@ in .gz.`,
 	}
 	o.addFlags(command)
 	command.Flags().StringVar(&o.to, "to", "", "format of OUT: graft, helios or swf")
-	command.Flags().BoolVar(&o.force, "force", false, "replace an existing OUT")
+	command.Flags().BoolVar(&o.force, "force", false, "replace an existing OUT file")
 	_ = command.MarkFlagRequired("to") // fails if there is no such flag
 	return command
 }

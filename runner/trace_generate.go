@@ -25,8 +25,8 @@ GPUs, durations and states are distributed as in a published month of the Venus 
 the same user and name have similar durations, so that schedulers can learn them. Equal flags
 give byte-identical files.
 
-Without --load, the load follows from --jobs, --days and --nodes. --load scales durations until
-the jobs request this share of the cluster's GPU time.
+Without --load, --jobs, --days and --nodes determine the load. --load scales durations until the
+jobs request this share of the cluster's GPU time.
 
 --data creates a folder for 'graft cluster run --data': the virtual clusters with their nodes,
 and synthetic profiles of the models alone and in pairs, computed from the models' device
@@ -49,10 +49,11 @@ utilization.`,
 	flags.Float64Var(&o.Load, "load", 0,
 		"GPU time requested by jobs, as a share of the cluster's GPU time (default: durations are not scaled)")
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all random draws")
-	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal (daily and weekly cycles) or poisson (constant rate)")
+	flags.StringVar(&arrivals, "arrivals", arrivals,
+		"arrival process: diurnal (daily and weekly cycles) or poisson (constant rate)")
 	flags.StringVar(&o.To, "to", o.To, "format of OUT: graft, helios or swf")
-	flags.StringVar(&o.VCFile, "vc-file-out", "", "write the virtual clusters and their nodes to this file")
-	flags.StringVar(&o.Data, "data", "", "folder to create with nodes and profiles, for 'graft cluster run --data'")
+	flags.StringVar(&o.VCFile, "vc-file-out", "", "output file for the virtual clusters and their nodes")
+	flags.StringVar(&o.Data, "data", "", "output folder for nodes and profiles, which 'graft cluster run --data' reads")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	return command
 }

@@ -43,19 +43,19 @@ config show' prints all keys. Without CONFIG, --set changes the default job: Con
 synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
-continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and exit
-with code 75; the same command with --resume continues, and on the virtual clock the result is
-bit-identical to an uninterrupted job. A second SIGINT ends the job at once. --resume accepts
-changes to parts that the job has not reached: later events, later script actions, a different
-budget.
+continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or the first SIGINT, train
+saves the job and exits with code 75; the same command with --resume continues, and on the virtual
+clock the result is bit-identical to an uninterrupted job. A second SIGINT ends the job at once.
+--resume accepts changes to parts that the job has not reached: later events, later script
+actions, a different budget.
 
 With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this
 machine or on a cluster. One run folder contains the run folders of all trials.
 
---listen serves an API while the job runs: GET /status and GET /metrics return its state, POST
-/allocation adds or removes devices. Every request needs a token, from --token-file or
-GRAFT_TOKEN; if neither is set, graft generates a token and writes it into the run folder, next
-to the address.`,
+--listen serves an API while the job runs: GET /status and GET /metrics return the job's state,
+POST /allocation adds or removes devices. Every request needs a token, from --token-file or
+GRAFT_TOKEN; if neither is set, graft generates a token and writes it into the run folder, next to
+the address.`,
 		Example: `  graft train job.toml
   graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
   graft train job.toml --resume
@@ -75,17 +75,17 @@ to the address.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
-	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.StringVar(&o.Listen.Address, "listen", "",
-		"address to serve /status, /metrics and /allocation at, such as 127.0.0.1:0; empty uses run.listen")
+		"HTTP address for /status, /metrics and /allocation, such as 127.0.0.1:0; empty uses run.listen")
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach; traffic is not encrypted")
+		"allow a --listen address that other machines can reach; traffic is not encrypted")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
-		"file with the token for --listen; empty uses GRAFT_TOKEN, or generates a token")
+		"file with the access token for --listen; empty uses GRAFT_TOKEN, or generates a token")
 	boardFlag(command, &o.Tensorboard)
 	trialFlags(command, &trials)
 	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))

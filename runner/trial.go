@@ -17,8 +17,9 @@ func newTrialCommand() *cobra.Command {
 		Use:    "trial",
 		Hidden: true,
 		Short:  "Run an imported network once, in a limited process",
-		Long: `trial is started by other commands to run an imported network for the first time, with limits on
-memory and processor time. It reads the network from stdin and replies on a file descriptor.`,
+		Long: `trial runs an imported network for the first time, with limits on memory and processor time, as a
+helper process of other commands. trial reads the network from stdin and replies on a file
+descriptor.`,
 		Example: "  graft trial",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

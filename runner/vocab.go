@@ -22,7 +22,8 @@ func newVocabCommand() *cobra.Command {
 		Short: "Build, show and check layer vocabularies for policies of the original system",
 		Long: `vocab builds, shows and checks vocabularies. A vocabulary maps each layer, as PyTorch prints it,
 to a token, and each token to a random vector that is never trained. vocab also reads
-vocabularies of the original system, which are two pickle files, without executing them.`,
+vocabularies of the original system, which are pairs of pickle files, without executing any code
+from them.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab show vocabs/mine
   graft vocab check vocabs/mine ConvNet2`,

@@ -29,8 +29,8 @@ func newVocabBuildCommand() *cobra.Command {
 		Use:   "build NETWORK… --out DIR",
 		Short: "Build a vocabulary of all layers of the given networks",
 		Long: `build assigns each layer of the networks a token, in PyTorch's registration order. Token 0 is
-reserved. Each token has a vector of normally distributed numbers. A policy also reads grown
-networks: --deepen includes the layers that deepening adds.
+reserved. Each token has a vector of normally distributed random numbers. A policy also reads
+grown networks: --deepen includes the layers that deepening adds.
 
 The output is ` + vocab.FileName + `; --legacy also writes the two pickle files that the original
 system reads, under the given name.`,
@@ -45,7 +45,7 @@ system reads, under the given name.`,
 	flags := command.Flags()
 	flags.StringVar(&o.out, "out", "", "output folder, created if missing")
 	flags.StringVar(&o.legacy, "legacy", "", "also write `NAME`.ids.pkl and NAME.embeddings.pkl")
-	flags.IntVar(&o.size, "size", 16, "numbers per vector; policies of the original system need 16")
+	flags.IntVar(&o.size, "size", 16, "length of a vector; policies of the original system need 16")
 	flags.Uint64Var(&o.seed, "seed", 1, "random seed of the vectors")
 	flags.BoolVar(&o.force, "force", false, "replace an existing vocabulary")
 	return command

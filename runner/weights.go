@@ -21,8 +21,8 @@ func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
 		Short: "Show and convert weight files",
-		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, regardless of the file name,
-and writes PyTorch's current format and safetensors. It never executes code from a file.`,
+		Long: `weights reads both PyTorch formats (.pth, .pt) and safetensors, regardless of the file name, and
+writes PyTorch's current format and safetensors. weights never executes code from a file.`,
 		Example: `  graft weights show weights.pth
   graft weights convert weights.pth weights.safetensors`,
 	}, newWeightsShowCommand(), newWeightsConvertCommand())
@@ -43,7 +43,7 @@ func newWeightsShowCommand() *cobra.Command {
 		Short: "Print the tensors of a file, with statistics and hashes",
 		Long: `show prints a line for each tensor: name, type, shape, number of items, mean and population
 standard deviation of the finite items, and the SHA-256 of all items as little-endian float32.
-"-" means that there are no finite items.`,
+A tensor without finite items has "-" as mean and deviation.`,
 		Example: `  graft weights show weights.pth
   graft weights show --json weights.safetensors`,
 		Args: cobra.ExactArgs(1),
@@ -126,7 +126,7 @@ and strings) stored with the tensors.`,
 			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], force)
 		},
 	}
-	command.Flags().BoolVar(&force, "force", false, "replace an existing OUT")
+	command.Flags().BoolVar(&force, "force", false, "replace an existing OUT file")
 	return command
 }
 

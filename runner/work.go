@@ -19,9 +19,10 @@ func newWorkCommand() *cobra.Command {
 		Use:    "work FOLDER",
 		Hidden: true,
 		Short:  "Run sequences of a simulation, or trials of a sweep, as a worker",
-		Long: `work is started by 'graft simulate', 'graft compare' and 'graft train --seeds', on this machine or
-on cluster nodes. It takes work that no other worker has, until all work is done. GRAFT_WORKER is
-its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE its training device.`,
+		Long: `work runs tasks of 'graft simulate', 'graft compare' or 'graft train --seeds' one after the other,
+on this machine or on a cluster node, until all tasks are done. No two workers run the same task.
+Environment variables set the worker's number (GRAFT_WORKER), number of processors (GRAFT_THREADS)
+and training device (GRAFT_DEVICE).`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -37,8 +38,8 @@ its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE its trainin
 			return simulate.Work(ctx, env, args[0], o)
 		},
 	}
-	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 uses run.threads or GRAFT_THREADS")
+	command.Flags().IntVar(&threads, "threads", 0, "number of LibTorch threads; 0 uses run.threads or GRAFT_THREADS")
 	command.Flags().IntVar(&measure, "measure", 0,
-		"do no work; measure throughput and memory while N workers run")
+		"only measure throughput and memory while N workers run")
 	return command
 }

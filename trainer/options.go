@@ -59,12 +59,12 @@ type Options struct {
 	Precision torch.Precision
 	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. The step is
 	// recorded again after surgery and after a change of the batch size. Steps that use distillation, mixup, float16,
-	// micro-batches or several processes, or that measure gradient noise, are not recorded. Results are equal up to
-	// rounding. Default false.
+	// micro-batches or several processes, or that measure gradient noise, are not recorded. Recorded steps give the
+	// same results up to rounding. Default false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
-	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1. It
-	// applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero means no
-	// smoothing.
+	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1.
+	// Smoothing applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero
+	// means no smoothing.
 	LabelSmoothing float64 `json:",omitempty"`
 	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. The averaged
 	// network is evaluated, exported, and used as the teacher after the network shrinks. Surgery changes the average
@@ -79,7 +79,8 @@ type Options struct {
 
 // Adapt configures when the decider is asked and what happens after a decision.
 type Adapt struct {
-	// Asks the decider at the start of each epoch after a device grant (up event). False asks once per grant.
+	// Asks the decider at the start of each epoch after a device grant (up event). False asks the decider once per
+	// grant.
 	Every bool `config:"each_epoch,was=every"`
 	// Maximum number of decisions per device grant (up event). Zero means 3 if each_epoch is true, otherwise 1.
 	MaxDecisions int `json:"Most" config:",was=most"`

@@ -53,8 +53,8 @@ type Schedule struct {
 	WarmUpShare float64
 	// Changes that restart the schedule at the initial learning rate: "devices" (each change of devices), "surgery"
 	// (each change of the network), or "never". After a restart, the rules "cosine" and "linear" decay over the
-	// remaining time. With "surgery", jobs that grow have different learning rates from jobs that do not, which
-	// affects comparisons between them. Empty means "devices".
+	// remaining time. With "surgery", jobs that grow and jobs that do not grow have different learning rates, which
+	// affects comparisons between such jobs. Empty means "devices".
 	Restart Restart
 }
 

@@ -23,12 +23,12 @@ const (
 type Event struct {
 	At      time.Duration // Time of the event, measured from the start of the budget.
 	Change  Change        // Direction of the change: "up" grants devices, "down" removes devices.
-	Devices int           // Number of devices after the event. Zero keeps the number.
+	Devices int           // Number of devices after the event. Zero keeps the number of devices.
 }
 
 // Timeline holds the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // Length of the budget, measured from zero even if time.start is later. Required.
+	Budget time.Duration // Time budget of the job, measured from zero even if time.start is above zero. Required.
 	// Time in the budget at which the job begins. Zero means the beginning of the budget.
 	Start   time.Duration
 	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.

@@ -12,7 +12,7 @@ import (
 // Arrivals sets the factors by which a simulation speeds up the arrivals of a trace.
 type Arrivals struct {
 	// Factors by which jobs arrive faster than in the trace: the time of a submission after the first one is divided by
-	// the factor. Each factor is simulated. Empty means 1.
+	// the factor. graft simulates each factor separately. Empty means 1.
 	ArrivalFactors []float64
 }
 

@@ -2,5 +2,6 @@ package study
 
 // RunOptions names the run folder.
 type RunOptions struct {
-	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
+	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
+	Folder string `result:"none"`
 }

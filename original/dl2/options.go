@@ -78,7 +78,7 @@ const (
 type SupervisedOptions struct {
 	// Number of imitation updates. Zero means 200; a negative value skips imitation.
 	Steps int
-	Rate  float64 `config:"lr,was=rate"` // Learning rate of imitation. Zero means 0.005.
+	Rate  float64 `config:"lr,was=rate"` // Learning rate during imitation. Zero means 0.005.
 	Batch int     // Number of samples per update, summed over all agents. Zero means 256.
 	// Imitation loss function. Empty means "Cross_Entropy".
 	Loss    string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
@@ -101,7 +101,7 @@ const (
 type ReinforcedOptions struct {
 	// Number of reinforcement learning updates. Zero means 6000; a negative value skips reinforcement learning.
 	Steps int
-	Rate  float64 `config:"lr,was=rate"` // Learning rate of reinforcement learning. Zero means 0.0001.
+	Rate  float64 `config:"lr,was=rate"` // Learning rate during reinforcement learning. Zero means 0.0001.
 	Batch int     // Number of transitions per update, summed over all agents. Zero means 256.
 	Every int     // Update interval, in slots. Zero means 1.
 	// Reward of actions: "progress" is the fraction of epochs completed in the slot, summed over all jobs; "job" is
@@ -112,7 +112,7 @@ type ReinforcedOptions struct {
 	// Weight of the negative entropy in the loss. Zero means 0.1; a negative value means no entropy term.
 	Entropy  float64
 	NoCritic bool // Computes advantages relative to the mean reward. False uses a value network.
-	// Ignores the mean reward; with no_critic = true, rewards are used unchanged. Default false.
+	// Does not subtract the mean reward; with no_critic = true, rewards are used unchanged. Default false.
 	NoMean bool
 	// Explores by uniformly random actions with a probability that decreases during training. Default false.
 	EpsilonGreedy bool
@@ -131,15 +131,15 @@ type ReplayOptions struct {
 	// Samples transitions uniformly in reinforcement learning. Imitation always samples uniformly. False samples by
 	// priority.
 	Even   bool
-	NoSort bool // Gives a new transition the highest priority. False uses its reward as priority.
+	NoSort bool // Gives a new transition the highest priority. False uses the transition's reward as priority.
 	// Evicts the transition with the lowest priority from a full replay memory. False evicts the oldest transition.
 	EvictLeast bool
-	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all.
+	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all transitions.
 }
 
 // WorkloadOptions holds the options of the workloads that agents train on.
 type WorkloadOptions struct {
-	Count      int // Number of training workloads per agent. The agent cycles through them. Zero means 100.
+	Count      int // Number of training workloads per agent. The agent cycles through these workloads. Zero means 100.
 	FirstTypes int // Number of job types at the start of training. Zero means all.
 	// Interval at which a job type is added, in updates. Requires first_types. Zero means 500.
 	TypesEvery int

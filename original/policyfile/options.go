@@ -15,12 +15,13 @@ import (
 // RunOptions holds the seed and the output of training a policy. Paths in all sections use the operating system's
 // syntax and are relative to the working directory.
 type RunOptions struct {
-	Seed   int64  // Seed of the initial parameters and of all actions. Default 1.
-	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
+	Seed int64 // Seed of the initial parameters and of all actions. Default 1.
+	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
+	Folder string `result:"none"`
 	Every  int    // Number of episodes per row of the learning table. Zero means 100.
 	// Wall-clock time between two checkpoints. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
-	// Writes TensorBoard event files in addition to the tables. Default false.
+	// Writes TensorBoard event files in addition to the run folder's tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 
@@ -57,8 +58,8 @@ type TableOptions struct {
 	Vocabulary string
 	// Starts each sequence with token 0, as the original system's first policies did. Default false.
 	Prefix bool
-	// Draws and discards the random numbers that the original system uses for initial weights, so that all actions
-	// equal the original system's. Default false.
+	// Draws and discards the random numbers that the original system uses for initial weights, so that later random
+	// draws equal the original system's draws. Default false.
 	DiscardDraws bool `config:",was=waste"`
 }
 

@@ -126,7 +126,7 @@ func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Ref
 		return refusalOf(err)
 	}
 	report := newChangeReport(request)
-	h.log.Info("received change request", zap.Int("id", report.ID), zap.String("change", report.Change),
+	h.log.Info("received a request to change devices", zap.Int("id", report.ID), zap.String("change", report.Change),
 		zap.Int("devices", report.Devices))
 	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
 	defer cancel()

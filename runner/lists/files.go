@@ -64,7 +64,7 @@ func configurations() (list []Entry) {
 
 func folders() (list []Entry) {
 	for _, k := range runs.Kinds() {
-		list = append(list, Entry{Name: k.Name, About: k.Title + ", made by " + k.By,
+		list = append(list, Entry{Name: k.Name, About: k.Title + ", created by " + k.By,
 			Command: "graft report runs/" + k.Name})
 	}
 	return list

@@ -102,7 +102,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	if err != nil {
 		return err
 	}
-	s.env.Log.Info("planned the sequences", zap.String("scenario", s.plan.Scenario.Name),
+	s.env.Log.Info("planned the action sequences", zap.String("scenario", s.plan.Scenario.Name),
 		zap.String("folder", s.folder))
 	return errors.Join(s.writePlan(run), run.Close())
 }

@@ -35,7 +35,7 @@ func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, ord
 		return err
 	}
 	return torch.With(func(s *torch.Scope) error {
-		env.Log.Info("following the job's leader")
+		env.Log.Info("joined the job; waiting for work from the leader")
 		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), "", orders, answers)
 	})
 }

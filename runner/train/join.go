@@ -124,7 +124,7 @@ func followLeader(ctx context.Context, env *app.Env, l *team.Leader, o JoinOptio
 	if err != nil {
 		return err
 	}
-	env.Log.Info("following the job's leader", zap.String("address", o.Address))
+	env.Log.Info("joined the job; waiting for work from the leader", zap.String("address", o.Address))
 	if o.Task {
 		ctx = context.WithoutCancel(ctx)
 	}

@@ -68,7 +68,7 @@ func followLogs(ctx context.Context, env *app.Env, w io.Writer, f *fleet.Fleet, 
 			asked = now
 			states, err := f.Workers(ctx)
 			if err != nil {
-				env.Log.Warn("cannot read the states of the workers", zap.Error(err))
+				env.Log.Warn("cannot read the worker states", zap.Error(err))
 			} else if !slices.ContainsFunc(states, func(s fleet.WorkerState) bool { return s.State.Live() }) {
 				return nil
 			}

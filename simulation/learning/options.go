@@ -33,10 +33,11 @@ type Options struct {
 	// each table.
 	Reward Reward
 	// Fraction by which rewards move towards the values of a simple model that is fitted to the table, from 0 to 1;
-	// this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if learn.for = "new".
+	// this averages out the noise of single runs. Zero keeps the rewards unchanged. Default 0, or 1 if learn.for =
+	// "new".
 	Smooth float64
 	// Fraction by which the reward of each sequence moves towards its mean over all tables that contain the sequence,
-	// from 0 to 1; this reduces noise. Zero keeps the rewards. Default 0, or 0.5 if learn.for = "new".
+	// from 0 to 1; this reduces noise. Zero keeps the rewards unchanged. Default 0, or 0.5 if learn.for = "new".
 	Pool float64
 	// Names of the inputs to hide from policies in an ablation; the network's layers cannot be hidden. Empty hides no
 	// input.

@@ -30,8 +30,9 @@ type Options struct {
 	Limit float64 `config:"max_seconds,was=limit_seconds"`
 	// Reference simulator: "pollux" reproduces Pollux's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
-	Compat string   `config:",one=none|pollux"`
-	Quirks []string // Names of the bugs of Pollux's simulator to reproduce if compat = "none". Empty reproduces none.
+	Compat string `config:",one=none|pollux"`
+	// Names of the bugs of Pollux's simulator to reproduce if compat = "none". Empty reproduces no bugs.
+	Quirks []string
 }
 
 // CompatPollux reproduces the results of Pollux's simulator.

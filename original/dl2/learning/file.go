@@ -94,8 +94,7 @@ type WorkloadOptions struct {
 	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
 	EpochError float64
 	// Varies the number of epochs by up to 10% between jobs of the same type. Cannot be combined with workloads.from.
-	// False gives all
-	// jobs of a type the same number.
+	// False gives all jobs of a type the same number of epochs.
 	Jitter bool
 }
 
