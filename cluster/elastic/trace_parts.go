@@ -70,7 +70,7 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		for range count {
 			if len(jobs)-at < size {
 				return nil, fmt.Errorf("divide a trace into workloads (counts: %v) of %d jobs each: the trace has "+
-					"only %d jobs; reduce the numbers of workloads, or name a longer trace", counts, size, len(jobs))
+					"only %d jobs; reduce the number of workloads, or name a longer trace", counts, size, len(jobs))
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
 		}

@@ -91,7 +91,7 @@ func (l *File) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	})
 	r.Attempt("table.actions", n != nil && len(l.Table.Actions) > 0, func() error {
 		if mine := actionTexts(l.Table.Actions); !slices.Equal(mine, l.table.Actions) {
-			return fmt.Errorf("actions are %s, but the table's are %s; remove actions", strings.Join(mine, ", "),
+			return fmt.Errorf("actions is %s, but the table has the actions %s; remove actions", strings.Join(mine, ", "),
 				strings.Join(l.table.Actions, ", "))
 		}
 		return nil
