@@ -106,7 +106,8 @@ func (p *philly) broken(err error) error {
 		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+": expected a "+kind.Type.String(),
 			mendLine)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs", "download the trace again")
+		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs",
+			"download the trace again")
 	}
 	return p.lines.ended(err)
 }

@@ -93,8 +93,8 @@ func (w *Writer) Write(job *Job) error {
 		return w.err
 	}
 	if len(w.line) > maxLine {
-		w.err = fmt.Errorf("the row of job %.40q has %d bytes; expected at most %d; shorten its names", job.ID, len(w.line),
-			maxLine)
+		w.err = fmt.Errorf("the row of job %.40q has %d bytes; expected at most %d; shorten its names", job.ID,
+			len(w.line), maxLine)
 		return w.err
 	}
 	_, w.err = w.to.Write(w.line)

@@ -223,8 +223,8 @@ func (e *Encoding) checkGaps() error {
 		}
 	}
 	if gaps > mostGaps {
-		return fmt.Errorf("%d token IDs from 0 to %d are unused; expected at most %d, because a network has one embedding "+
-			"row per token ID; renumber the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
+		return fmt.Errorf("%d token IDs from 0 to %d are unused; expected at most %d, because a network has one "+
+			"embedding row per token ID; renumber the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 			return err
 		}
 		if err := p.Fits(grown); err != nil {
-			return fmt.Errorf("after %s: %w", a, err)
+			return fmt.Errorf("after action %s: %w", a, err)
 		}
 	}
 	return nil

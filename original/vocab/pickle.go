@@ -61,7 +61,8 @@ func readIDs(fsys files.FS, path string) ([]Entry, error) {
 		text, isText := key.(string)
 		id, isWhole := value.(int64)
 		if !isText || !isWhole || id != int64(int(id)) {
-			return nil, fmt.Errorf("read the token IDs: key %v has ID %v; expected a string with an integer ID", key, value)
+			return nil, fmt.Errorf("read the token IDs: key %v has ID %v; expected a string with an integer ID", key,
+				value)
 		}
 		entries = append(entries, Entry{Key: text, ID: int(id)})
 	}

@@ -75,7 +75,8 @@ func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *el
 	}
 	for k, c := range after.Completions {
 		if want := before.Completions[k]; c.ID != want.ID || math.Abs(c.JCT-want.JCT) > rounding*c.End {
-			return fmt.Errorf("workload shifted by %d slots: job %d takes %g slots; expected %g", delay, c.ID, c.JCT, want.JCT)
+			return fmt.Errorf("workload shifted by %d slots: job %d takes %g slots; expected %g", delay, c.ID, c.JCT,
+				want.JCT)
 		}
 	}
 	return nil
