@@ -68,7 +68,7 @@ func TestPolicyAsScheduler(t *testing.T) {
 	for want, damaged := range map[string]*weights.Set{
 		"no metadata":  {},
 		"are damaged":  {Metadata: map[string]string{"graft.dl2.policy": "{"}},
-		"version is 0": {Metadata: map[string]string{"graft.dl2.policy": "{}"}},
+		"version 0": {Metadata: map[string]string{"graft.dl2.policy": "{}"}},
 		"window is 9999": {Metadata: map[string]string{
 			"graft.dl2.policy": `{"version": 1, "shape": {"Size": 9999}}`}},
 		"have 0 values": {Metadata: map[string]string{"graft.dl2.policy": `{"version": 1}`}},

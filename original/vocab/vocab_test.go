@@ -251,12 +251,12 @@ func TestFaultyPickles(t *testing.T) {
 		ids, vectors func(io.Writer) error
 		says         string
 	}{
-		"no dictionary": {value(int64(3)), nil, "the ids"},
+		"no dictionary": {value(int64(3)), nil, "read the token IDs"},
 		"a number as a key": {value(dict(int64(1), int64(0))), nil,
-			"1 has the id 0, expected a string with an integer id"},
-		"a text as a token": {value(dict("ReLU()", "0")), nil, "ReLU() has the id 0"},
+			"key 1 has ID 0; expected a string with an integer ID"},
+		"a text as a token": {value(dict("ReLU()", "0")), nil, "key ReLU() has ID 0"},
 		"code to run":       {text("cos\nsystem\n(S'true'\ntR."), nil, "not allowed"},
-		"truncated":         {text("\x80\x04}"), nil, "the ids"},
+		"truncated":         {text("\x80\x04}"), nil, "read the token IDs"},
 		"beyond the vectors": {value(dict("ReLU()", int64(7))), nil,
 			`"ReLU()" has token 7, but there are only 1 vectors`},
 		"vectors cut short":  {nil, text("PK\x03\x04"), "truncated"},
