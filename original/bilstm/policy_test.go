@@ -205,7 +205,7 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"third of another": {zeros("decider.linear3.weight", 4, 6), bilstm.Options{},
 			"decider.linear3 expects 6 inputs, but the previous layer has 5 outputs"},
 		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{},
-			"expected more inputs, for the time left"},
+			"expected additional inputs for the time left"},
 		"a bias too short": {zeros("decider.linear1.bias", 4), bilstm.Options{},
 			"decider.linear1.bias has 4 numbers for the 5 rows"},
 		"another vocabulary": {func(set *weights.Set) {
