@@ -233,7 +233,7 @@ func (b *bench) sideBySide(program string) error {
 		c.Stderr = os.Stderr
 		text, err := c.Output()
 		if err != nil {
-			return fmt.Errorf("%s: %w; build it with make build, or set -graft", program, err)
+			return fmt.Errorf("run %s: %w; build graft with 'make build', or set -graft to its path", program, err)
 		}
 		var r struct{ State grid.Progress }
 		if err := json.Unmarshal(text, &r); err != nil {

@@ -168,7 +168,7 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 	text, err := c.Output()
 	took := time.Since(began).Seconds()
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %w; build it with make build, or set -graft", program, err)
+		return 0, nil, fmt.Errorf("run %s: %w; build graft with 'make build', or set -graft to its path", program, err)
 	}
 	var r struct{ Outcome *trainer.Outcome }
 	return took, r.Outcome, json.Unmarshal(text, &r)
@@ -195,7 +195,7 @@ func load(busy int) (end func(), err error) {
 		c := exec.Command("sh", "-c", "while :; do :; done")
 		if err := c.Start(); err != nil {
 			end()
-			return nil, fmt.Errorf("start a busy process: %w", err)
+			return nil, fmt.Errorf("start a process that keeps a core busy: %w", err)
 		}
 		started = append(started, c)
 	}

@@ -96,7 +96,7 @@ func (b *bench) ourMachines(graft string, processes int) (speed float64, err err
 	}
 	var r struct{ Outcome *runs.JobOutcome }
 	if err := json.Unmarshal(out, &r); err != nil || r.Outcome == nil {
-		return 0, fmt.Errorf("train in %d processes: no outcome: %w", processes, err)
+		return 0, fmt.Errorf("train in %d processes: read the outcome: %w", processes, err)
 	}
 	return r.Outcome.MachineSpeed, nil
 }
@@ -120,7 +120,7 @@ func (b *bench) twinMachines(processes int) (float64, error) {
 		fmt.Sprint(processes), "--steps", "100", "--port", port)
 	out, err := c.Output()
 	if err != nil {
-		return 0, fmt.Errorf("PyTorch in %d processes: %w", processes, err)
+		return 0, fmt.Errorf("train with PyTorch in %d processes: %w", processes, err)
 	}
 	var r struct {
 		Speed float64 `json:"images_per_second"`

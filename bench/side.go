@@ -74,7 +74,7 @@ func (s *side) ask(c command) (answer, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(reply, &a); err != nil {
-		return answer{}, fmt.Errorf("%s answered %q: %w", s.name, reply, err)
+		return answer{}, fmt.Errorf("parse the answer of %s, %q: %w", s.name, reply, err)
 	}
 	if a.Error != "" {
 		return answer{}, fmt.Errorf("%s; %s", a.Error, a.Remedy)
@@ -88,7 +88,7 @@ func (s *side) died(err error) error {
 	if cut := len(tail) - 2000; cut > 0 {
 		tail = tail[cut:]
 	}
-	return fmt.Errorf("%s ended (%w): %s", s.name, err, tail)
+	return fmt.Errorf("%s exited unexpectedly (%w): %s", s.name, err, tail)
 }
 
 func (s *side) stop() {

@@ -104,7 +104,7 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 			"has 2 weights files"},
 		"no times":           {map[string]string{"runtimes": ""}, "", "runtimes: no such file"},
 		"no epoch":           {map[string]string{"runtimes": "\n"}, "", "runtimes:1: "},
-		"only half an epoch": {map[string]string{"runtimes": "0,11"}, "", "runtimes: it has no epochs"},
+		"only half an epoch": {map[string]string{"runtimes": "0,11"}, "", "runtimes: the file has no epochs"},
 		"times out of order": {map[string]string{"runtimes": "0,11,1\n1,10,1\n"}, "",
 			"the epoch in line 2 ends after 10 seconds"},
 		"no number": {map[string]string{"runtimes": "0,nan,1\n"}, "", "the epoch in line 1 ends after NaN seconds"},

@@ -102,7 +102,7 @@ func ReadNamed[T File](kind string, d *Document, set []string) (T, error) {
 	k := KindNamed(kind)
 	if k == nil {
 		var none T
-		return none, fmt.Errorf("read %s: unknown kind of file", kind)
+		return none, fmt.Errorf("unknown kind of configuration file %q", kind)
 	}
 	return readAs[T](k, d, set)
 }

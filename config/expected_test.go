@@ -29,7 +29,8 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 	}{
 		"a profile of the network alone": {[]string{"time.profile=" + closed}, ""},
 		"a profile without a grown network": {append(script, "time.profile="+closed),
-			"after deepen:conv1: profile closed has no measurement of this ConvSmall with a batch of 64, and no rates"},
+			"after action deepen:conv1: profile closed has no measurement of this ConvSmall with a batch of 64, " +
+				"and no rates"},
 		"a profile without random networks": {[]string{"time.profile=" + closed, "adapt.decider=random",
 			`time.events=[{at="30s",change="up"}]`}, "the profile closed has no rates, but the decider random may"},
 		"another network": {[]string{"time.profile=" + closed, "network.name=ConvNet2"}, "has no measurement of this"},
@@ -40,9 +41,9 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 			"time.budget to"},
 		"any time on a wall clock": {[]string{"time.budget=1ms", "time.clock=wall"}, ""},
 		"down to as many": {[]string{`time.events=[{at="1s",change="down",devices=1}]`},
-			`event 0 has change "down" and 1 device, but the job holds 1 device before it`},
+			`event 0 has change "down" and 1 device, but the job has 1 device before this event`},
 		"up to fewer": {[]string{`time.events=[{at="1s",change="up",devices=4},{at="2s",change="up",devices=3}]`},
-			`event 1 has change "up" and 3 devices, but the job holds 4 devices before it`},
+			`event 1 has change "up" and 3 devices, but the job has 4 devices before this event`},
 		"up to as many": {[]string{`time.events=[{at="1s",change="up",devices=2},{at="2s",change="up",devices=2}]`},
 			""},
 		"down without a number": {[]string{`time.events=[{at="1s",change="down"}]`}, ""},

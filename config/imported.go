@@ -31,7 +31,8 @@ func readImported(fsys files.FS, path string) ([]byte, error) {
 		items += bytes.Count(data, []byte(separator))
 	}
 	if items > mostItems {
-		return nil, fmt.Errorf("%s has %d lines and list items; a network file has at most %d", path, items, mostItems)
+		return nil, fmt.Errorf("%s has %d lines and list items; a network file may have at most %d", path, items,
+			mostItems)
 	}
 	return data, nil
 }

@@ -106,9 +106,9 @@ func TestLearningReadsFolders(t *testing.T) {
 	require.Equal(t, Digest(l), Digest(same))
 	for set, says := range map[string]string{
 		"table.network=ConvNet3": "network is ConvNet3, but the table's sequences begin with ConvNet2; " +
-			"remove network",
-		`table.actions=["none","widen:0"]`: "actions are none, widen:0, but the table's are deepen:0, deepen:1, " +
-			"deepen:2, none; remove actions",
+			"remove the key network",
+		`table.actions=["none","widen:0"]`: "actions is none, widen:0, but the table has the actions deepen:0, " +
+			"deepen:1, deepen:2, none; remove the key actions",
 		"table.file=" + t.TempDir():               "not a table folder",
 		"table.file=" + tableFolder(t, "few", 10): "6 of its sequences are missing",
 	} {

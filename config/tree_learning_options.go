@@ -22,7 +22,7 @@ type TreeLearningTables struct {
 // Validate returns every invalid option.
 func (o TreeLearningTables) Validate() error {
 	if len(o.Folders) == 0 {
-		return errors.New("folders is empty; list the folders of the tables to learn from")
+		return errors.New("folders is empty; list the table folders to learn from")
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ seed = 1
 		}
 	}
 	_, err = ReadTreeLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "folders is empty; list the folders of the tables to learn from")
+	assert.ErrorContains(t, err, "folders is empty; list the table folders to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)
 	assert.ErrorContains(t, err, "folders must be a list")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"),

@@ -36,7 +36,7 @@ func (l *Leases) live() error {
 	}
 	lock, err := l.fsys.Lock(l.lockPath(l.id), l.o.Host)
 	if err != nil {
-		return fmt.Errorf("take the lock that marks this process as alive: %w", err)
+		return fmt.Errorf("lock the file that marks this process as alive: %w", err)
 	}
 	l.lock = lock
 	return nil

@@ -19,7 +19,7 @@ func (l *Leases) Take(task string) (*Lease, error) {
 	}
 	lease, err := l.take(task)
 	if err != nil {
-		return nil, fmt.Errorf("take task %s in %s: %w", task, l.dir, err)
+		return nil, fmt.Errorf("lease task %s in %s: %w", task, l.dir, err)
 	}
 	return lease, nil
 }

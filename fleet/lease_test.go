@@ -336,7 +336,7 @@ func TestADiskThatCannotBeWrittenIsNamed(t *testing.T) {
 	l := openLeases(t, readOnly{files.OS{}}, t.TempDir(), LeaseOptions{Clock: newManualClock()})
 	_, err := l.Take("t")
 	require.ErrorIs(t, err, syscall.EROFS)
-	require.ErrorContains(t, err, "take task t in ")
+	require.ErrorContains(t, err, "lease task t in ")
 	require.NotErrorIs(t, err, ErrTaken)
 }
 

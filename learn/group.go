@@ -31,7 +31,7 @@ func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, e
 			}
 			step, err := r.step()
 			if err != nil {
-				return fmt.Errorf("environment %d: %w", k, err)
+				return fmt.Errorf("step environment %d: %w", k, err)
 			}
 			if played[k] = append(played[k], step); step.Outcome.Done {
 				return nil

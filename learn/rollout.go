@@ -164,7 +164,7 @@ func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step,
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {
 		if played[k], err = all[k].Play(actions); err != nil {
-			err = fmt.Errorf("environment %d: %w", k, err)
+			err = fmt.Errorf("play environment %d: %w", k, err)
 		}
 		return err
 	}).First()

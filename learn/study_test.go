@@ -157,7 +157,7 @@ func TestStudiesGoOnToTheBit(t *testing.T) {
 // Scores and gradients that are not numbers end learning, by the step in which they are.
 func TestStudiesNameTheStepOfAFault(t *testing.T) {
 	_, err := studied(t, context.Background(), files.OS{}, filepath.Join(t.TempDir(), "run"), []uint64{0}, 5)
-	require.ErrorContains(t, err, "seed 0, step 5: environment 0: draw an action: "+
+	require.ErrorContains(t, err, "seed 0, step 5: play environment 0: draw an action: "+
 		"the agent's scores are not finite")
 	m := agent(t)
 	steps, err := PlayAll(context.Background(), rollouts(m), 20, 1)

@@ -104,11 +104,11 @@ func draw64(s *torch.Scope, random *torch.Generator) uint64 {
 // graphProgram compiles a graph.
 func (n *Network) graphProgram(s *torch.Scope, o torch.ProgramOptions, in *Pixels) (*torch.Program, error) {
 	if n.scope == nil {
-		return nil, fmt.Errorf("make program: the network has no weights yet")
+		return nil, fmt.Errorf("compile a network: it has no weights yet; initialize or load them first")
 	}
 	bound, err := n.Graph.BindTensors(s, n.Tensors())
 	if err != nil {
-		return nil, fmt.Errorf("make program: %w", err)
+		return nil, fmt.Errorf("compile a network: %w", err)
 	}
 	if in == nil {
 		return bound.Program(s, o)

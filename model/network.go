@@ -174,7 +174,7 @@ func checkContainer(path string, c *Container) []Fault {
 			bad("duplicate part name %q", child.Name)
 		}
 		if uses := c.Uses(child.Name); uses == 0 {
-			bad("%q never runs; add it to the flow", child.Name)
+			bad("%q never runs; add it to the execution order", child.Name)
 		} else if uses > 1 && hasWeights(child.Module) {
 			bad("%q runs %d times, but only layers without weights may run more than once", child.Name, uses)
 		}
@@ -182,7 +182,7 @@ func checkContainer(path string, c *Container) []Fault {
 	for _, list := range [][]string{c.Flow.Body, c.Flow.Shortcut, c.Flow.Then} {
 		for _, name := range list {
 			if c.index(name) < 0 && steps[name] == nil {
-				bad("the flow contains %q, which is not a part", name)
+				bad("the execution order contains %q, which is not a child module", name)
 			}
 		}
 	}

@@ -231,7 +231,7 @@ func TestCheckFindsWhatCannotRun(t *testing.T) {
 			`part name "flatten()"`},
 		"a flow that names nobody": {
 			model.Container{Flow: model.Flow{Body: []string{"a", "b"}}, Children: []model.Child{child("a", linear())}},
-			`the network: the flow contains "b", which is not a part`},
+			`the network: the execution order contains "b", which is not a child module`},
 		"a layer with weights that runs twice": {
 			model.Container{Flow: model.Flow{Body: []string{"a", "a"}}, Children: []model.Child{child("a", linear())}},
 			`"a" runs 2 times, but only layers without weights may`},
@@ -242,7 +242,7 @@ func TestCheckFindsWhatCannotRun(t *testing.T) {
 		"a part that never runs": {
 			model.Container{Flow: model.Flow{Body: []string{"a"}},
 				Children: []model.Child{child("a", linear()), child("b", relu())}},
-			`"b" never runs; add it to the flow`},
+			`"b" never runs; add it to the execution order`},
 		"a shortcut that nothing joins": {
 			model.Container{Flow: model.Flow{Shortcut: []string{"b"}},
 				Children: []model.Child{child("a", linear()), child("b", relu())}},
@@ -250,7 +250,7 @@ func TestCheckFindsWhatCannotRun(t *testing.T) {
 		"a fault further in": {
 			model.Container{Children: []model.Child{child("a",
 				&model.Container{Flow: model.Flow{Body: []string{"x"}}})}},
-			`a: the flow contains "x"`},
+			`a: the execution order contains "x"`},
 		"the concatenation has no branches": {
 			model.Container{Flow: model.Flow{Join: model.Cat}}, `the concatenation has no branches`},
 	} {

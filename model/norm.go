@@ -60,7 +60,7 @@ func affine(has bool, shape ...int) []Slot {
 // Infer returns the input shape.
 func (n BatchNorm) Infer(in Shape) (Shape, error) {
 	if n.Features < 1 {
-		return nil, errors.New("a BatchNorm must have at least one channel")
+		return nil, errors.New("a BatchNorm layer must have at least one channel")
 	}
 	if n.Flat != (len(in) == 1) {
 		return nil, fmt.Errorf("%s got input shape %v; use BatchNorm2d for images and BatchNorm1d for features", n, in)

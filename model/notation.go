@@ -44,7 +44,7 @@ func Notation(l Layer) string {
 // 3), stride=(1, 1))" or "nn.Linear(32, 10)".
 func ParseLayer(text string) (Layer, error) {
 	if len(text) > longestNotation {
-		return nil, fmt.Errorf("the layer is %d bytes long, expected at most %d", len(text), longestNotation)
+		return nil, fmt.Errorf("the text of the layer has %d bytes; expected at most %d", len(text), longestNotation)
 	}
 	c, err := readCall(text)
 	if err != nil {

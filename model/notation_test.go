@@ -137,7 +137,7 @@ func TestWhatIsNoLayerGetsASentence(t *testing.T) {
 		"Dropout(1)":                       `p is 1, but must be a number, at least 0 and below 1`,
 		"ELU(1e999)":                       `expected a number, True, False, None or a quoted word, got "1e999)"`,
 		"BatchNorm2d(8, momentum=None)":    `momentum is None, but must be a number, at least 0`,
-		"ReLU(" + strings.Repeat(" ", longestNotation) + ")": `bytes long, expected at most`,
+		"ReLU(" + strings.Repeat(" ", longestNotation) + ")": `bytes; expected at most`,
 	} {
 		l, err := ParseLayer(text)
 		assert.Nil(t, l, text)

@@ -98,7 +98,7 @@ func inferPool(l Layer, in Shape, p torch.Plane) (Shape, error) {
 	out := Shape{in[0], 0, 0}
 	for d := range 2 {
 		if p.Kernel[d] < 1 || p.Stride[d] < 1 || p.Padding[d] < 0 {
-			return nil, errors.New("kernel and stride of a pool must be at least 1, and the padding must be at least 0")
+			return nil, errors.New("kernel and stride of a pooling layer must be at least 1, and padding at least 0")
 		}
 		if 2*p.Padding[d] > p.Kernel[d] {
 			return nil, fmt.Errorf("%s: the padding must be at most half the kernel size", l)

@@ -38,7 +38,7 @@ func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 
 func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*torch.Program, error) {
 	if n.scope == nil {
-		return nil, errors.New("make program: the network has no weights yet")
+		return nil, errors.New("compile a network: it has no weights yet; initialize or load them first")
 	}
 	in := e.b.Input()
 	if p := e.pixels; p != nil {
@@ -46,10 +46,10 @@ func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*
 	}
 	out, err := Run[torch.Value](n, in, e)
 	if err != nil && !errors.Is(err, errReached) {
-		return nil, fmt.Errorf("make program: %w", err)
+		return nil, fmt.Errorf("compile a network: %w", err)
 	}
 	if e.until != "" && err == nil {
-		return nil, fmt.Errorf("make program: %s never runs", e.until)
+		return nil, fmt.Errorf("compile a network: layer %s never runs", e.until)
 	}
 	return s.NewProgram(&e.b, out, o), s.Err()
 }

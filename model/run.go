@@ -108,7 +108,7 @@ func runChild[T any](at Place, path string, x T, a Algebra[T]) (T, error) {
 	if step, ok := steps[name]; ok {
 		return a.Layer(at, &Leaf{Layer: step}, x)
 	}
-	return x, fmt.Errorf("%s: the flow contains %q, which is not a child module", pathText(path), name)
+	return x, fmt.Errorf("%s: the execution order contains %q, which is not a child module", pathText(path), name)
 }
 
 func runSum[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {

@@ -105,21 +105,19 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 		e.Input = slices.Clone(o.Input)
 	}
 	if e.Classes < 1 || len(e.Input) == 0 || slices.Min(e.Input) < 1 {
-		return nil, fmt.Errorf("make %s for inputs of %v and %d classes: every size and the number of classes must be "+
-			"at least 1", name,
-			e.Input,
-			e.Classes)
+		return nil, fmt.Errorf("create %s for inputs of %v and %d classes: every size and the number of classes must "+
+			"be at least 1", name, e.Input, e.Classes)
 	}
 	if e.IsGraph() {
 		g, err := e.makeGraph(o)
 		if err != nil {
-			return nil, fmt.Errorf("make %s for inputs of %v: %w", name, e.Input, err)
+			return nil, fmt.Errorf("create %s for inputs of %v: %w", name, e.Input, err)
 		}
 		return FromGraph(g)
 	}
 	n := &Network{Root: e.build(e.Input, e.Classes), Input: e.Input}
 	if err := n.Check(); err != nil {
-		return nil, fmt.Errorf("make %s for inputs of %v: %w", name, e.Input, err)
+		return nil, fmt.Errorf("create %s for inputs of %v: %w", name, e.Input, err)
 	}
 	return n, nil
 }

@@ -77,14 +77,14 @@ func TestZooErrors(t *testing.T) {
 		"nothing alike":    {"transformer-xl", model.ZooOptions{}, "the zoo has FeedForwardNet"},
 		"no name":          {"", model.ZooOptions{}, `unknown network ""; the zoo has`},
 		"fewer than no classes": {"MLP", model.ZooOptions{Classes: -1},
-			"make MLP for inputs of 3x32x32 and -1 classes"},
+			"create MLP for inputs of 3x32x32 and -1 classes"},
 		"an empty input": {"MLP", model.ZooOptions{Input: model.Shape{}}, "every size and the number of classes must " +
 			"be at least 1"},
 		"an input of nothing": {"MLP", model.ZooOptions{Input: model.Shape{3, 0, 0}}, "every size and the number of " +
 			"classes must be at " +
 			"least 1"},
 		"an input too small": {"ConvNet2", model.ZooOptions{Input: model.Shape{3, 4, 4}},
-			"make ConvNet2 for inputs of 3x4x4: conv2.layers.0: the kernel of "},
+			"create ConvNet2 for inputs of 3x4x4: conv2.layers.0: the kernel of "},
 		"features": {"ResNet18", model.ZooOptions{Input: model.Shape{30}}, "conv1: Conv2d(30, "},
 	} {
 		t.Run(name, func(t *testing.T) {

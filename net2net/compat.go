@@ -26,7 +26,7 @@ const (
 // compat deepens as the original did.
 func compat(e *edit, a Action) error {
 	if a.Kind != deepening.kind {
-		return fmt.Errorf("the original supports only deepen, got %s", a.Kind)
+		return fmt.Errorf("the original system supports only deepen, got %s", a.Kind)
 	}
 	b, err := e.originalBlock(a.Target)
 	if err != nil || b == nil {
@@ -64,8 +64,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 		return []model.Module{e.grow(same, "identity", b.Layers[0].Leaf), relu}, nil
 	case model.Conv2d:
 		if main.Kernel.H%2 == 0 || main.Kernel.W%2 == 0 {
-			return nil, fmt.Errorf("block %s has an even kernel, %v; the original supports only odd kernels", b.Name,
-				main.Kernel)
+			return nil, fmt.Errorf("block %s has an even kernel, %v; the original system supports only odd kernels",
+				b.Name, main.Kernel)
 		}
 		same := model.NewConv2d(main.Out, main.Out, 1)
 		same.Kernel, same.Padding = main.Kernel, model.Pair{H: main.Kernel.H / 2, W: main.Kernel.W / 2}
@@ -75,8 +75,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 		}
 		return append(layers, relu), nil
 	default:
-		return nil, fmt.Errorf("block %s begins with %s; the original expects a convolution or a linear layer",
-			b.Name, main)
+		return nil, fmt.Errorf("block %s begins with %s; the original system expects a convolution or a linear "+
+			"layer", b.Name, main)
 	}
 }
 

@@ -72,7 +72,7 @@ func check(b *tracing.Block, a Action) error {
 	}
 	if len(b.Out.Shape) == 3 && (kernel.H%2 == 0 || kernel.W%2 == 0) {
 		return fmt.Errorf("block %s has an even kernel, %v, but the new convolution needs an odd kernel; "+
-			"use one, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
+			"use an odd kernel, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
 	}
 	return nil
 }

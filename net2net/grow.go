@@ -73,7 +73,7 @@ func (e *edit) insert(b *tracing.Block, layers *model.Container) error {
 // remove removes a grown block.
 func (e *edit) remove(at *Insertion) error {
 	if at == nil {
-		return errors.New("the record has no insertion")
+		return errors.New("the surgery record does not name the inserted block")
 	}
 	m, _, _ := e.net.Find(at.Parent)
 	parent, ok := m.(*model.Container)

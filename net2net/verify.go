@@ -28,8 +28,8 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 		return Drift{}, err
 	}
 	if len(x) != len(y) {
-		return Drift{}, fmt.Errorf("compare networks: one outputs %d values, the other %d; surgery that changes "+
-			"the number of outputs cannot be verified; turn verification off", len(x), len(y))
+		return Drift{}, fmt.Errorf("compare networks: got %d outputs before surgery and %d after it; such surgery "+
+			"cannot be verified; turn verification off", len(x), len(y))
 	}
 	return DriftBetween(x, y), nil
 }

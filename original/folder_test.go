@@ -135,7 +135,7 @@ func valuesOf(m *original.Metric) []original.Value {
 
 func TestLegacyFaultsHaveTheirPlace(t *testing.T) {
 	for text, says := range map[string]string{
-		"0,1\n":              "training0.epoch.loss:1: \"0,1\" is not an index, seconds and a value",
+		"0,1\n":              "training0.epoch.loss:1: expected an index, a time in seconds and a value, got \"0,1\"",
 		"0,1,2\n\n":          "training0.epoch.loss:2: ",
 		"x,1,2\n":            `the index "x" is not an integer`,
 		"0,x,2\n":            `seconds: "x" is not a number`,

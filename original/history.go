@@ -75,7 +75,7 @@ func weightsIn(l *Folder) (string, error) {
 // inOrder checks the times of epochs.
 func inOrder(rows []Row) error {
 	if len(rows) == 0 {
-		return errors.New("it has no epochs")
+		return errors.New("the file has no epochs")
 	}
 	for k, row := range rows {
 		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {

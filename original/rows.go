@@ -36,7 +36,7 @@ func lineText(line []byte) string {
 func parseRow(line string) (row Row, err error) {
 	parts := strings.SplitN(line, ",", 3)
 	if len(parts) != 3 {
-		return row, fmt.Errorf("%.100q is not an index, seconds and a value", line)
+		return row, fmt.Errorf("expected an index, a time in seconds and a value, got %.100q", line)
 	}
 	if row.Index, err = strconv.ParseInt(parts[0], 10, 64); err != nil {
 		return row, fmt.Errorf("the index %.100q is not an integer", parts[0])

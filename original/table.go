@@ -22,8 +22,8 @@ func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error
 		return nil, fmt.Errorf("read table %s: %w", s.Name, err)
 	}
 	if entries.Replaced > 0 {
-		return nil, fmt.Errorf("read table %s: %d of its sequences are duplicates; copy the file again, "+
-			"or simulate them", s.Name, entries.Replaced)
+		return nil, fmt.Errorf("read table %s: %d sequences are duplicates; copy the file again, "+
+			"or simulate the sequences again", s.Name, entries.Replaced)
 	}
 	var records []tables.Record
 	for key, value := range entries.All() {

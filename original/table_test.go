@@ -112,7 +112,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)
 	_, err := original.ReadTable(bytes.NewReader(twice),
 		tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
-	require.ErrorContains(t, err, "2 of its sequences are duplicates")
+	require.ErrorContains(t, err, "2 sequences are duplicates")
 	_, err = original.ReadTable(bytes.NewBufferString("no pickle"), tables.Scenario{Name: "small"}, 1)
 	require.ErrorContains(t, err, "read table small")
 }

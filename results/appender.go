@@ -133,7 +133,7 @@ func eachRow(path string) func(io.Reader, func(n int, row []byte) error) (torn b
 }
 
 // errEnough stops a reading early.
-var errEnough = errors.New("reading stopped early")
+var errEnough = errors.New("reading stopped before the end of the file")
 
 // pass moves the position past a line.
 func (p *position) pass(line []byte, isHead bool) {

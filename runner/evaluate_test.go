@@ -223,7 +223,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"sequences are duplicates": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end
 			text := r.read("table/data.pkl")
 			r.write("table/data.pkl", text[:len(text)-2]+text[4:])
-		}, nil, failure.Damaged, []string{"16 of its sequences are duplicates", "copy"}},
+		}, nil, failure.Damaged, []string{"16 sequences are duplicates", "copy"}},
 		"an accuracy is a text": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil,
 			failure.Damaged, []string{"sequence [1 2]", "acc", "again"}},
 		"an accuracy of another": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil,

@@ -138,7 +138,7 @@ func (o plotOptions) nothingFits() error {
 		}
 		text += fmt.Sprintf("; %s is a figure of %s", k.Name, strings.Join(titles, ", "))
 	}
-	return fmt.Errorf("plot: %s; 'graft list figures' lists all", text)
+	return fmt.Errorf("plot: %s; 'graft list figures' lists all figures", text)
 }
 
 // printPlots prints the written figures, and the skipped ones with the reason.

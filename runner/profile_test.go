@@ -127,7 +127,7 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 			"no measurement of this ConvSmall with a batch of 64"},
 		"another batch": {[]string{"train.batch=16"}, "no measurement of this Tiny with a batch of 16"},
 		"what actions make": {[]string{events, `adapt.decider="script"`, `adapt.actions=["deepen:0"]`},
-			"after deepen:0: profile plain has no measurement of this Tiny"},
+			"after action deepen:0: profile plain has no measurement of this Tiny"},
 		"a decider's choice": {[]string{events, `adapt.decider="random"`}, "networks that were not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -160,7 +160,7 @@ func (t *Trace) Block(name string) (*Block, error) {
 	if k, err := strconv.Atoi(name); err == nil && k >= 0 && k < len(t.Blocks) {
 		return t.Blocks[k], nil
 	}
-	return nil, fmt.Errorf("no block %q; %s has %s", name, t.Network.Name(), t.blockNames())
+	return nil, fmt.Errorf("no block %q; the blocks of %s are %s", name, t.Network.Name(), t.blockNames())
 }
 
 func (t *Trace) blockNames() string {

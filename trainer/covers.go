@@ -26,7 +26,7 @@ func (o Options) CoveredBy(p *clock.Profile, n *model.Network, actions []net2net
 		err := errors.Join(o.stepsCoveredBy(p, n),
 			p.Knows(clock.Work{Kind: clock.Batches, Rows: o.EvalBatch, Network: n}))
 		if err != nil && k >= 0 {
-			err = fmt.Errorf("after %s: %w", actions[k], err)
+			err = fmt.Errorf("after action %s: %w", actions[k], err)
 		}
 		if err != nil {
 			return err

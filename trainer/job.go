@@ -128,8 +128,8 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 	if live, ok := p.Scheduler.(*Live); ok && o.Parallel.Elastic {
 		live.Present(1)
 	} else if o.Parallel.Elastic {
-		return nil, errors.New("parallel.elastic changes devices during the job, but the scheduler of the job does " +
-			"not support such changes; set parallel.elastic to false")
+		return nil, errors.New("parallel.elastic changes the devices during the job, but the job's device scheduler " +
+			"does not support such changes; set parallel.elastic to false")
 	}
 	return p.Scheduler, nil
 }

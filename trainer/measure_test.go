@@ -134,8 +134,9 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	deepened := family(t, "deepen:conv1")[1]
 	require.NoError(t, plan().CoveredBy(p, smallNetwork(), nil))
 	err := plan().CoveredBy(p, smallNetwork(), deepened.Actions)
-	for _, says := range []string{"after deepen:conv1", "profile closed has no measurement of this Small with a " +
-		"batch of 32, and no rates for unmeasured networks",
+	for _, says := range []string{"after action deepen:conv1",
+		"profile closed has no measurement of this Small with a " +
+			"batch of 32, and no rates for unmeasured networks",
 		"with a batch of 32", "with a batch of 100", "graft profile"} {
 		require.ErrorContains(t, err, says)
 	}

@@ -70,7 +70,7 @@ func (m *measuring) add(of clock.Subject) error {
 	for _, batch := range m.Batches {
 		b := &burst{batch: batch, steps: 1, batches: 1, data: c.job.Data}
 		if err := m.warm(c, b); err != nil {
-			return fmt.Errorf("with a batch of %d: %w", batch, err)
+			return fmt.Errorf("measure a batch of %d: %w", batch, err)
 		}
 		c.bursts = append(c.bursts, b)
 	}

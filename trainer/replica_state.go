@@ -86,7 +86,7 @@ const (
 func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torch.Tensor) error {
 	trained := r.Network.Trained()
 	if len(counts) != len(trained) {
-		return fmt.Errorf("%d step counts for %d parameters; expected one for each parameter", len(counts),
+		return fmt.Errorf("got %d step counts for %d parameters; expected one for each parameter", len(counts),
 			len(trained))
 	}
 	group := torch.Group{OptimizerOptions: r.optimizerOptions()}

@@ -71,7 +71,7 @@ func networkIn(c *results.Checkpoint, section string) (*model.Network, error) {
 	}
 	var form map[string]any
 	if err := json.Unmarshal(text, &form); err != nil {
-		return nil, fmt.Errorf("the network in %s: %w", c.Path, err)
+		return nil, fmt.Errorf("read the network in %s: %w", c.Path, err)
 	}
 	return model.FromForm(form)
 }

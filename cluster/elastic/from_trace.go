@@ -66,8 +66,8 @@ func traceFault(jobs []trace.Job) error {
 	for _, f := range found {
 		switch f.Kind {
 		case trace.DuplicateID, trace.Unsorted, trace.NegativeDuration:
-			err = errors.Join(err, fmt.Errorf("job %s: %s (%d in total); correct the trace or remove these jobs",
-				f.FirstID, f.Text, f.Count))
+			err = errors.Join(err, fmt.Errorf("job %s: %s (number of such jobs: %d); correct the trace or "+
+				"remove these jobs", f.FirstID, f.Text, f.Count))
 		}
 	}
 	return err

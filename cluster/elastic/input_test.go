@@ -23,7 +23,7 @@ func TestOptionsListAllFaults(t *testing.T) {
 		"the limit is -1 slots; expected at least 0 (0 means no limit)",
 		"unknown reward 7; expected Progress or Unfinished",
 		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
-		"unknown quirks none; expected names from first-node, stale-share, backward, remaining-fraction, " +
+		"unknown quirks none; expected any of first-node, stale-share, backward, remaining-fraction, " +
 			"longest-first, no-cost",
 	}, "\n"))
 }

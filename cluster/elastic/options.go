@@ -88,7 +88,7 @@ func (o *Options) validateNames() (faults validate.Faults) {
 		faults = append(faults, err)
 	}
 	if unknown := unknownQuirks(o.Quirks); len(unknown) > 0 {
-		faults = append(faults, fmt.Errorf("unknown quirks %s; expected names from %s", strings.Join(unknown, ", "),
+		faults = append(faults, fmt.Errorf("unknown quirks %s; expected any of %s", strings.Join(unknown, ", "),
 			strings.Join(cluster.QuirksOf(Quirks()), ", ")))
 	}
 	return faults

@@ -42,7 +42,7 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 	for _, f := range checker.Findings() {
 		if f.Kind == trace.DuplicateID || f.Kind == trace.NegativeDuration {
 			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine,
-				Text:   fmt.Sprintf("job %s: %s (%d in total)", f.FirstID, f.Text, f.Count),
+				Text:   fmt.Sprintf("job %s: %s (number of such jobs: %d)", f.FirstID, f.Text, f.Count),
 				Remedy: "correct the trace or remove these jobs"})
 		}
 	}
@@ -70,7 +70,7 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		for range count {
 			if len(jobs)-at < size {
 				return nil, fmt.Errorf("divide a trace into workloads (counts: %v) of %d jobs each: the trace has "+
-					"only %d jobs; reduce the numbers of workloads, or name a longer trace", counts, size, len(jobs))
+					"only %d jobs; reduce the number of workloads, or name a longer trace", counts, size, len(jobs))
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
 		}

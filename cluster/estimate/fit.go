@@ -80,7 +80,7 @@ func checkTable(t *Table, o Options) error {
 func checkTarget(t *Table, target string) error {
 	switch {
 	case t.target == nil:
-		return errors.New("the table has no target; set it")
+		return errors.New("the table has no target values; set the target column")
 	case len(t.target) < 2:
 		return fmt.Errorf("the table has %d rows; expected at least 2", len(t.target))
 	case slices.Min(t.target) == slices.Max(t.target):

@@ -59,8 +59,8 @@ func NewAccount(jobs []Job) *Account {
 // Replay applies an event from a journal. It returns an error if the event belongs to a different job.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
-		return fmt.Errorf("the journal has task %d with name %s, but the configuration file does not; use the file "+
-			"that started this run, or another run folder", e.Task, e.Name)
+		return fmt.Errorf("the journal has task %d with name %s, but the configuration file has no such task; "+
+			"use the file that started this run, or another run folder", e.Task, e.Name)
 	}
 	c.Add(e)
 	return nil

@@ -167,7 +167,8 @@ func (s *step) release(dep int) {
 func (s *step) tick() error {
 	length := s.length()
 	if math.IsInf(length, 1) {
-		return fmt.Errorf("%s on %d servers: %w", s.placed.Parted.Graph.Model, len(s.placed.Servers), ErrStuck)
+		return fmt.Errorf("simulate a step of %s on %d servers: %w", s.placed.Parted.Graph.Model,
+			len(s.placed.Servers), ErrStuck)
 	}
 	still, moving := s.still, slices.Clone(s.moving)
 	s.still = nil

@@ -283,7 +283,7 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 			return err
 		}
 		if err := w.decide(s); err != nil {
-			return fmt.Errorf("at %v: %w", w.Now, err)
+			return fmt.Errorf("at time %v: %w", w.Now, err)
 		}
 	}
 	if w.unfinished > 0 {

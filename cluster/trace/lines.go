@@ -62,7 +62,7 @@ func (l *lines) ended(err error) error {
 		return err
 	case isDamagedGzip(err):
 		return l.fault(l.number, 0, "", "the compressed file is damaged after this line: "+err.Error(),
-			"download it again")
+			"download the file again")
 	}
 	return fmt.Errorf("read %s: %w", l.path, err)
 }

@@ -59,7 +59,7 @@ func openPhilly(source lines) (*philly, error) {
 		return nil, p.broken(err)
 	}
 	if token != json.Delim('[') {
-		return nil, p.fault(1, 0, "", "the file is not a list of jobs", "name its format")
+		return nil, p.fault(1, 0, "", "the file is not a list of jobs", "name the file's format")
 	}
 	return p, nil
 }
@@ -100,12 +100,14 @@ func (p *philly) broken(err error) error {
 		return p.fault(p.counted.lineOf(offset), 0, "", fmt.Sprintf("the job has more than %d bytes", maxPhillyJob),
 			"check that the file is a trace")
 	case errors.As(err, &syntax):
-		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "invalid JSON: "+err.Error(), "correct it")
+		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "invalid JSON: "+err.Error(),
+			"correct the JSON")
 	case errors.As(err, &kind):
 		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+": expected a "+kind.Type.String(),
 			mendLine)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs", "download it again")
+		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs",
+			"download the trace again")
 	}
 	return p.lines.ended(err)
 }

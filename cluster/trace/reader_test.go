@@ -157,7 +157,7 @@ func TestFaultsInATrace(t *testing.T) {
 	}
 	_, _, err := readText("a,b\n1,2\n", trace.Options{Format: "helios"})
 	require.ErrorContains(t, err, "a.csv:1: the header has no column job_id, "+
-		"which a helios trace needs; add it")
+		"which a helios trace needs; add the column")
 }
 
 // All jobs before a fault are read, and after it nothing more.

@@ -43,7 +43,7 @@ func readHeaderOf(source cells) (*table, error) {
 	t := &table{cells: source}
 	err := t.cells.next()
 	if isEOF(err) {
-		return nil, source.fault(0, 0, "", "the file is empty", "name a trace")
+		return nil, source.fault(0, 0, "", "the file is empty", "use another trace")
 	}
 	return t, err
 }
@@ -67,7 +67,7 @@ func (t *table) bind(kind string, known []column) error {
 		if c.required && !found[c.names[0]] {
 			return t.fault(t.first, 0, "",
 				fmt.Sprintf("the header has no column %s, which a %s trace needs", c.names[0], kind),
-				"add it, or name the file's format")
+				"add the column, or name the file's format")
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (o *WriterOptions) Validate() error {
 			strings.Join(can, ", ")))
 	}
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
-		faults = append(faults, fmt.Errorf("the start is in the year %d; expected 0 to 9999", y))
+		faults = append(faults, fmt.Errorf("the trace starts in the year %d; expected 0 to 9999", y))
 	}
 	faults.When(o.Nodes < 0 || o.Processors < 0,
 		"the cluster has %d nodes and %d processors; expected at least 0", o.Nodes, o.Processors)
@@ -93,8 +93,8 @@ func (w *Writer) Write(job *Job) error {
 		return w.err
 	}
 	if len(w.line) > maxLine {
-		w.err = fmt.Errorf("job %.40q takes %d bytes: expected at most %d; shorten its names", job.ID, len(w.line),
-			maxLine)
+		w.err = fmt.Errorf("the row of job %.40q has %d bytes; expected at most %d; shorten its names", job.ID,
+			len(w.line), maxLine)
 		return w.err
 	}
 	_, w.err = w.to.Write(w.line)

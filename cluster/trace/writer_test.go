@@ -62,7 +62,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		`job "1" has a time of 1000000000001 s`:               {ID: "1", Submit: 1e12 + 1},
 		`job "1": the number of GPUs is -1`:                   {ID: "1", GPUs: -1},
 		`job "1": the speed is NaN; expected a finite number`: {ID: "1", Speed: math.NaN()},
-		`takes 1048`: {ID: "1", Name: strings.Repeat("x", 1<<20)},
+		`has 1048`: {ID: "1", Name: strings.Repeat("x", 1<<20)},
 	} {
 		w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{}))
 		require.ErrorContains(t, w.Write(&job), want)

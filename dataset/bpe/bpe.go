@@ -202,7 +202,7 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 	}
 	for rank, m := range merges {
 		if err := e.rank(int32(rank), m); err != nil {
-			return nil, fmt.Errorf("merge %d, %q and %q: %w", rank+1, m[0], m[1], err)
+			return nil, fmt.Errorf("merge %d (%q and %q): %w", rank+1, m[0], m[1], err)
 		}
 	}
 	return e, nil
@@ -224,21 +224,21 @@ func (e *Encoding) checkGaps() error {
 		}
 	}
 	if gaps > mostGaps {
-		return fmt.Errorf("%d token numbers from 0 to %d are unused; expected at most %d, because a network has one "+
-			"embedding row per token number; renumber the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
+		return fmt.Errorf("%d token IDs from 0 to %d are unused; expected at most %d, because a network has one "+
+			"embedding row per token ID; renumber the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
 	}
 	return nil
 }
 
 func (e *Encoding) put(number int32, text string) error {
 	if number < 0 || number >= mostTokens {
-		return fmt.Errorf("token %q has number %d; must be between 0 and %d", text, number, mostTokens-1)
+		return fmt.Errorf("token %q has ID %d; must be between 0 and %d", text, number, mostTokens-1)
 	}
 	for len(e.tokens) <= int(number) {
 		e.tokens = append(e.tokens, "")
 	}
 	if e.tokens[number] != "" {
-		return fmt.Errorf("tokens %q and %q have the same number %d", e.tokens[number], text, number)
+		return fmt.Errorf("tokens %q and %q have the same ID %d", e.tokens[number], text, number)
 	}
 	e.tokens[number] = text
 	return nil

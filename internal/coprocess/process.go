@@ -197,7 +197,7 @@ func (p *Process) exchange(ctx context.Context, text []byte, answer any) error {
 // Errors of answers.
 var (
 	errLarge = fmt.Errorf("the answer exceeds %d MiB", largest>>20)
-	errLate  = errors.New("no answer in time")
+	errLate  = errors.New("no answer before the timeout")
 )
 
 func (p *Process) line() ([]byte, error) {

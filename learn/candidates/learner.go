@@ -313,7 +313,7 @@ func (l *Learner) Save() (*weights.Set, error) {
 	}
 	text, err := json.Marshal(now)
 	if err != nil {
-		return nil, fmt.Errorf("save learning: %w", err)
+		return nil, fmt.Errorf("save a checkpoint of scheduler learning: %w", err)
 	}
 	set := &weights.Set{Metadata: map[string]string{l.course.Shape().learnerKey(): string(text)}}
 	learn.SaveModel(l.model, set, modelPrefix)

@@ -294,7 +294,7 @@ func permuteShape(s *shaper) [][]int {
 	for _, d := range s.ints("dims") {
 		at, ok := wrap(d, len(shape))
 		if !ok {
-			s.fail("no dimension %d", d)
+			s.fail("the tensor has no dimension %d", d)
 			return nil
 		}
 		out = append(out, shape[at])
@@ -464,7 +464,7 @@ func reducedShape(s *shaper) [][]int {
 	for _, d := range dims {
 		at, ok := wrap(d, len(shape))
 		if !ok {
-			s.fail("no dimension %d", d)
+			s.fail("the tensor has no dimension %d", d)
 		}
 		gone[at] = true
 	}

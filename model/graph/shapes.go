@@ -13,7 +13,7 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 	s := newShaper(g)
 	for k := range g.Nodes {
 		if err := s.node(&g.Nodes[k]); err != nil {
-			return s.shapes, fmt.Errorf("shape of %s: %w", g.Nodes[k].String(), err)
+			return s.shapes, fmt.Errorf("infer the shape of %s: %w", g.Nodes[k].String(), err)
 		}
 	}
 	return s.shapes, nil
@@ -89,7 +89,7 @@ func (s *shaper) node(n *Node) (err error) {
 			}
 		}
 		if len(results[k]) > 0 && values(results[k]) > mostValues {
-			return fmt.Errorf("a result of shape %v: %w", results[k], ErrTooLarge)
+			return fmt.Errorf("a result of shape %v is %w", results[k], ErrTooLarge)
 		}
 		s.shapes[v] = results[k]
 	}
@@ -141,7 +141,7 @@ func (s *shaper) whole(arg any) int {
 	case Value:
 		size, ok := s.sizes[v]
 		if !ok {
-			s.fail("the number %s is unknown", string(v))
+			s.fail("the value of %s is unknown", string(v))
 		}
 		return size
 	}
@@ -189,7 +189,7 @@ func (s *shaper) size(op, overload string) {
 		if dim, ok := wrap(s.int("dim", 0), len(shape)); ok {
 			s.sizes[at] = shape[dim]
 		} else {
-			s.fail("no dimension %d", s.int("dim", 0))
+			s.fail("the tensor has no dimension %d", s.int("dim", 0))
 		}
 		return
 	}

@@ -58,7 +58,7 @@ func asNumber(arg any) (float64, bool) {
 func pairwise(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		if e.number("alpha", 1) != 1 || e.n.Arg("rounding_mode") != nil {
-			return nil, errors.New("scaling or rounding is not supported")
+			return nil, errors.New("the arguments alpha and rounding_mode are not supported")
 		}
 		second := e.n.Arg("other")
 		if operator == "Pow" {

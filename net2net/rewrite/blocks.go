@@ -173,7 +173,7 @@ func (r *blockReader) walk(v graph.Value) error {
 	}
 	n := r.producer(v)
 	if n == nil {
-		return fmt.Errorf("the residual stream does not come from the block's input")
+		return fmt.Errorf("the residual stream does not start at the block's input")
 	}
 	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 &&
 		r.isSum(r.Norms[k].Input) {
@@ -185,7 +185,7 @@ func (r *blockReader) walk(v graph.Value) error {
 	}
 	x, y, ok := sumOf(n)
 	if !ok {
-		return fmt.Errorf("the residual stream comes from %s, not from a sum", n.Operator)
+		return fmt.Errorf("the residual stream is the result of %s; expected a sum", n.Operator)
 	}
 	if !r.carries(x) {
 		x, y = y, x

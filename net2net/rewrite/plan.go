@@ -136,10 +136,10 @@ func (p *Plan) finish() (*Plan, error) {
 		}
 	}
 	if err := p.Graph.Check(); err != nil {
-		return nil, fmt.Errorf("the graph after surgery: %w", err)
+		return nil, fmt.Errorf("the graph is invalid after surgery: %w", err)
 	}
 	if _, err := p.Graph.Shapes(); err != nil {
-		return nil, fmt.Errorf("the graph after surgery: %w", err)
+		return nil, fmt.Errorf("the graph is invalid after surgery: %w", err)
 	}
 	p.Graph.Reprint(p.Before, p.before)
 	return p, nil
@@ -176,7 +176,7 @@ func (p *Plan) Reverse() (*Plan, error) {
 	}
 	for _, t := range p.Before.Tensors {
 		if t.Tied == "" && !taken[t.Name] {
-			return nil, fmt.Errorf("reverse: the plan does not keep the values of %s", t.Name)
+			return nil, fmt.Errorf("reverse surgery: the plan does not keep the values of tensor %s", t.Name)
 		}
 	}
 	return back.finish()

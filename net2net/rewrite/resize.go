@@ -283,7 +283,7 @@ func (r *resizer) insert() {
 func (r *resizer) fits() error {
 	shapes, err := r.after.Shapes()
 	if err != nil {
-		return fmt.Errorf("the graph after surgery: %w", err)
+		return fmt.Errorf("the graph is invalid after surgery: %w", err)
 	}
 	for _, n := range r.after.Nodes {
 		for _, v := range n.Results {

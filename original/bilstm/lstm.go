@@ -27,8 +27,9 @@ func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 		return nil, err
 	}
 	if input.Out != state.Out || state.Out != gates*state.In {
-		return nil, fmt.Errorf("%s%s has %d rows for its input and %d rows for a state of %d; "+
-			"both must be four times the state", name, ending, input.Out, state.Out, state.In)
+		return nil, fmt.Errorf("%s%s has %d rows for its input and %d rows for a state of size %d; "+
+			"expected four rows per value of the state in both weight matrices", name, ending, input.Out, state.Out,
+			state.In)
 	}
 	return &LSTM{input: input, state: state}, nil
 }

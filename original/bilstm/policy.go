@@ -134,7 +134,7 @@ func Actions(n *model.Network) []net2net.Action {
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, but %s has %d, "+
-			"one for each of its %d marked blocks and none; use another policy or another network",
+			"one for each of its %d marked blocks, and \"none\"; use another policy or another network",
 			p.Shape().Actions, n.Name(), blocks+1, blocks)
 	}
 	return nil
@@ -162,7 +162,7 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 			return err
 		}
 		if err := p.Fits(grown); err != nil {
-			return fmt.Errorf("after %s: %w", a, err)
+			return fmt.Errorf("after action %s: %w", a, err)
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ func TestNetworksThatDoNotFit(t *testing.T) {
 	p := small(t, bilstm.Options{})
 	for name, says := range map[string]string{
 		"LargeConvNet": "the policy chooses among 4 actions, but LargeConvNet has 9, " +
-			"one for each of its 8 marked blocks and none",
+			"one for each of its 8 marked blocks, and \"none\"",
 		"ConvNet3": "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token",
 	} {
 		n := network(t, name)
@@ -199,13 +199,13 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"other vectors": {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{},
 			"a different vector for token 2"},
 		"memory of another": {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{},
-			"decider.lstm expects 10 numbers, but gets 6"},
+			"decider.lstm expects 10 inputs, but the previous layer has 6 outputs"},
 		"second of another": {zeros("decider.linear2.weight", 5, 6), bilstm.Options{},
-			"decider.linear2 expects 6 numbers, but gets 5"},
+			"decider.linear2 expects 6 inputs, but the previous layer has 5 outputs"},
 		"third of another": {zeros("decider.linear3.weight", 4, 6), bilstm.Options{},
-			"decider.linear3 expects 6 numbers, but gets 5"},
+			"decider.linear3 expects 6 inputs, but the previous layer has 5 outputs"},
 		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{},
-			"expected more inputs, for the time left"},
+			"expected additional inputs for the time left"},
 		"a bias too short": {zeros("decider.linear1.bias", 4), bilstm.Options{},
 			"decider.linear1.bias has 4 numbers for the 5 rows"},
 		"another vocabulary": {func(set *weights.Set) {
@@ -216,7 +216,8 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 			"bias_ih_l0 has 12 numbers for the 11 rows"},
 		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{},
 			"expected equal sizes"},
-		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{}, "four times the state"},
+		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{},
+			"four rows per value of the state"},
 		"another dimension": {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{},
 			"weight_hh_l0 is float32[36], expected float32 with 2 dimensions"},
 		"empty":                {zeros("encoder.encoder.bias_hh_l0", 0), bilstm.Options{}, "bias_hh_l0 is float32[0]"},

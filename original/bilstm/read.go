@@ -105,13 +105,14 @@ func (p *Policy) joined() error {
 	}
 	for _, j := range joints {
 		if j.makes != j.has {
-			return fmt.Errorf("%s expects %d numbers, but gets %d; the parts belong to different policies",
+			return fmt.Errorf("%s expects %d inputs, but the previous layer has %d outputs; "+
+				"the layers belong to different policies",
 				j.what, j.has, j.makes)
 		}
 	}
 	if p.Shape().Time < 1 {
-		return fmt.Errorf("decider.linear1 reads %d numbers, but the state of the memory has %d; expected more "+
-			"inputs, for the time left",
+		return fmt.Errorf("decider.linear1 has %d inputs, but the LSTM state has %d values; expected additional "+
+			"inputs for the time left",
 			p.layers[0].In, p.memory.Hidden())
 	}
 	return nil

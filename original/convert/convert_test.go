@@ -62,9 +62,9 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 		"min_lr = \"a\"\n" + job:                                          "min_lr must be a number",
 		job + "[agent]\naction_sequence = [\"a\"]":                        "",
 		strings.Replace(job, "[job]", "gpu_changes=3\n[job]", 1):          "gpu_changes must be a list",
-		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 is different",
+		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 is invalid",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) +
-			"[agent]\naction_sequence = [-1]": "block numbers, from 0",
+			"[agent]\naction_sequence = [-1]": "block numbers that are at least 0",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\n" +
 			"action_sequence = [0, 17]": `marked block "17" not found`,
 	} {

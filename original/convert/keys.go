@@ -153,7 +153,7 @@ func modelKey(c *converter, key, name string) {
 		c.set("network.name", name, "was "+key)
 		return
 	}
-	c.Fault(key, "is an unsupported class of the original%s", words.Guess(name, published.NetworkNames()))
+	c.Fault(key, "is an unsupported class of the original system%s", words.Guess(name, published.NetworkNames()))
 }
 
 // weightsKey continues from weights as the original did: at the time in their file, but with the first epoch and the
@@ -180,7 +180,7 @@ func runtimesKey(c *converter, key, path string) {
 
 func datasetKey(c *converter, key, name string) {
 	if name != "cifar10" {
-		c.Fault(key, "must be \"cifar10\", the original's only dataset, got %s", decode.Quote(name))
+		c.Fault(key, "must be \"cifar10\", the only dataset of the original system, got %s", decode.Quote(name))
 		return
 	}
 	c.set("data.kind", name, "was "+key)
@@ -206,7 +206,7 @@ func agentKey(c *converter, key, agent string) {
 		c.set("adapt.decider", config.DecideScript, "was "+key+" = DeterministicAgent")
 	default:
 		agents := []string{"Agent", "RandomAgent", simulationAgent, "DeterministicAgent"}
-		c.Fault(key, "must be one of the original's agents, %s%s", decode.Choice(agents), words.Guess(agent, agents))
+		c.Fault(key, "must be an agent of the original system, %s%s", decode.Choice(agents), words.Guess(agent, agents))
 	}
 }
 
@@ -232,7 +232,8 @@ func changesKey(c *converter, key string, value any) {
 		at, fits := asSeconds(seconds)
 		change, _ := table["change"].(string)
 		if !timed || !fits || change != "up" && change != "down" {
-			c.Fault(key, "must have tables with a time in seconds and a change, up or down; item %d is different", k)
+			c.Fault(key, "must be a list of tables with a time in seconds and a change, \"up\" or \"down\"; "+
+				"item %d is invalid", k)
 			return
 		}
 		if after = seconds; seconds > end {
@@ -265,7 +266,7 @@ func sequenceKey(c *converter, key string, value any) {
 		actions = append(actions, c.blockAction(n))
 	}
 	if !ok {
-		c.Fault(key, "must be a list of block numbers, from 0")
+		c.Fault(key, "must be a list of block numbers that are at least 0")
 		return
 	}
 	c.set("adapt.actions", actions, "was "+key)

@@ -96,7 +96,8 @@ func actionsKey(c *converter, key string, n int64) {
 		actions = append(actions, a)
 	}
 	if n != int64(len(actions)) {
-		c.Fault(key, "is %d, but %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
+		c.Fault(key, "is %d, but %s has %d actions: one for each of its marked blocks, and \"none\"", n, name,
+			len(actions))
 		return
 	}
 	c.set("table.actions", actions, "was "+key)

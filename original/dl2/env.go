@@ -130,7 +130,7 @@ func (e *Env) move(t Taken) Taken {
 }
 
 // errOver is the error of a step after the end of the episode.
-var errOver = errors.New("step a DL2 episode: the episode has ended; begin another one")
+var errOver = errors.New("step a DL2 episode: the episode has ended; begin another episode")
 
 // Step takes one step, with the policy's probabilities for the last observation.
 func (e *Env) Step(probabilities []float64) (Taken, error) {

@@ -48,8 +48,8 @@ func (p *Policy) Fits(o elastic.Options) error {
 		return nil
 	}
 	kinds := map[bool]string{true: "without", false: "with"}
-	return fmt.Errorf("the DL2 policy was trained on clusters %s parameter servers, but this cluster is %s; "+
-		"use a policy for this kind of cluster", kinds[p.AllReduce], kinds[o.AllReduce])
+	return fmt.Errorf("the DL2 policy was trained on clusters %s parameter servers, but this cluster is %s "+
+		"parameter servers; use a policy for this kind of cluster", kinds[p.AllReduce], kinds[o.AllReduce])
 }
 
 // checkSize compares the size of a file with the size of a policy, so that a small file cannot exhaust the memory.
@@ -65,7 +65,7 @@ func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
 		got += len(t.Data) / 8
 	}
 	if got != want {
-		s.fail(fmt.Errorf("its tensors have %d values; expected %d", got, want))
+		s.fail(fmt.Errorf("the tensors have %d values; expected %d", got, want))
 	}
 }
 
@@ -157,10 +157,10 @@ func ReadPolicy(set *weights.Set) (*Policy, error) {
 		return fault(fmt.Errorf("the file has no metadata %s; expected a file written by DL2 training", policyKey))
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		return fault(fmt.Errorf("its metadata %s are damaged: %w", policyKey, err))
+		return fault(fmt.Errorf("the metadata %s are damaged: %w", policyKey, err))
 	}
 	if h.Version != policyVersion {
-		return fault(fmt.Errorf("its version is %d; expected %d", h.Version, policyVersion))
+		return fault(fmt.Errorf("the file has version %d; expected %d", h.Version, policyVersion))
 	}
 	h.Shape.EnsureDefaults()
 	if err := h.Shape.Validate(); err != nil {

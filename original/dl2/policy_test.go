@@ -66,9 +66,9 @@ func TestPolicyAsScheduler(t *testing.T) {
 	require.ErrorContains(t, read.Fits(elastic.Options{AllReduce: true}),
 		"trained on clusters with parameter servers, but this cluster is without")
 	for want, damaged := range map[string]*weights.Set{
-		"no metadata":  {},
-		"are damaged":  {Metadata: map[string]string{"graft.dl2.policy": "{"}},
-		"version is 0": {Metadata: map[string]string{"graft.dl2.policy": "{}"}},
+		"no metadata": {},
+		"are damaged": {Metadata: map[string]string{"graft.dl2.policy": "{"}},
+		"version 0":   {Metadata: map[string]string{"graft.dl2.policy": "{}"}},
 		"window is 9999": {Metadata: map[string]string{
 			"graft.dl2.policy": `{"version": 1, "shape": {"Size": 9999}}`}},
 		"have 0 values": {Metadata: map[string]string{"graft.dl2.policy": `{"version": 1}`}},

@@ -138,16 +138,16 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 		return h, fmt.Errorf("the file has no metadata %s; expected a file from Save", trainerKey)
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		return h, fmt.Errorf("its metadata %s are damaged: %w", trainerKey, err)
+		return h, fmt.Errorf("the metadata %s are damaged: %w", trainerKey, err)
 	}
 	switch {
 	case h.Version != trainerVersion:
-		return h, fmt.Errorf("its version is %d; expected %d", h.Version, trainerVersion)
+		return h, fmt.Errorf("the file has version %d; expected %d", h.Version, trainerVersion)
 	case h.Origin != t.origin:
-		return h, fmt.Errorf("it was saved with different options, workloads or speeds; use the original ones")
+		return h, fmt.Errorf("the run was saved with different options, workloads or speeds; restore them")
 	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents ||
 		min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
-		return h, fmt.Errorf("its metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)
+		return h, fmt.Errorf("the metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)
 	}
 	return h, nil
 }
@@ -211,7 +211,7 @@ func (a *agent) restore(s *saved, h *agentState) error {
 		return s.err
 	}
 	if min(h.Next, h.Since, h.Updates, h.Played) < 0 || !(h.Beta >= 0 && h.Beta <= 1) || h.Running && h.Next == 0 {
-		return fmt.Errorf("its metadata %s are damaged: counts are out of range", trainerKey)
+		return fmt.Errorf("the metadata %s are damaged: counts are out of range", trainerKey)
 	}
 	if err := a.restoreEpisode(h, actions, errors); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (a *agent) restoreEpisode(h *agentState, actions []int, errors []float64) (
 		return nil
 	}
 	if h.Types < 1 || h.Types > len(a.study.Types) {
-		return fmt.Errorf("it has workloads of %d job types; expected 1 to %d", h.Types, len(a.study.Types))
+		return fmt.Errorf("the saved workloads have %d job types; expected 1 to %d", h.Types, len(a.study.Types))
 	}
 	if err := a.random.UnmarshalBinary(h.Drawn); err != nil {
 		return err
@@ -260,7 +260,7 @@ func (a *agent) restoreMemory(s *saved, name func(what string) string, place int
 	m := replay.State[transition]{Sums: s.take(name("memory.sums")), Next: place}
 	for k, action := range actions {
 		if action < least || action >= a.policy.Outputs() {
-			s.fail(fmt.Errorf("a transition in its memory has action %d; expected an action below %d",
+			s.fail(fmt.Errorf("a transition in the replay memory has action %d; expected an action below %d",
 				action, a.policy.Outputs()))
 		}
 		t := transition{state: states[k*inputs:][:inputs], action: action, reward: rewards[k]}

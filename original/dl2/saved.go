@@ -22,11 +22,11 @@ func (s *saved) put(name string, values []float64) {
 func (s *saved) take(name string) []float64 {
 	t, ok := s.set.Find(name)
 	if !ok {
-		s.fail(fmt.Errorf("its tensor %s is missing", name))
+		s.fail(fmt.Errorf("tensor %s is missing", name))
 		return nil
 	}
 	if t.DType != weights.Float64 {
-		s.fail(fmt.Errorf("its tensor %s is of %s; expected float64", name, t.DType))
+		s.fail(fmt.Errorf("tensor %s has type %s; expected float64", name, t.DType))
 		return nil
 	}
 	values, err := t.Float64s()
@@ -38,7 +38,7 @@ func (s *saved) take(name string) []float64 {
 func (s *saved) takeSome(name string, count int) []float64 {
 	values := s.take(name)
 	if len(values) != count {
-		s.fail(fmt.Errorf("its tensor %s has %d values; expected %d", name, len(values), count))
+		s.fail(fmt.Errorf("tensor %s has %d values; expected %d", name, len(values), count))
 		return make([]float64, count)
 	}
 	return values
@@ -64,7 +64,7 @@ func (s *saved) takeInts(name string) (all []int) {
 	for _, v := range s.take(name) {
 		n := int(v)
 		if float64(n) != v {
-			s.fail(fmt.Errorf("its tensor %s has the value %v; expected whole numbers", name, v))
+			s.fail(fmt.Errorf("tensor %s has the value %v; expected whole numbers", name, v))
 		}
 		all = append(all, n)
 	}
@@ -72,7 +72,7 @@ func (s *saved) takeInts(name string) (all []int) {
 }
 
 // errNumbers reports weights that are not finite.
-var errNumbers = errors.New("it has weights that are not finite")
+var errNumbers = errors.New("some weights are not finite")
 
 func (s *saved) putAll(name string, params [][]float64) {
 	for k, p := range params {

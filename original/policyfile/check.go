@@ -84,15 +84,15 @@ func (l *File) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	r.Attempt("table.network", n != nil, func() error {
 		mine, err := l.networks(fsys, l.Table.Network)
 		if err == nil && net2net.Fingerprint(mine) != net2net.Fingerprint(n) {
-			err = fmt.Errorf("network is %s, but the table's sequences begin with %s; remove network",
+			err = fmt.Errorf("network is %s, but the table's sequences begin with %s; remove the key network",
 				l.Table.Network, l.table.Network)
 		}
 		return err
 	})
 	r.Attempt("table.actions", n != nil && len(l.Table.Actions) > 0, func() error {
 		if mine := actionTexts(l.Table.Actions); !slices.Equal(mine, l.table.Actions) {
-			return fmt.Errorf("actions are %s, but the table's are %s; remove actions", strings.Join(mine, ", "),
-				strings.Join(l.table.Actions, ", "))
+			return fmt.Errorf("actions is %s, but the table has the actions %s; remove the key actions",
+				strings.Join(mine, ", "), strings.Join(l.table.Actions, ", "))
 		}
 		return nil
 	})

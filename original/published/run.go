@@ -89,7 +89,7 @@ func (c *Source) requireScenario() {
 // requireZoo reports a network that is not in the zoo.
 func (c *Source) requireZoo() {
 	if name, given := c.Keys["job.model"].(string); given && !slices.Contains(NetworkNames(), name) {
-		c.Fault("job.model", "is an unsupported class of the original%s", words.Guess(name, NetworkNames()))
+		c.Fault("job.model", "is an unsupported class of the original system%s", words.Guess(name, NetworkNames()))
 	}
 }
 

@@ -99,7 +99,7 @@ func (d *distribution) drawer(r *numpy.Random) (drawer, error) {
 		if len(d.Masses.values) == 0 || slices.ContainsFunc(d.Masses.shares,
 			func(p float64) bool { return !(p >= 0) }) {
 			return nil, fmt.Errorf("distribution ProbabilityMassFunction: expected at least one probability, and " +
-				"none below 0")
+				"no negative probability")
 		}
 		return newSampler(d.Masses.values, d.Masses.shares), nil
 	case "CustomSkewNorm":

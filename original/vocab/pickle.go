@@ -50,18 +50,19 @@ func readIDs(fsys files.FS, path string) ([]Entry, error) {
 	}
 	value, err := pickle.Read(bytes.NewReader(data), pickle.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("the ids: %w", err)
+		return nil, fmt.Errorf("read the token IDs: %w", err)
 	}
 	dict, err := pickle.As[*pickle.Dict](value)
 	if err != nil {
-		return nil, fmt.Errorf("the ids: %w", err)
+		return nil, fmt.Errorf("read the token IDs: %w", err)
 	}
 	var entries []Entry
 	for key, value := range dict.All() {
 		text, isText := key.(string)
 		id, isWhole := value.(int64)
 		if !isText || !isWhole || id != int64(int(id)) {
-			return nil, fmt.Errorf("the ids: %v has the id %v, expected a string with an integer id", key, value)
+			return nil, fmt.Errorf("read the token IDs: key %v has ID %v; expected a string with an integer ID", key,
+				value)
 		}
 		entries = append(entries, Entry{Key: text, ID: int(id)})
 	}

@@ -44,7 +44,7 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	faults.When(len(entries) == 0, "no keys")
 	for id, vector := range vectors {
 		if err := sound(vector, len(vectors[0])); err != nil {
-			faults = append(faults, fmt.Errorf("the vector of token %d %w", id, err))
+			faults = append(faults, fmt.Errorf("the vector of token %d is invalid: %w", id, err))
 		}
 	}
 	for _, e := range entries {
@@ -63,11 +63,11 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 
 func sound(vector []float32, size int) error {
 	if len(vector) != size {
-		return fmt.Errorf("has %d numbers, but the first vector has %d", len(vector), size)
+		return fmt.Errorf("got %d numbers; expected %d, as in the first vector", len(vector), size)
 	}
 	for _, x := range vector {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return errors.New("has a non-finite number")
+			return errors.New("a number is not finite")
 		}
 	}
 	return nil

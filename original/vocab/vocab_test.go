@@ -189,9 +189,9 @@ func TestFaultyParts(t *testing.T) {
 		"no keys":       {nil, [][]float32{row}, []string{"no keys"}},
 		"empty vectors": {nil, [][]float32{{}}, []string{"no vectors"}},
 		"unequal": {nil, [][]float32{row, {1}},
-			[]string{"the vector of token 1 has 1 numbers, but the first vector has 2"}},
+			[]string{"the vector of token 1 is invalid: got 1 numbers; expected 2, as in the first vector"}},
 		"infinite": {nil, [][]float32{row, {1, float32(math.Inf(-1))}},
-			[]string{"the vector of token 1 has a non-finite number"}},
+			[]string{"the vector of token 1 is invalid: a number is not finite"}},
 		"beyond, before": {[]vocab.Entry{{"a", 1}, {"b", -1}}, [][]float32{row},
 			[]string{`"a" has token 1, but there are only 1 vectors`, `"b" has token -1`}},
 		"twice": {[]vocab.Entry{{"a", 0}, {"a", 0}}, [][]float32{row}, []string{`duplicate key "a"`}},
@@ -251,12 +251,12 @@ func TestFaultyPickles(t *testing.T) {
 		ids, vectors func(io.Writer) error
 		says         string
 	}{
-		"no dictionary": {value(int64(3)), nil, "the ids"},
+		"no dictionary": {value(int64(3)), nil, "read the token IDs"},
 		"a number as a key": {value(dict(int64(1), int64(0))), nil,
-			"1 has the id 0, expected a string with an integer id"},
-		"a text as a token": {value(dict("ReLU()", "0")), nil, "ReLU() has the id 0"},
+			"key 1 has ID 0; expected a string with an integer ID"},
+		"a text as a token": {value(dict("ReLU()", "0")), nil, "key ReLU() has ID 0"},
 		"code to run":       {text("cos\nsystem\n(S'true'\ntR."), nil, "not allowed"},
-		"truncated":         {text("\x80\x04}"), nil, "the ids"},
+		"truncated":         {text("\x80\x04}"), nil, "read the token IDs"},
 		"beyond the vectors": {value(dict("ReLU()", int64(7))), nil,
 			`"ReLU()" has token 7, but there are only 1 vectors`},
 		"vectors cut short":  {nil, text("PK\x03\x04"), "truncated"},

@@ -74,7 +74,7 @@ func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	for _, c := range o.Cases {
 		for _, t := range c.Trials {
 			if curves[t.Folder], err = r.curve(t.Folder); err != nil {
-				return nil, fmt.Errorf("loss of %s, seed %d: %w", c.Name, t.Seed, err)
+				return nil, fmt.Errorf("read the loss curve of %s, seed %d: %w", c.Name, t.Seed, err)
 			}
 		}
 	}

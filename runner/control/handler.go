@@ -60,13 +60,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if host := listen.HostOf(r.Host); !h.hosts(host) {
-		return listen.Refuse(http.StatusForbidden, "use the address in the run folder's file listen",
+		return listen.Refuse(http.StatusForbidden, "use the address in the run folder's listen file",
 			"%q is not an address of this job", host)
 	}
 	if !h.authorised(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
 		return listen.Refuse(http.StatusUnauthorized,
-			"send the header Authorization: Bearer TOKEN; a generated token is in the run folder's file token",
+			"send the header Authorization: Bearer TOKEN; a generated token is in the run folder's token file",
 			"the token is missing or wrong")
 	}
 	if c := listen.ClientOf(r.Context()); c != nil && c.Trust() > mostKnown {
@@ -151,9 +151,9 @@ func refusalOf(err error) *listen.Refusal {
 	case errors.Is(err, trainer.ErrOver):
 		return listen.Refuse(http.StatusConflict, "start another job", "%v", err)
 	case errors.Is(err, trainer.ErrConflict):
-		return listen.Refuse(http.StatusConflict, "read devices and pending in /status", "%v", err)
+		return listen.Refuse(http.StatusConflict, "see the keys devices and pending of /status", "%v", err)
 	case errors.Is(err, trainer.ErrBusy):
-		return listen.Refuse(http.StatusTooManyRequests, "wait until the pending changes of /status are done",
+		return listen.Refuse(http.StatusTooManyRequests, "wait until /status lists no pending changes",
 			"%v", err)
 	case errors.Is(err, trainer.ErrStopped):
 		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and retry", "%v", err)
@@ -171,7 +171,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) 
 			"the body has the content type %q", given)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it uncompressed",
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the body uncompressed",
 			"the body is encoded with %q", coding)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))

@@ -179,7 +179,8 @@ func learns(d torch.Device) (string, error) {
 	}
 	first, last := losses[0], losses[len(losses)-1]
 	if !(last < first) {
-		return "", fmt.Errorf("the loss did not fall: it went from %.4f to %.4f in %d steps", first, last, doctorSteps)
+		return "", fmt.Errorf("the loss did not decrease: it changed from %.4f to %.4f in %d steps", first, last,
+			doctorSteps)
 	}
 	return fmt.Sprintf("loss %.3f to %.3f in %d steps", first, last, doctorSteps), nil
 }

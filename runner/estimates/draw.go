@@ -28,7 +28,7 @@ type DrawOptions struct {
 // It replaces files with the same names. It returns the paths of the files.
 func Draw(ctx context.Context, env *app.Env, m *estimate.Model, o DrawOptions) ([]string, error) {
 	if err := env.Files.MkdirAll(o.Folder); err != nil {
-		return nil, fmt.Errorf("write shapes: %w", err)
+		return nil, fmt.Errorf("write term shapes: %w", err)
 	}
 	o.Unit = Unit(o.Unit, m.Target())
 	f := &shapeFiles{fsys: env.Files, o: o}

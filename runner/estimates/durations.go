@@ -87,8 +87,8 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no shapes: "+
-			"too few jobs ended before each week; add earlier traces with option \"history\""))
+		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no term "+
+			"shapes: too few jobs ended before each week; add earlier traces with option \"history\""))
 	}
 	return report, err
 }

@@ -163,7 +163,7 @@ func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyA
 		own.Arrivals = e.Arrivals
 		one, err := ramp.PlayBy(ctx, own, decider, profiles)
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return fmt.Errorf("limits %s, seed %d, %s: %w", limits, seed, agent.Name, err)
+			return fmt.Errorf("simulate limits %s, seed %d, agent %s: %w", limits, seed, agent.Name, err)
 		}
 		*into = append(*into, one)
 		return nil

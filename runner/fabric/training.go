@@ -44,7 +44,7 @@ func (o *TrainingOptions) validate(out string) error {
 	case o.Updates < 1 || o.Updates > 1_000_000:
 		fault = fmt.Errorf("option \"updates\" is %d; must be between 1 and 1000000", o.Updates)
 	case out == "":
-		fault = errors.New("option \"learn\" requires a folder for the policies; set option \"out\" to it")
+		fault = errors.New("option \"learn\" requires option \"out\"; set option \"out\" to a folder for the policies")
 	}
 	return failure.With(failure.Usage, fault)
 }

@@ -121,7 +121,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	var refused *listen.Refusal
 	switch host := listen.HostOf(r.Host); {
 	case !w.hosts(host):
-		refused = listen.Refuse(http.StatusForbidden, "use the address in the run folder's file listen",
+		refused = listen.Refuse(http.StatusForbidden, "use the address in the run folder's listen file",
 			"%q is not an address of this run", host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		to.Header().Set("Allow", "GET, HEAD")

@@ -169,6 +169,6 @@ func leftOut(o *study.Outcome) error {
 		n += l.Jobs
 		texts = append(texts, fmt.Sprintf("%d %s, such as job %s", l.Jobs, l.Why, l.Example))
 	}
-	return failure.With(failure.Partial, fmt.Errorf("%s left out: %s; correct the trace or the nodes",
+	return failure.With(failure.Partial, fmt.Errorf("could not simulate %s: %s; correct the trace or the nodes",
 		words.Plural(n, "job"), strings.Join(texts, "; ")))
 }

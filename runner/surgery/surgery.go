@@ -125,7 +125,7 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 			return t.s.To(torch.FromWeights(t.s, torch.CPU, tensor), place.DType, place.Device), t.s.Err()
 		}
 	}
-	return nil, fmt.Errorf("%s: none of its %d tensors is named \"x\"; rename the input tensor to \"x\"", t.BatchFile,
+	return nil, fmt.Errorf("%s: found %d tensors, but no tensor \"x\"; rename the input tensor to \"x\"", t.BatchFile,
 		len(set.Tensors))
 }
 

@@ -29,7 +29,7 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 	rank, err := strconv.Atoi(env.Variable("SLURM_PROCID"))
 	if err != nil || rank < 0 {
 		return slurmTask{}, errors.New("parallel.listen is slurm, but this process was not started by srun; " +
-			"use 'srun graft train', or set an address")
+			"use 'srun graft train', or set parallel.listen to an address")
 	}
 	t := slurmTask{rank: rank}
 	if env.Variable("SLURM_STEP_NUM_NODES") == "1" {

@@ -69,8 +69,8 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	if f != nil && env.Enter != nil {
 		if err := env.Enter(f.Batch().Dir); err != nil {
 			return nil, "", fmt.Errorf(
-				"run %s: change to the folder where the run was started, because its paths are relative to "+
-					"it: %w", path, err)
+				"run %s: its paths are relative to the folder where it was started, but changing to that "+
+					"folder failed: %w", path, err)
 		}
 	}
 	return f, path, nil

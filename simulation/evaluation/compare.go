@@ -157,7 +157,7 @@ func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate)
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("%s in %s: %w", e.Name, t.Name, err)
+			return fmt.Errorf("score policy %s on table %s: %w", e.Name, t.Name, err)
 		}
 		scores[e.Name] = m
 		if e.Ties > 1 {

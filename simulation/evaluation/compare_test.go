@@ -284,8 +284,8 @@ func TestPoliciesOfOtherKinds(t *testing.T) {
 	require.NoError(t, err)
 	p.Learned = []net2net.Kind{"branch", "widen"}
 	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
-	require.ErrorContains(t, err, "mine in tree 0: the policy was trained on the action kinds branch and widen, "+
-		"but the table offers deepen; use a policy")
+	require.ErrorContains(t, err, "evaluate policy mine on table tree 0: the policy was trained on the "+
+		"action kinds branch and widen, but the table offers deepen; use a policy")
 	p.Learned = []net2net.Kind{"deepen", "widen"}
 	steps, err := Steps(tree, Structural("mine", p))
 	require.NoError(t, err)

@@ -91,7 +91,7 @@ func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	}
 	_, steps, err := f.walk(t)
 	if err != nil {
-		return nil, fmt.Errorf("%s in %s: %w", f.name, t.Name, err)
+		return nil, fmt.Errorf("evaluate policy %s on table %s: %w", f.name, t.Name, err)
 	}
 	return steps, nil
 }

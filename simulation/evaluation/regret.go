@@ -59,7 +59,7 @@ func Evaluate(trees []*simulation.Tree, policies ...Policy) ([]Score, error) {
 		for _, c := range policies {
 			shares, err := c.Distribution(t)
 			if err != nil {
-				return nil, fmt.Errorf("%s in %s: %w", c.Name(), t.Name, err)
+				return nil, fmt.Errorf("evaluate policy %s on table %s: %w", c.Name(), t.Name, err)
 			}
 			scores = append(scores, j.scoreOf(c.Name(), shares))
 		}

@@ -153,7 +153,8 @@ func TestChoosersOfPolicies(t *testing.T) {
 	first := slices.Index(weighed[0], slices.Max(weighed[0]))
 	require.Equal(t, tree.Actions[first], tree.Records[slices.Index(greedy, 1)].Sequence[0])
 	_, err = Evaluate([]*simulation.Tree{tree}, Constant("widen", "widen:1"))
-	require.ErrorContains(t, err, "widen in tree 0: the table has no sequence that consists only of widen:1")
+	require.ErrorContains(t, err, "evaluate policy widen on table tree 0: the table has no sequence "+
+		"that consists only of widen:1")
 }
 
 // quick is options for few steps.

@@ -111,6 +111,6 @@ func TestStepPoliciesThatFail(t *testing.T) {
 		"does not know": {shares: [][]float64{{1, 0, 0, 0}}, err: errors.New("does not know")},
 	} {
 		_, _, err := evaluate(t, treetest.ConvNet2Table(t, accuracies...), "ConvNet2", s)
-		require.ErrorContains(t, err, "scripted in small: decision 1: "+says)
+		require.ErrorContains(t, err, "evaluate policy scripted on table small: decision 1: "+says)
 	}
 }

@@ -36,7 +36,7 @@ func (o *Outcome) check(want Expected) error {
 // checkShape compares the outcome with the segment, and its lists with each other.
 func (o *Outcome) checkShape(want Expected) error {
 	if !slices.Equal(o.Sequence, want.Sequence) || o.Seed != want.Seed {
-		return fmt.Errorf("the outcome is for %s, expected %s", o.Segment(), want.Segment)
+		return fmt.Errorf("the outcome belongs to leg %s; expected leg %s", o.Segment(), want.Segment)
 	}
 	ended := len(o.Sequence) == want.Decisions
 	noted := want.Decisions

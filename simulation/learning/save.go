@@ -37,7 +37,7 @@ func origin(trees, held []*simulation.Tree, o Options) string {
 func (l *Learner) Set() (*weights.Set, error) {
 	text, err := json.Marshal(l.progress)
 	if err != nil {
-		return nil, fmt.Errorf("save learning: %w", err)
+		return nil, fmt.Errorf("save a learning checkpoint: %w", err)
 	}
 	set := &weights.Set{Metadata: map[string]string{learnerKey: string(text)}}
 	if err := l.trainer.Save(set); err != nil {

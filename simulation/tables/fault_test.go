@@ -134,8 +134,8 @@ var damages = map[string]damage{
 		l[2] = altered(l[2], `"after-deepen:0"`, `"odd"`)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions, the network is odd; " +
-			"1 of the 4 records that begin with these actions agree"}, 7},
+		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): the network after action 1 is odd, but " +
+			"only 1 of 4 records that begin with the same actions agree"}, 7},
 	"seeds whose times are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `20.25`, `20.5`)
 		return l

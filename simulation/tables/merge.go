@@ -40,8 +40,8 @@ func agreeing(all []found) ([]found, Faults) {
 	all = slices.DeleteFunc(all, func(f found) (odd bool) {
 		f.beginnings(func(n int, r reached) bool {
 			if odd = 2*votes[r] <= voters[r.path]; odd {
-				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions, the network is %s; "+
-					"%d of the %d records that begin with these actions agree, and the others name another network",
+				faults = append(faults, *f.fault(Disagree, "sequence %s: the network after action %d is %s, but only "+
+					"%d of %d records that begin with the same actions agree",
 					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
 			}
 			return !odd

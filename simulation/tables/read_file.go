@@ -42,7 +42,7 @@ type segment struct {
 }
 
 // errEnough ends a reading early.
-var errEnough = errors.New("reading ended early")
+var errEnough = errors.New("reading stopped before the end of the file")
 
 // read reads a number of lines of a file of records; zero means all.
 func (s *segment) read(fsys files.FS, dir string, lines int) error {

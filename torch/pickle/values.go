@@ -137,7 +137,7 @@ func Field[T any](d *Dict, key string) (T, error) {
 	}
 	v, err := As[T](value)
 	if err != nil {
-		return v, fmt.Errorf("under key %q: %w", key, err)
+		return v, fmt.Errorf("value of key %q: %w", key, err)
 	}
 	return v, nil
 }

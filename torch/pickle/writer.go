@@ -40,11 +40,11 @@ func Write(w io.Writer, value any) error {
 	out := &writer{w: bufio.NewWriter(w)}
 	out.bytes(0x80, 2)
 	if err := out.value(value, 0); err != nil {
-		return fmt.Errorf("pickle: writing: %w", err)
+		return fmt.Errorf("write a pickle: %w", err)
 	}
 	out.bytes('.')
 	if err := out.w.Flush(); err != nil {
-		return fmt.Errorf("pickle: writing: %w", err)
+		return fmt.Errorf("write a pickle: %w", err)
 	}
 	return nil
 }

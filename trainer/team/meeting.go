@@ -100,9 +100,8 @@ func (m *meetings) set(key string, value []byte) error {
 		grown += len(key)
 	}
 	if len(key) > storeKey || len(value) > storeValue || grown > storeTotal {
-		return fmt.Errorf("a key of %d bytes and a value of %d bytes do not fit into the store; it already holds %d "+
-			"bytes",
-			len(key), len(value), m.total)
+		return fmt.Errorf("a key of %d bytes and a value of %d bytes do not fit into the store, which already "+
+			"contains %d bytes", len(key), len(value), m.total)
 	}
 	m.values[key], m.total = value, grown
 	return nil

@@ -71,11 +71,12 @@ func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *el
 	}
 	after, err := s.Run(ctx, kind)
 	if err != nil {
-		return fmt.Errorf("shifted by %d slots: %w", delay, err)
+		return fmt.Errorf("simulate the workload shifted by %d slots: %w", delay, err)
 	}
 	for k, c := range after.Completions {
 		if want := before.Completions[k]; c.ID != want.ID || math.Abs(c.JCT-want.JCT) > rounding*c.End {
-			return fmt.Errorf("shifted by %d slots: job %d takes %g slots, expected %g", delay, c.ID, c.JCT, want.JCT)
+			return fmt.Errorf("workload shifted by %d slots: job %d takes %g slots; expected %g", delay, c.ID, c.JCT,
+				want.JCT)
 		}
 	}
 	return nil
@@ -139,8 +140,8 @@ func Check(w *elastic.World) error {
 				len(j.Workers), len(j.Servers), w.Most())
 		}
 		if j.Arrival > w.Slot() || j.Progress >= j.RealEpochs {
-			return fmt.Errorf("slot %d: job %d arrives at slot %d and has completed %g of %g epochs; it should not "+
-				"be active", w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
+			return fmt.Errorf("slot %d: job %d is active, but it arrives at slot %d and has completed %g of %g "+
+				"epochs", w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
 		}
 		for _, node := range j.Workers {
 			used[node] = used[node].Plus(j.Model.Worker)
@@ -152,8 +153,8 @@ func Check(w *elastic.World) error {
 	o := w.Options()
 	for node, u := range used {
 		if !u.Within(o.PerNode) || o.PerNode.Plus(u.Times(-1)) != w.Free(node) {
-			return fmt.Errorf("slot %d: tasks on node %d use %v of %v, but %v are free", w.Slot(), node, u, o.PerNode,
-				w.Free(node))
+			return fmt.Errorf("slot %d: tasks on node %d use %v of %v CPU and GPU slots, but %v are free", w.Slot(),
+				node, u, o.PerNode, w.Free(node))
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func parse(data []byte) (*message, error) {
 	case err != nil:
 		return nil, err
 	case graph == nil || m.opset == 0:
-		return nil, fmt.Errorf("the file has no graph or no operator set; is it an ONNX model?")
+		return nil, fmt.Errorf("the file has no graph or no operator set; use an ONNX model")
 	case m.functions > 0:
 		return nil, fmt.Errorf("the model defines %d functions; export it with functions inlined", m.functions)
 	}
