@@ -426,8 +426,10 @@ var descriptions = map[string]string{
 	"graft/config.Job.Adapt":   "Adaptation: the decider, when it is asked, and surgery. Empty means no adaptation.",
 	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
-	"graft/config.Job.Run":     "Seed, device and output.",
-	"graft/config.Job.Time":    "Budget, clock, and planned changes of devices.",
+	"graft/config.Job.Program": "A PyTorch program that trains the network in its own loop. Empty means that graft " +
+		"trains the network.",
+	"graft/config.Job.Run":  "Seed, device and output.",
+	"graft/config.Job.Time": "Budget, clock, and planned changes of devices.",
 	"graft/config.Job.Train": "Training options that are not in the sections optimizer, schedule, augment, distill, " +
 		"checkpoint and parallel.",
 	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. For a network of the zoo, " +
@@ -1005,6 +1007,16 @@ var descriptions = map[string]string{
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +
 		"budget.",
+	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +
+		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft supplies the " +
+		"budget, the devices, decisions, surgery and checkpoints. Empty means that graft trains the network itself.",
+	"graft/trainer/program.Options.Env": "Environment variables of the program, as NAME=value, in addition to " +
+		"graft's own environment. Empty adds none.",
+	"graft/trainer/program.Options.Folder": "Working directory of the program. Empty means the folder of the job file.",
+	"graft/trainer/program.Options.Silence": "Maximum time between two messages of the program, such as for its " +
+		"start, a validation or a step. A program that exceeds it is ended. Zero means 10 minutes.",
+	"graft/trainer/program.Options.ValidationExamples": "Number of validation examples, for which the virtual clock " +
+		"charges time. Zero means that validation takes no time on the virtual clock.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +
 		"becomes ready adds a device, and each follower that leaves or is lost removes one. Requires listen. If " +
 		"true, the timeline and POST /allocation must not change devices. Default false.",

@@ -95,6 +95,7 @@ func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 // EnsureDefaults sets zero fields to their defaults.
 func (j *Job) EnsureDefaults() {
 	j.Run.EnsureDefaults()
+	j.Program.EnsureDefaults()
 	j.Network.EnsureDefaults()
 	j.Data.EnsureDefaults()
 	j.Time.EnsureDefaults()

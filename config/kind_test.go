@@ -101,7 +101,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		decode.None: "run.folder run.listen run.tensorboard run.checkpoint_every run.workers pipeline.folder " +
 			"pipeline.cache schedule.workers workloads.test workloads.test_count " +
 			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
-			"parallel.listen parallel.token_file parallel.min_processes",
+			"parallel.listen parallel.token_file parallel.min_processes program.folder program.silence",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
 		decode.Contents: "workload.traces elastic.speeds elastic.types graphs.models " +
 			"adaptive.data machine.profiles " +

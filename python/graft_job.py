@@ -23,6 +23,7 @@ import ctypes
 import json
 import os
 import random
+import shutil
 import socket
 import sys
 import types
@@ -159,6 +160,7 @@ class _Attached(Job):
         self._waiting = False  # graft waits for the first epoch
         self._scores: Optional[State] = None
         self._lesson: Optional[State] = None  # source and tensors of the teacher
+        self._folder = ""
         order = self._exchange({"hello": PROTOCOL, "torch": torch.__version__, "python": sys.version.split()[0]})
         if order.get("protocol") != PROTOCOL:
             raise RuntimeError(
@@ -178,9 +180,11 @@ class _Attached(Job):
         try:
             self._socket.sendall(json.dumps(report, allow_nan=False).encode() + b"\n")
             line = self._lines.readline(_LARGEST)
-        except OSError as error:
-            raise Stopped(f"graft_job: lost the connection to graft: {error}") from None
+        except OSError:
+            line = b""
         if not line.endswith(b"\n"):
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)  # a killed graft leaves it behind
             raise Stopped("graft_job: graft has ended; 'graft train --resume' continues the job")
         order: State = json.loads(line)
         return order

@@ -79,7 +79,7 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	if err != nil {
 		return nil, err
 	}
-	if from.Data != p.Data.Digest {
+	if from.Data != j.Data.Digest {
 		return nil, fmt.Errorf("the images of %s differ from the images that the job started with; "+
 			"restore the images, or start a new run", p.Data.Name)
 	}

@@ -255,6 +255,9 @@ func nameOf(t reflect.Type) string {
 
 // failure describes the end of a program that was asked.
 func (p *Process) failure(err error) error {
+	if errors.Is(err, syscall.ECONNRESET) {
+		err = io.EOF
+	}
 	if errors.Is(err, io.EOF) { // it is about to exit, and its exit status tells why
 		p.await()
 	}

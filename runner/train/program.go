@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -38,6 +39,10 @@ func attach(ctx context.Context, env *app.Env, c *config.Job) (*attached, error)
 		PythonPath: os.Getenv("PYTHONPATH"), Print: func(line string) { printed.Info(line) }})
 	if err == nil {
 		a.network, err = model.FromGraph(a.session.Begun.Network.Graph)
+	}
+	if err != nil && ctx.Err() != nil {
+		a.close(env)
+		return nil, failure.With(failure.Requeue, errors.New("stopped while the program started; rerun the command"))
 	}
 	if err != nil {
 		a.close(env)

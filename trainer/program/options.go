@@ -17,7 +17,7 @@ type Options struct {
 	// means that graft trains the network itself.
 	Command []string `json:",omitempty"`
 	// Working directory of the program. Empty means the folder of the job file.
-	Folder string `json:",omitempty"`
+	Folder string `result:"none" json:",omitempty"`
 	// Environment variables of the program, as NAME=value, in addition to graft's own environment. Empty adds none.
 	Env []string `json:",omitempty"`
 	// Number of validation examples, for which the virtual clock charges time. Zero means that validation takes no time
@@ -25,7 +25,7 @@ type Options struct {
 	ValidationExamples int `json:",omitempty"`
 	// Maximum time between two messages of the program, such as for its start, a validation or a step. A program that
 	// exceeds it is ended. Zero means 10 minutes.
-	Silence time.Duration `result:"none" json:",omitempty"`
+	Silence time.Duration `result:"none"`
 }
 
 // On reports whether a program trains the network.
