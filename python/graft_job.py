@@ -489,8 +489,11 @@ def _generated(source: str, weights: str) -> Any:
 
 def _tensors(net: Any) -> State:
     """Returns the parameters and buffers, including tied and unsaved ones, by name."""
-    tensors = dict(net.named_parameters(remove_duplicate=False))
-    tensors.update(net.named_buffers(remove_duplicate=False))
+    tensors = {}
+    for path, module in net.named_modules():
+        for leaf, value in [*module._parameters.items(), *module._buffers.items()]:
+            if value is not None:
+                tensors[f"{path}.{leaf}" if path else leaf] = value
     return tensors
 
 
@@ -583,7 +586,7 @@ def _set_sizes(module: Any, shape: Sequence[int]) -> None:
 
 def _take_over(net: Any, generated: Any) -> None:
     """Gives net the code and modules of the generated module. net stays the same object, with its hooks and methods."""
-    old = dict(net.named_parameters(remove_duplicate=False))
+    old = _tensors(net)
     for name, (module, leaf) in generated.held.items():
         new = getattr(module, leaf)
         if name in old and leaf in module._parameters and old[name].shape == new.shape:

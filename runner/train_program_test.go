@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/failure"
+)
+
+// torchPython is a Python with PyTorch: the one of GRAFT_PYTHON or Debian's.
+func torchPython(t testing.TB) string {
+	t.Helper()
+	for _, path := range []string{os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3"} {
+		if path != "" && exec.Command(path, "-c", "import torch").Run() == nil {
+			return path
+		}
+	}
+	t.Skip("left out: no Python with PyTorch; install python3-torch, or name a Python in GRAFT_PYTHON")
+	return ""
+}
+
+// programJob writes the program of the tests, with a part replaced, and a job that it trains. It returns the job's path.
+func programJob(t testing.TB, old, text, more string) string {
+	t.Helper()
+	return scriptedJob(t, torchPython(t), strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1), more)
+}
+
+func scriptedJob(t testing.TB, python, script, more string) string {
+	t.Helper()
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "train.py"), script)
+	write(t, filepath.Join(folder, "net.pt2"), contents(t, "testdata/program/net.pt2"))
+	return write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(`[program]
+command = [%q, "train.py"]
+validation_examples = 40
+silence = "60s"
+%s`, python, more))
+}
+
+// grows is the rest of a job that grows twice and shrinks.
+const grows = `
+[time]
+budget = "400ms"
+events = [
+  {at = "60ms", change = "up", devices = 2},
+  {at = "140ms", change = "up", devices = 3},
+  {at = "250ms", change = "down", devices = 1},
+]
+
+[adapt]
+decider = "script"
+actions = ["widen:conv1:6", "widen:conv2:12"]
+
+[checkpoint]
+every = "1ms"
+`
+
+// A job without events trains exactly as the program does alone.
+func TestProgramsTrainAsAlone(t *testing.T) {
+	job := programJob(t, "", "", "[train]\nepochs = 2\n")
+	alone, driven := filepath.Join(t.TempDir(), "alone.pt"), filepath.Join(t.TempDir(), "driven.pt")
+	command := exec.Command(torchPython(t), filepath.Join(filepath.Dir(job), "train.py"))
+	command.Env = append(os.Environ(), "SAVE="+alone, "PYTHONPATH="+absolute(t, "../python"))
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	done(t, "train", job, "--set", fmt.Sprintf("program.env=[%q]", "SAVE="+driven), "--folder", t.TempDir()+"/run",
+		"--quiet")
+	require.Equal(t, stored(t, alone), stored(t, driven))
+}
+
+// stored returns the tensors of a file of torch.save as text; the files themselves contain their names.
+func stored(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command(torchPython(t), "-c", `import hashlib, sys, torch
+for name, value in torch.load(sys.argv[1]).items():
+    print(name, hashlib.sha256(value.numpy().tobytes()).hexdigest())`, path).Output()
+	require.NoError(t, err)
+	require.NotEmpty(t, out)
+	return string(out)
+}
+
+// A program's network grows and shrinks, and keeps its function at each change.
+func TestProgramsGrow(t *testing.T) {
+	for name, c := range map[string]struct{ actions, forward string }{
+		"sizes":     {`["widen:conv1:6", "widen:conv2:12"]`, "its own code"},
+		"structure": {`["deepen:conv2", "widen:conv1:6"]`, "generated code"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(grows, `["widen:conv1:6", "widen:conv2:12"]`, c.actions, 1)
+			text = strings.Replace(text, `decider = "script"`, "decider = \"script\"\non_error = \"stop\"", 1)
+			job := programJob(t, "nn.Conv2d(4, 8, 3", "nn.Conv2d(4, 8, 3", text)
+			o := done(t, "train", job, "--folder", t.TempDir()+"/run", "--log-format", "json")
+			require.Equal(t, 3, strings.Count(o.stderr, "the program runs the changed network"), o.stderr)
+			require.Contains(t, o.stderr, c.forward)
+			for line := range strings.SplitSeq(o.stderr, "\n") {
+				if _, after, found := strings.Cut(line, `"outputs_moved_by":`); found && !strings.Contains(after, "}") {
+					require.Fail(t, line)
+				}
+			}
+			containsAll(t, o.stdout, "2 decisions", "shrink")
+		})
+	}
+}
+
+// A job that is killed at random moments, with its program or alone, ends in the bytes of one that ran through.
+func TestProgramJobsSurviveKills(t *testing.T) {
+	job := programJob(t, "", "", grows)
+	whole := filepath.Join(t.TempDir(), "whole")
+	began := time.Now()
+	want := printedDigest(t, done(t, "train", job, "--folder", whole, "--quiet"))
+	took := time.Since(began)
+	folder := filepath.Join(t.TempDir(), "killed")
+	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	kills := 0
+	for tries := 0; ; tries++ {
+		require.Less(t, tries, 100, "the job makes no progress")
+		command := exec.Command(os.Args[0], "train", job, "--folder", folder, "--resume", "--quiet")
+		command.Env = append(os.Environ(), programVariable+"=1")
+		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		var printed bytes.Buffer
+		command.Stdout = &printed
+		require.NoError(t, command.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- command.Wait() }()
+		limit := time.Hour
+		if kills < map[bool]int{false: 3, true: 20}[longTests] {
+			limit = took/2 + time.Duration(random.Float64()*float64(took)/2)
+		}
+		select {
+		case err := <-ended:
+			if err == nil {
+				require.Equal(t, want, printedDigest(t, outcome{stdout: printed.String()}))
+				t.Logf("measured: a job of a program has the digest of one that ran through after %d kills", kills)
+				return
+			}
+		case <-time.After(limit):
+			kills++
+			require.NoError(t, syscall.Kill(-command.Process.Pid, syscall.SIGKILL))
+			<-ended
+		}
+	}
+}
+
+// printedDigest returns the digest that a job prints at its end.
+func printedDigest(t *testing.T, o outcome) string {
+	t.Helper()
+	_, digest, found := strings.Cut(o.stdout, "digest ")
+	require.True(t, found, o.stdout)
+	return digest
+}
+
+// A stop saves the job and ends the program.
+func TestProgramJobsStop(t *testing.T) {
+	job := programJob(t, "", "", grows)
+	ctx, cancel := context.WithCancel(t.Context())
+	folder := filepath.Join(t.TempDir(), "run")
+	go func() {
+		for !exists(filepath.Join(folder, "checkpoint")) && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	o := call(ctx, newRootCommand(), "train", job, "--folder", folder, "--quiet")
+	require.Equal(t, failure.Requeue, o.code, o.stderr)
+	done(t, "train", job, "--folder", folder, "--resume", "--quiet")
+}
+
+// Faults of a program, by a change of its text: what the error says. Nothing that was saved is lost.
+func TestProgramFaults(t *testing.T) {
+	python := torchPython(t)
+	script := contents(t, "testdata/program/train.py")
+	step := "        net, opt = job.step(loss, examples=len(x))\n"
+	for name, c := range map[string]struct {
+		old, text string
+		code      failure.Code
+		says      string
+	}{
+		"exits at once": {"import graft_job\n", "raise SystemExit(0)\n", failure.Configuration,
+			"exited without an answer; a program of a job calls graft_job.attach() and job.begin"},
+		"fails at once": {"import graft_job\n", "raise ValueError('no data here')\n", failure.Configuration,
+			"ValueError: no data here"},
+		"lacks a module": {"import graft_job\n", "import nowhere\n", failure.Configuration,
+			"No module named 'nowhere'"},
+		"is killed at once": {"import graft_job\n", "os.kill(os.getpid(), 9)\n", failure.Configuration,
+			"signal: killed"},
+		"attaches and exits": {"torch.manual_seed(job.seed)\n", "raise SystemExit(3)\n", failure.Configuration,
+			"exit status 3"},
+		"begins twice": {"schedule = job", "job.begin(net, opt, images[:2])\nschedule = job", failure.Failed,
+			"begin was called twice"},
+		"begins with one example": {"images[:2])", "images[:1])", failure.Configuration,
+			"must be a batch of at least 2 examples"},
+		"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
+			"example_inputs has 2 tensors; graft supports networks with one input"},
+		"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
+			"call begin before running"},
+		"registers before it begins": {"net, opt = job.begin", "job.register('a', 1)\nnet, opt = job.begin",
+			failure.Configuration, "call begin before register"},
+		"registers a number": {"schedule = job.register", "job.register('a', 1)\nschedule = job.register",
+			failure.Failed, "a has neither state_dict nor get_state"},
+		"registers a name twice": {"while job.running", "job.register('schedule', schedule)\nwhile job.running",
+			failure.Failed, "an object named schedule is registered already"},
+		"has a loader without a length": {"loader = torch", "loader = iter([])\nunused = torch", failure.Failed,
+			"the loader has no length"},
+		"has an empty loader": {"loader = torch", "loader = []\nunused = torch", failure.Failed, "the loader is empty"},
+		"fails in a step": {step, "        raise RuntimeError('step failed')\n", failure.Failed,
+			"RuntimeError: step failed"},
+		"is killed in a step": {step, "        os.kill(os.getpid(), 9)\n", failure.Failed, "signal: killed"},
+		"exits in a step":     {step, "        os._exit(0)\n", failure.Failed, "exited without an answer"},
+		"never ends a step":   {step, "", failure.Failed, "ended without job.step(loss)"},
+		"ends a step twice":   {step, step + step, failure.Failed, "call step once for each batch"},
+		"leaves the loop":     {step, step + "        break\n", failure.Failed, "which must run to its end"},
+		"does not validate": {"    job.validated(", "    dict(", failure.Failed,
+			"an epoch ended without job.validated"},
+		"validates twice": {"torch.save(", "job.validated(1.0)\ntorch.save(", failure.Done,
+			"the program failed after the end of training"},
+		"has an accuracy of two": {"accuracy=accuracy)", "accuracy=2)", failure.Failed,
+			"accuracy is 2.0; expected a number between 0 and 1"},
+		"has a loss that is no number": {"job.step(loss,", "job.step(loss * float('nan'),", failure.Failed,
+			"loss of step 0"},
+		"validates no number": {"job.validated(loss=", "job.validated(loss=float('inf') + ", failure.Failed,
+			"validation loss"},
+		"has a weight that is no number": {"schedule.step()", "net.fc.weight.data.fill_(float('nan'))", failure.Failed,
+			"loss of step"},
+		"has a loader that changes": {"    net.train()\n",
+			"    net.train()\n    loader = list(loader)[:3 + job.epoch]\n", failure.Failed, "the job began with"},
+		"has a loader that is shorter than it says": {"while job.running",
+			"type(loader).__len__ = lambda self: 9\nwhile job.running", failure.Failed,
+			"its length says otherwise"},
+		"steps in a forked child": {step, "        if os.fork() == 0:\n            job._exchange({})\n        " +
+			"os.wait()\n        raise SystemExit(1)\n", failure.Failed, "a forked child called the job"},
+		"closes the socket": {step, "        job._socket.shutdown(2)\n" + step, failure.Failed, "without an answer"},
+		"sends no JSON": {step, "        job._socket.sendall(b'hello\\n')\n" + step, failure.Failed,
+			"expected one line of JSON"},
+		"sends a list": {step, "        job._socket.sendall(b'[]\\n')\n" + step, failure.Failed,
+			"expected a JSON object"},
+		"sends another key": {step, "        job._socket.sendall(b'{\"a\": 1}\\n')\n" + step, failure.Failed,
+			`unknown field "a"`},
+		"sends too few losses": {step, "        job._socket.sendall(b'{\"losses\": [], \"correct\": [], \"rate\": 1}" +
+			"\\n')\n" + step, failure.Failed, "reports 0 losses"},
+		"sends a line without end": {step, "        while True: job._socket.sendall(b'a' * 65536)\n", failure.Failed,
+			"exceeds 16 MiB"},
+		"speaks another version": {"job = graft_job.attach", "graft_job.PROTOCOL = 9\njob = graft_job.attach",
+			failure.Configuration, "this file speaks protocol 9, but graft speaks 1"},
+		"begins with several processes": {"job = graft_job.attach",
+			"os.environ['WORLD_SIZE'] = '2'\njob = graft_job.attach", failure.Configuration,
+			"several processes (WORLD_SIZE > 1) are not supported"},
+		"exports nothing": {"torch.set_num_threads(1)",
+			"graft_job._export = lambda net, inputs, path: None\ntorch.set_num_threads(1)", failure.Configuration,
+			"read the network"},
+		"exports something else": {"torch.set_num_threads(1)",
+			"graft_job._export = lambda net, inputs, path: open(path, 'w').write('x')\ntorch.set_num_threads(1)",
+			failure.Configuration, "read the network"},
+		"saves what cannot be saved": {"while job.running",
+			"schedule.thing = object()\nwhile job.running", failure.Failed, "cannot save a value of type object"},
+		"fails after the end": {"torch.save(", "raise ValueError('at the end')\ntorch.save(", failure.Done,
+			"the program failed after the end of training"},
+		"prints a lot": {step, step + "        print('x' * 10000)\n", failure.Done, ""},
+		"leaves a child behind": {"while job.running",
+			"import subprocess\nsubprocess.Popen(['sleep', '600'])\nwhile job.running", failure.Done, ""},
+	} {
+		job := scriptedJob(t, python, strings.Replace(script, c.old, c.text, 1), "[train]\nepochs = 2\n")
+		require.NotEqual(t, script, contents(t, filepath.Join(filepath.Dir(job), "train.py")), name)
+		t.Run(name, func(t *testing.T) {
+			o := graft("train", job, "--folder", filepath.Join(t.TempDir(), "run"), "--log-format", "json")
+			require.Equal(t, c.code, o.code, o.stderr)
+			require.Contains(t, strings.ReplaceAll(o.stderr, `\"`, `"`), c.says)
+		})
+	}
+}
+
+// A program that hangs is ended, with its children.
+func TestProgramsThatHang(t *testing.T) {
+	for name, text := range map[string]string{
+		"at its start": "import time\ntime.sleep(600)\nimport graft_job\n",
+		"in a child":   "import subprocess\nsubprocess.run(['sleep', '600'])\nimport graft_job\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := programJob(t, "import graft_job\n", text, "")
+			o := graft("train", job, "--folder", filepath.Join(t.TempDir(), "run"), "--quiet", "--set",
+				"program.silence=500ms")
+			require.Equal(t, failure.Configuration, o.code, o.stderr)
+			require.Contains(t, o.stderr, "did not answer within 500ms; raise program.silence")
+		})
+	}
+}
+
+// Faults of a job's section [program] are found before the program starts.
+func TestProgramSections(t *testing.T) {
+	for name, c := range map[string]struct{ set, says string }{
+		"no such command":   {`program.command=["nowhere"]`, "is not a program on PATH"},
+		"no such script":    {`program.command=["python3", "nowhere.py"]`, "nowhere.py does not exist"},
+		"no such path":      {`program.command=["./nowhere"]`, "begins with a program that does not exist"},
+		"not executable":    {`program.command=["./train.py"]`, `run chmod +x, or name its interpreter first`},
+		"an empty word":     {`program.command=[""]`, "begins with an empty text"},
+		"no such folder":    {`program.folder="nowhere"`, "is not a folder"},
+		"a bad variable":    {`program.env=["A"]`, "expected NAME=value"},
+		"negative examples": {`program.validation_examples=-1`, "must not be negative"},
+		"negative silence":  {`program.silence=-1`, "must not be negative"},
+		"a network":         {`network.name="ConvTiny"`, "the program brings its network; remove it"},
+		"data":              {`data.kind="digits"`, "the program reads its data; remove it"},
+		"an optimizer":      {`optimizer.lr=0.5`, "the program brings its optimizer"},
+		"a batch":           {`train.batch=7`, "the program forms its batches"},
+		"a device":          {`run.device="cuda:0"`, "the program selects its device"},
+		"processes":         {`parallel.on=true`, "graft supports programs of one process"},
+		"an average":        {`train.ema=0.9`, "the program averages its weights"},
+		"trials":            {`adapt.decider="trials"`, "which trains copies of the network"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := scriptedJob(t, "python3", "", "")
+			fails(t, failure.Configuration, c.says, "config", "check", job, "--set", c.set)
+		})
+	}
+	fails(t, failure.Configuration, "command is empty, but the section has other keys", "config", "check", "--set",
+		`program.env=["A=1"]`, write(t, filepath.Join(t.TempDir(), "job.toml"), ""))
+}
