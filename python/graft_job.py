@@ -210,7 +210,7 @@ class _Attached(Job):
             raise RuntimeError("graft_job: begin was called twice")
         net, opt = super().begin(net, optimizer, example_inputs)
         self._names = {id(value): name for name, value in net.named_parameters()}
-        self._inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+        self._inputs = _checked(example_inputs)
         before = _random_state()
         path = os.path.join(self._folder, "network.pt2")
         _export(net, self._inputs, path)
@@ -461,12 +461,18 @@ def _facts(loader: Any) -> State:
 # Modules
 
 
-def _export(net: Any, inputs: tuple[Any, ...], path: str) -> None:
-    """Exports the network in eval mode; the size of the batch may change."""
+def _checked(inputs: Union[torch.Tensor, Sequence[torch.Tensor]]) -> tuple[Any, ...]:
+    """Returns example inputs as a tuple."""
+    inputs = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs)
     if len(inputs) != 1:
         raise ValueError(f"graft_job: example_inputs has {len(inputs)} tensors; graft supports networks with one input")
     if inputs[0].dim() == 0 or inputs[0].shape[0] < 2:
         raise ValueError("graft_job: example_inputs must be a batch of at least 2 examples")
+    return inputs
+
+
+def _export(net: Any, inputs: tuple[Any, ...], path: str) -> None:
+    """Exports the network in eval mode; the size of the batch may change."""
     if not hasattr(torch, "export"):
         raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.7 or later")
     modes = [(module, module.training) for module in net.modules()]

@@ -37,8 +37,6 @@ func (o *Options) EnsureDefaults() { o.Silence = cmp.Or(o.Silence, 10*time.Minut
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	faults.When(o.On() && strings.TrimSpace(o.Command[0]) == "",
-		"command begins with an empty text; must begin with the name of a program")
 	faults.When(!o.On() && (o.Folder != "" || len(o.Env) > 0 || o.ValidationExamples != 0),
 		"command is empty, but the section has other keys; set command, or remove the section")
 	for _, variable := range o.Env {
