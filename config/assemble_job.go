@@ -48,12 +48,7 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 
 // Summary describes the job in one line.
 func (j *Job) Summary() (string, error) {
-	if j.Program.On() {
-		return fmt.Sprintf("the network of %q, %v of a %s clock, %s, decider %s; digest %.12s", j.Program,
-			j.Time.Budget, j.Time.Clock, words.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider,
-			j.Digest()), nil
-	}
 	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
-		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock,
+		j.source(), j.dataName(), j.Time.Budget, j.Time.Clock,
 		words.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -126,6 +125,9 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	b := m.InitialWeights()
 	network := sha256.New()
 	fmt.Fprintf(network, "%s\n%d epochs before\n", form, b.Epochs)
+	if m.trains != "" {
+		fmt.Fprintf(network, "program %s %q %q\n", m.trains, m.Job.Program.Command, m.Job.Program.Env)
+	}
 	for _, path := range m.firstFiles() {
 		if err := hashFile(fsys, network, path); err != nil {
 			return tables.Cause{}, err
@@ -165,6 +167,11 @@ func hashFile(fsys files.FS, h io.Writer, path string) error {
 
 // Summary describes the scenario in one line.
 func (m *Simulation) Summary() (string, error) {
+	if m.Job.Program.On() && m.network == nil {
+		return fmt.Sprintf("scenario %s of the program %q, %v of a %s clock; the number of sequences is known when the "+
+			"program has started; digest %.12s", m.Simulate.Name, m.Job.Program, m.Time.Budget, m.Time.Clock,
+			m.Digest()), nil
+	}
 	sequences, legs, err := m.Size()
 	if err != nil {
 		return "", err
@@ -174,7 +181,7 @@ func (m *Simulation) Summary() (string, error) {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s of %s × %s in %s%s; digest %.12s",
-		m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind, m.Time.Budget,
+		m.Simulate.Name, m.source(), m.dataName(), m.Time.Budget,
 		m.Time.Clock, words.Plural(sequences, "sequence"), words.Plural(m.Decisions(), "decision"),
 		words.Plural(m.Simulate.Seeds, "seed"), words.Plural(legs, "leg"), design, m.Digest()), nil
 }

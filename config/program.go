@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"graft/dataset"
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/torch"
+	"graft/trainer"
 	"graft/trainer/program"
 )
 
@@ -116,7 +118,12 @@ func (j *Job) checkProgram(r *decode.Reading) {
 	usual := NewJob()
 	usual.Program = j.Program
 	usual.EnsureDefaults()
-	for _, key := range r.Differing(usual) {
+	defaults := Values(usual)
+	for at, v := range Values(j) {
+		if v.Text == defaults[at].Text {
+			continue
+		}
+		key := v.Key
 		k := slices.IndexFunc(ownKeys, func(o struct{ prefix, why string }) bool {
 			return key == o.prefix || strings.HasSuffix(o.prefix, ".") && strings.HasPrefix(key, o.prefix)
 		})
@@ -134,6 +141,31 @@ func (j *Job) checkProgram(r *decode.Reading) {
 // SetNetwork sets the network that a program has brought, and its optimizer and the size of an epoch.
 func (j *Job) SetNetwork(n *model.Network, o torch.OptimizerOptions, f program.Facts) {
 	j.network, j.brought, j.facts = n.Sketch(), o, f
+}
+
+// source names the network of a job: in the zoo, or its file or program.
+func (j *Job) source() string {
+	if j.Program.On() {
+		return fmt.Sprintf("the network of %q", j.Program)
+	}
+	return cmp.Or(j.Network.Name, j.Network.File)
+}
+
+// dataName names the data of a job.
+func (j *Job) dataName() string {
+	if j.Program.On() {
+		return "its data"
+	}
+	return j.Data.Kind
+}
+
+// ProgramData stands for the examples of a program, which SetNetwork has described.
+func (j *Job) ProgramData() (*dataset.Set, error) {
+	n, err := j.programNetwork()
+	if err != nil {
+		return nil, err
+	}
+	return (&trainer.Program{Facts: j.facts, Validation: j.Program.ValidationExamples}).Data(n)
 }
 
 // programNetwork returns the network of a program that has started.

@@ -63,6 +63,11 @@ func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 
 // Check tries the actions of the first decision, and reports actions that do not fit the initial network.
 func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
+	m.checkProgram(r)
+	if m.Job.Program.On() && m.Fleet.Fit {
+		r.Blame("fleet.fit", "fleet.fit measures workers that train themselves, but program.command starts a program "+
+			"that trains; set fleet.workers instead")
+	}
 	if m.network == nil || r.Failed() {
 		return
 	}

@@ -121,6 +121,11 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 	if err != nil {
 		return "", err
 	}
+	if c, has := f.(interface{ OneJob() *config.Job }); has && !withoutData {
+		if err := train.Introduce(ctx, env, c.OneJob()); err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	text, err := kind.Summary(f)
 	var job *config.Job
 	switch c := f.(type) {

@@ -201,7 +201,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 			failure.Damaged, []string{"empty", "copy the file again"}},
 		"weights of other sizes": {weigh(func(s *weights.Set) {
 			policytest.Put(s, "decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 9))
-		}), nil, failure.Damaged, []string{"decider.linear2 expects 9 numbers", "belong to different policies"}},
+		}), nil, failure.Damaged, []string{"decider.linear2 expects 9 inputs", "belong to different policies"}},
 		"a network's weights": {weigh(func(s *weights.Set) {
 			s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)}
 		}), nil, failure.Damaged, []string{"tensor encoder.encoder.weight_ih_l0 is missing"}},

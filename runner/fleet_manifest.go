@@ -23,7 +23,7 @@ the pods and collects the table.`,
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			text, err := simulate.Manifest(environment(command.Context()), args[0], o)
+			text, err := simulate.Manifest(command.Context(), environment(command.Context()), args[0], o)
 			if err == nil {
 				_, err = io.WriteString(command.OutOrStdout(), text)
 			}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/trainer/program"
+
 	"graft/torch"
 )
 
@@ -19,8 +21,8 @@ func TestPositionHasAllParts(t *testing.T) {
 	// left out where they are empty
 	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler()
 	j.evaluation.Best = &Best{}
-	j.Curve.Loss, j.Batching.Size = 1, 1
-	for _, part := range append(j.parts(), &origin{}) {
+	j.Curve.Loss, j.Batching.Size, j.distillation.Remote = 1, 1, true
+	for _, part := range append(j.parts(), &origin{Program: &program.Facts{}}) {
 		text, err := json.Marshal(part)
 		require.NoError(t, err)
 		own := map[string]json.RawMessage{}

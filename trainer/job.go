@@ -137,7 +137,7 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 // validate checks that all required parts are present and match each other.
 func (p *Parts) validate() (err error) {
 	if p.Program != nil && p.Network != nil {
-		if p.Data, err = p.Program.data(p.Network); err != nil {
+		if p.Data, err = p.Program.Data(p.Network); err != nil {
 			return err
 		}
 	}

@@ -28,8 +28,21 @@ type Program struct {
 	Pushed func(program.Pushed)
 }
 
-// data stands for the program's examples, which graft never reads.
-func (p *Program) data(n *model.Network) (*dataset.Set, error) {
+// Begin reads the size of an epoch: from the program's first epoch or, if saved is not nil, from a checkpoint. It returns
+// the program's network with its weights for a new job, and nil for a saved job. The scope owns the weights.
+func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n *model.Network, err error) {
+	if saved != nil {
+		p.Facts, err = saved.SavedFacts()
+		return nil, err
+	}
+	if p.Facts, err = p.Session.Fresh(ctx); err != nil {
+		return nil, err
+	}
+	return p.Session.Network(s)
+}
+
+// Data stands for the program's examples, which graft never reads.
+func (p *Program) Data(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {
 		return nil, err

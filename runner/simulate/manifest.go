@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,7 +26,7 @@ type ManifestOptions struct {
 }
 
 // Manifest creates the run folder of a simulation and returns the Kubernetes job of its workers.
-func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
+func Manifest(ctx context.Context, env *app.Env, path string, o ManifestOptions) (string, error) {
 	s, err := o.open(env, path)
 	if err != nil {
 		return "", err
@@ -41,7 +42,7 @@ func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
 	if err != nil {
 		return "", failure.With(failure.Configuration, err)
 	}
-	if err := s.prepareFolder(path, o.Force); err != nil {
+	if err := s.prepareFolder(ctx, path, o.Force); err != nil {
 		return "", err
 	}
 	env.Log.Info("printed manifest; pods will run the sequences of the run folder", zap.String("folder", s.folder),

@@ -28,7 +28,7 @@ func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.O
 	if err != nil {
 		return fmt.Errorf("measure a worker: invalid worker number %q; workers are started by 'graft simulate'", o.Name)
 	}
-	lab, err := s.lab(scope, o) // with images in memory
+	lab, err := s.lab(ctx, scope, o) // with images in memory
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/dataset"
 	"graft/fleet"
 	"graft/internal/failure"
 	"graft/report/runs"
@@ -63,7 +62,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	if _, err := s.batch(); err != nil {
 		return nil, err
 	}
-	if err := s.prepareFolder(path, o.Force); err != nil {
+	if err := s.prepareFolder(ctx, path, o.Force); err != nil {
 		return nil, err
 	}
 	x, err := newMonitor(s)
@@ -79,7 +78,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 }
 
 // prepareFolder opens the run folder of the same simulation, or makes one.
-func (s *workspace) prepareFolder(path string, force bool) error {
+func (s *workspace) prepareFolder(ctx context.Context, path string, force bool) error {
 	was, err := runs.ReadPlan(s.env.Files, filepath.Join(s.folder, runs.PlanFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -92,7 +91,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	if begun && !force {
 		return failure.With(failure.Configuration, s.checkSame())
 	}
-	if err := s.makePlan(); err != nil {
+	if err := s.makePlan(ctx); err != nil {
 		return err
 	}
 	run, err := s.create(force)
@@ -128,7 +127,7 @@ func (s *workspace) checkSame() error {
 }
 
 // makePlan computes the plan. It loads the images on the CPU only for their digest.
-func (s *workspace) makePlan() error {
+func (s *workspace) makePlan(ctx context.Context) error {
 	if err := s.Run.Limit(); err != nil {
 		return err
 	}
@@ -141,7 +140,7 @@ func (s *workspace) makePlan() error {
 		return err
 	}
 	return torch.With(func(scope *torch.Scope) error {
-		data, err := dataset.Load(scope, torch.CPU, s.env.Files, s.Data)
+		data, err := s.data(ctx, scope, torch.CPU)
 		if err != nil {
 			return err
 		}

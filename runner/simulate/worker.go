@@ -46,7 +46,7 @@ func Work(ctx context.Context, env *app.Env, folder string, o workers.Options) e
 		if o.Measure > 0 {
 			return w.measure(ctx, s, o)
 		}
-		lab, err := w.lab(s, o)
+		lab, err := w.lab(ctx, s, o)
 		if err != nil {
 			return err
 		}
@@ -81,12 +81,12 @@ func (s *workspace) device(o workers.Options) (torch.Device, error) {
 }
 
 // lab prepares dataset, device and clock for legs. The scope owns the images.
-func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, error) {
+func (s *workspace) lab(ctx context.Context, scope *torch.Scope, o workers.Options) (*grid.Executor, error) {
 	device, err := s.device(o)
 	if err != nil {
 		return nil, err
 	}
-	data, err := dataset.Load(scope, device, s.env.Files, s.Data)
+	data, err := s.data(ctx, scope, device)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,10 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 		l.Options.Steady, l.Provenance.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) clock.Clock { return &clock.Virtual{Profile: profile, Time: at} }
 	}
-	if cmp.Or(o.Threads, s.Run.Threads) == 0 {
+	if s.Job.Program.On() {
+		s.Job.Program.Threads = max(1, s.Job.Program.Threads) // results must not depend on the number of workers
+		l.Program = s.attach
+	} else if cmp.Or(o.Threads, s.Run.Threads) == 0 {
 		if l.Threads, err = trainer.NewThreadChooser(s.env.Now); err != nil {
 			return nil, err
 		}
@@ -132,6 +135,27 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 		return n, g, err
 	}
 	return l, nil
+}
+
+// data loads the images of the scenario. For a program that trains, it starts the program to learn its network, and
+// returns what stands for the program's examples.
+func (s *workspace) data(ctx context.Context, scope *torch.Scope, device torch.Device) (*dataset.Set, error) {
+	if !s.Job.Program.On() {
+		return dataset.Load(scope, device, s.env.Files, s.Data)
+	}
+	if err := train.Introduce(ctx, s.env, &s.Job); err != nil {
+		return nil, err
+	}
+	return s.ProgramData()
+}
+
+// attach starts the program for a leg.
+func (s *workspace) attach(ctx context.Context, seed int64) (*trainer.Program, func(), error) {
+	a, err := train.Attach(ctx, s.env, &s.Job, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &a.Program, a.Close, nil
 }
 
 // codeVersion identifies the versions that outcomes depend on in addition to the configuration. All devices of a kind

@@ -75,7 +75,7 @@ func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (
 	o := c.Options()
 	o.EnsureDefaults()
 	networks := measurable(e, max(o.Batch, o.EvalBatch))
-	if len(networks) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
+	if c.Program.On() || len(networks) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
 		return 0, false
 	}
 	// One thread unless the job sets a number: short steps on several threads take many times longer if other programs

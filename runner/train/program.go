@@ -12,119 +12,122 @@ import (
 	"graft/dataset"
 	"graft/internal/failure"
 	"graft/internal/files"
-	"graft/model"
 	"graft/runner/app"
 	"graft/torch"
-	"graft/torch/weights"
 	"graft/trainer"
 	"graft/trainer/program"
 )
 
-// attached is the program of a job, with its network.
-type attached struct {
-	session *program.Session
-	folder  string // for files of tensors
-	network *model.Network
+// Attached is a running program that trains the network of a job.
+type Attached struct {
+	trainer.Program
+	env    *app.Env
+	folder string // for files of tensors
 }
 
-// attach starts the program of a job and reads its network.
-func attach(ctx context.Context, env *app.Env, c *config.Job) (*attached, error) {
+// Attach starts the program of a job and reads its network. The caller closes it.
+func Attach(ctx context.Context, env *app.Env, c *config.Job, seed int64) (*Attached, error) {
 	folder, err := env.Files.MkdirTemp("", "graft-program-")
 	if err != nil {
 		return nil, err
 	}
-	a := &attached{folder: folder}
+	a := &Attached{env: env, folder: folder}
+	a.Validation, a.Pushed = c.Program.ValidationExamples, a.pushed
 	printed := env.Log.Named("program")
-	a.session, err = program.Open(ctx, c.Program, program.Start{Files: env.Files, Folder: folder, Seed: c.Run.Seed,
+	a.Session, err = program.Open(ctx, c.Program, program.Start{Files: env.Files, Folder: folder, Seed: seed,
 		PythonPath: os.Getenv("PYTHONPATH"), Print: func(line string) { printed.Info(line) }})
-	if err == nil {
-		a.network, err = model.FromGraph(a.session.Begun.Network.Graph)
-	}
-	if err != nil && ctx.Err() != nil {
-		a.close(env)
-		return nil, failure.With(failure.Requeue, errors.New("stopped while the program started; rerun the command"))
-	}
 	if err != nil {
-		a.close(env)
-		return nil, failure.With(failure.Configuration, fmt.Errorf("program.command: %w", err))
+		a.Close()
+		return nil, startFailure(ctx, err)
 	}
 	return a, nil
 }
 
-// close ends the program, if it still runs, and removes its folder.
-func (a *attached) close(env *app.Env) {
+// startFailure describes why a program has not reached its first epoch.
+func startFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return failure.With(failure.Requeue, errors.New("stopped while the program started; rerun the command"))
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("program.command: %w", err))
+}
+
+// Close ends the program, if it still runs, and removes its folder.
+func (a *Attached) Close() {
 	if a == nil {
 		return
 	}
-	a.session.Close()
-	if err := files.RemoveAll(env.Files, a.folder); err != nil {
-		env.Log.Warn("could not remove the folder of the program", zap.Error(err))
+	a.Session.Close()
+	if err := files.RemoveAll(a.env.Files, a.folder); err != nil {
+		a.env.Log.Warn("could not remove the folder of the program", zap.Error(err))
 	}
 }
 
 // end lets the program leave its loop. Its results are complete, so a fault is only a warning.
-func (a *attached) end(env *app.Env) {
+func (a *Attached) end() {
 	if a == nil {
 		return
 	}
-	if err := a.session.End(); err != nil {
-		env.Log.Warn("the program failed after the end of training", zap.Error(err))
+	if err := a.Session.End(); err != nil {
+		a.env.Log.Warn("the program failed after the end of training", zap.Error(err))
 	}
 }
 
-// weighed gives the network of the program its weights.
-func (a *attached) weighed(s *torch.Scope) (*model.Network, error) {
-	imported := a.session.Begun.Network
-	place := model.Placement{Random: s.NewGenerator(torch.CPU, 0)}
-	for _, t := range imported.Weights.Tensors {
-		if t.DType == weights.Float64 {
-			place.DType = torch.Float64
-		}
+// pushed reports how the program took over a changed network.
+func (a *Attached) pushed(p program.Pushed) {
+	code := "generated code"
+	if p.Own {
+		code = "its own code"
 	}
-	if err := a.network.Materialize(s, place); err != nil {
-		return nil, err
+	a.env.Log.Info("the program switched to the changed network", zap.String("forward", code),
+		zap.Float64p("outputs_moved_by", p.Moved))
+}
+
+// Introduce starts the program of a job up to its first epoch, to learn its network, its optimizer and the size of an
+// epoch, and ends it. It returns an error if an action of a script does not fit the network. It does nothing for a job
+// that graft trains itself.
+func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
+	if !c.Program.On() {
+		return nil
 	}
-	return a.network, a.network.Load(imported.Weights)
+	a, err := Attach(ctx, env, c, c.Run.Seed)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if a.Facts, err = a.Session.Fresh(ctx); err != nil {
+		return startFailure(ctx, err)
+	}
+	return a.introduce(c)
+}
+
+// introduce passes what the program brings to its job.
+func (a *Attached) introduce(c *config.Job) error {
+	n, err := a.Session.Sketch()
+	if err != nil {
+		return err
+	}
+	c.SetNetwork(n, a.Session.Begun.Optimizer, a.Facts)
+	return failure.With(failure.Configuration, c.Rehearse())
 }
 
 // prepareProgram makes a job whose program trains the network.
 func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *trainer.Job, err error) {
-	if j.program, err = attach(ctx, j.env, j.Job); err != nil {
+	if j.program, err = Attach(ctx, j.env, j.Job, j.Run.Seed); err != nil {
 		return nil, err
 	}
-	begun := j.program.session.Begun
-	j.env.Log.Info("started the program", zap.String("network", j.program.network.Name()),
-		zap.Int("parameters", j.program.network.Parameters()), zap.String("optimizer", begun.Kind),
-		zap.String("pytorch", begun.Torch))
-	if !begun.Moments {
-		j.env.Log.Warn("surgery resets the state of this optimizer; Adam, AdamW and SGD keep it",
-			zap.String("optimizer", begun.Kind))
-	}
-	parts.Program = &trainer.Program{Session: j.program.session, Validation: j.Job.Program.ValidationExamples,
-		Pushed: j.pushed}
-	j.images = &dataset.Set{Name: "program"}
+	parts.Program, j.images = &j.program.Program, &dataset.Set{Name: "program"}
+	j.greet()
 	var last *trainer.SavedJob
 	if j.o.Resume {
 		if last, err = j.open(j.images, torch.CPU); err != nil {
 			return nil, err
 		}
 	}
-	if last == nil {
-		parts.Program.Facts, err = j.program.session.Fresh(ctx)
-	} else {
-		parts.Program.Facts, err = last.SavedFacts()
-	}
-	if err != nil {
+	if parts.Network, err = parts.Program.Begin(ctx, j.scope, last); err != nil {
 		return nil, err
 	}
-	j.SetNetwork(j.program.network, begun.Optimizer, parts.Program.Facts)
-	if last == nil {
-		if parts.Network, err = j.program.weighed(j.scope); err != nil {
-			return nil, err
-		}
-		if err := j.Rehearse(); err != nil {
-			return nil, failure.With(failure.Configuration, err)
-		}
+	if err := j.program.introduce(j.Job); err != nil {
+		return nil, err
 	}
 	if !j.o.Resume {
 		if _, err = j.open(j.images, torch.CPU); err != nil {
@@ -139,12 +142,14 @@ func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *train
 	return made, j.adopt()
 }
 
-// pushed reports how the program took over a changed network.
-func (j *job) pushed(p program.Pushed) {
-	code := "generated code"
-	if p.Own {
-		code = "its own code"
+// greet logs what the program brings.
+func (j *job) greet() {
+	begun := j.program.Session.Begun
+	j.env.Log.Info("started the program", zap.String("network", begun.Network.Graph.Name),
+		zap.Int("parameters", begun.Network.Graph.Parameters()), zap.String("optimizer", begun.Kind),
+		zap.String("pytorch", begun.Torch))
+	if !begun.Moments {
+		j.env.Log.Warn("surgery resets the state of this optimizer; Adam, AdamW and SGD keep it",
+			zap.String("optimizer", begun.Kind))
 	}
-	j.env.Log.Info("the program runs the changed network", zap.String("forward", code),
-		zap.Float64p("outputs_moved_by", p.Moved))
 }

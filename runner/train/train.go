@@ -132,12 +132,12 @@ type job struct {
 	energy   *energy         // nil measures nothing
 	network  *team.Network   // joined by followers on other machines; nil for none
 	meeting  string          // address for followers; empty for none
-	program  *attached       // program that trains the network; nil for none
+	program  *Attached       // program that trains the network; nil for none
 }
 
 func (j *job) close() {
 	j.server.Close()
-	j.program.close(j.env)
+	j.program.Close()
 	if j.network != nil {
 		_ = j.network.Close()
 	}
@@ -186,7 +186,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.program.end(j.env)
+	j.program.end()
 	if err := app.WriteTrained(j.env.Files, j.folder,
 		app.Images{Mean: j.images.Mean, Deviation: j.images.Deviation, Classes: j.images.Classes}); err != nil {
 		return nil, err

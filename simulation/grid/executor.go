@@ -20,7 +20,7 @@ import (
 // SegmentVersion must be incremented whenever the code that computes segments changes.
 const SegmentVersion = 2
 
-// Executor runs segments. All fields except Watch are required.
+// Executor runs segments. Watch, Program and Threads are optional.
 type Executor struct {
 	Options trainer.Options // options for every job; the run sets the seed
 	Data    *dataset.Set    // dataset on the device
@@ -35,6 +35,9 @@ type Executor struct {
 	Provenance Outcome
 	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil disables the callback.
 	Watch func(trainer.Progress)
+	// Program starts an external program that trains the network, for a seed. It returns a function that ends the
+	// program. Nil means that this process trains; otherwise Begin and Data are not used.
+	Program func(ctx context.Context, seed int64) (*trainer.Program, func(), error)
 	// Threads chooses the number of threads, as trainer.Parts.Threads does; all jobs share it.
 	Threads *trainer.ThreadChooser
 }
@@ -109,9 +112,18 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	}
 	began := l.Now()
 	var end *trainer.Outcome
+	parts := trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch,
+		Threads: l.Threads}
+	if l.Program != nil {
+		program, done, err := l.Program(ctx, segment.Seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer done()
+		parts.Program = program
+	}
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now,
-			Watch: l.Watch, Threads: l.Threads}, from)
+		job, err := l.job(ctx, s, segment.Seed, parts, from)
 		if err != nil {
 			return err
 		}
@@ -210,19 +222,28 @@ func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	return nil
 }
 
-func (l *Executor) job(s *torch.Scope, seed int64, p trainer.Parts, from state) (*trainer.Job, error) {
+func (l *Executor) job(ctx context.Context, s *torch.Scope, seed int64, p trainer.Parts,
+	from state) (*trainer.Job, error) {
 	o := l.Options
 	o.Seed = seed
 	o.Checkpoint.Off = true // a segment is saved at its end, and when it is stopped
 	if from == nil {
 		var err error
-		if p.Network, p.Pretrained, err = l.Begin(s, seed); err != nil {
+		if p.Program != nil {
+			p.Network, err = p.Program.Begin(ctx, s, nil)
+		} else {
+			p.Network, p.Pretrained, err = l.Begin(s, seed)
+		}
+		if err != nil {
 			return nil, err
 		}
 		p.Clock = l.Clock(o.Timeline.Start)
 		return trainer.New(s, p, o)
 	}
 	stopped, err := trainer.ReadSavedJob(from)
+	if err == nil && p.Program != nil {
+		_, err = p.Program.Begin(ctx, s, stopped)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -359,6 +359,9 @@ func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	if errors.Is(err, trainer.ErrStopped) && st != nil {
 		return nil, errors.Join(err, g.Store.saveState(t.key(), stoppedSuffix, st))
 	}
+	if err != nil && ctx.Err() != nil { // a program was stopped at its start
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, &segmentFailure{t.key(), segment, err}
 	}

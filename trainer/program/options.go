@@ -20,6 +20,9 @@ type Options struct {
 	Folder string `result:"none" json:",omitempty"`
 	// Environment variables of the program, as NAME=value, in addition to graft's own environment. Empty adds none.
 	Env []string `json:",omitempty"`
+	// Number of CPU threads of the program, passed on as OMP_NUM_THREADS. Results may depend on it. Zero means
+	// PyTorch's default; in a simulation, whose programs run side by side, zero means 1.
+	Threads int `json:",omitempty"`
 	// Number of validation examples, for which the virtual clock charges time. Zero means that validation takes no time
 	// on the virtual clock.
 	ValidationExamples int `json:",omitempty"`
@@ -37,13 +40,14 @@ func (o *Options) EnsureDefaults() { o.Silence = cmp.Or(o.Silence, 10*time.Minut
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	faults.When(!o.On() && (o.Folder != "" || len(o.Env) > 0 || o.ValidationExamples != 0),
+	faults.When(!o.On() && (o.Folder != "" || len(o.Env) > 0 || o.Threads != 0 || o.ValidationExamples != 0),
 		"command is empty, but the section has other keys; set command, or remove the section")
 	for _, variable := range o.Env {
 		name, _, found := strings.Cut(variable, "=")
 		faults.When(!found || name == "", "env has %q; expected NAME=value", variable)
 	}
 	faults.When(o.ValidationExamples < 0, "validation_examples is %d; must not be negative", o.ValidationExamples)
+	faults.When(o.Threads < 0, "threads is %d; must not be negative", o.Threads)
 	faults.When(o.Silence < 0, "silence is %v; must not be negative", o.Silence)
 	return errors.Join(faults...)
 }

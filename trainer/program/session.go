@@ -90,6 +90,9 @@ func Open(ctx context.Context, o Options, s Start) (*Session, error) {
 	paths := filepath.SplitList(s.PythonPath)
 	env := append([]string{"PYTHONUNBUFFERED=1",
 		"PYTHONPATH=" + strings.Join(append(paths, s.Folder), string(filepath.ListSeparator))}, o.Env...)
+	if o.Threads > 0 {
+		env = append(env, fmt.Sprintf("OMP_NUM_THREADS=%d", o.Threads))
+	}
 	p, err := coprocess.Attach(coprocess.Command{Args: o.Command, Folder: o.Folder, Env: env,
 		Variable: "GRAFT_PROGRAM", Limit: o.Silence, Hint: silent, Print: s.Print})
 	if err != nil {
@@ -164,6 +167,27 @@ func (s *Session) read(path string) (*graph.Imported, error) {
 		return nil, err
 	}
 	return pt2.Read(f, info.Size())
+}
+
+// Sketch returns the program's network without tensors.
+func (s *Session) Sketch() (*model.Network, error) { return model.FromGraph(s.Begun.Network.Graph) }
+
+// Network returns the program's network with its initial weights, on the CPU. The scope owns the weights.
+func (s *Session) Network(scope *torch.Scope) (*model.Network, error) {
+	n, err := s.Sketch()
+	if err != nil {
+		return nil, err
+	}
+	place := model.Placement{Random: scope.NewGenerator(torch.CPU, 0)}
+	for _, t := range s.Begun.Network.Weights.Tensors {
+		if t.DType == weights.Float64 {
+			place.DType = torch.Float64
+		}
+	}
+	if err := n.Materialize(scope, place); err != nil {
+		return nil, err
+	}
+	return n, n.Load(s.Begun.Network.Weights)
 }
 
 // Fresh starts the first epoch of a new job.
