@@ -57,8 +57,8 @@ func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 
 // RolloutState is the state of a rollout between two calls to Play, without the completed episodes.
 type RolloutState struct {
-	// state of the environment's random number generator: at the start of the running episode or, if no episode is
-	// running, the current state
+	// state of the environment's random number generator at the start of the running episode; if no episode is running,
+	// its current state
 	Chance  []byte  `json:"chance"`
 	Draws   []byte  `json:"draws"`   // current state of the agent's random number generator
 	Running bool    `json:"running"` // an episode is running

@@ -106,7 +106,7 @@ func start(o Options) (*Process, error) {
 		command = exec.Command("python3", path)
 	}
 	p := newProcess(o.Path, o.Limit, command)
-	p.hint = "if it did, flush its standard output after each answer"
+	p.hint = "make sure that it flushes its standard output after each answer"
 	p.command.Stderr = p.messages
 	theirs := make([]*os.File, 2)
 	ours := make([]*os.File, 2)
@@ -269,7 +269,7 @@ func (p *Process) failure(err error) error {
 	}
 	switch {
 	case errors.Is(err, errLate):
-		return fmt.Errorf("%s did not answer within %v; if it did, flush its standard output after each answer%s",
+		return fmt.Errorf("%s did not answer within %v; make sure that it flushes its standard output after each answer%s",
 			p.name, p.limit, said)
 	case errors.Is(err, io.EOF) && p.err == nil:
 		return fmt.Errorf("%s exited without an answer%s", p.name, said)

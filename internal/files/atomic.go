@@ -56,8 +56,8 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
-// NeedFolder returns an error that names the folder of path if that folder does not exist. If the folder exists,
-// NeedFolder returns the error otherwise.
+// NeedFolder returns an error that names the folder of path if that folder does not exist. If the folder exists, it
+// returns the given error instead.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {

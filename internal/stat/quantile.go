@@ -23,9 +23,8 @@ func Quantile[N Number](sorted []N, share float64) float64 {
 	return low + (at-float64(below))*(high-low)
 }
 
-// StepQuantile returns the smallest of the sorted values that is greater than or equal to at least the given share of
-// all values. It is the inverse of the distribution function, definition 1 of Hyndman and Fan. It returns zero if there
-// are no values.
+// StepQuantile returns the smallest of the sorted values that at least the given share of all values do not exceed. It
+// is the inverse of the distribution function, definition 1 of Hyndman and Fan. It returns zero if there are no values.
 func StepQuantile[N Number](sorted []N, share float64) N {
 	if len(sorted) == 0 {
 		return 0
