@@ -60,10 +60,10 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 		m.nets[k], err = dense.New(inputs[k], random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},
 			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: outputs[k], Gain: gain})
 		if err != nil {
-			return nil, fmt.Errorf("create an agent for candidates: %w", err)
+			return nil, fmt.Errorf("create a model that scores candidates: %w", err)
 		}
 		if m.batches[k], err = o.Batches(m.nets[k]); err != nil {
-			return nil, fmt.Errorf("create an agent for candidates: %w", err)
+			return nil, fmt.Errorf("create a model that scores candidates: %w", err)
 		}
 		m.passes[k] = m.nets[k].NewPass(1)
 	}

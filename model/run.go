@@ -23,11 +23,10 @@ type Follower[T any] interface {
 	Leave(path string, c *Container, out T) error
 }
 
-// Lane selects one of the lists of children that a container runs in sequence: the body, the shortcut, the layers after
-// the join, or the branches. The zero Lane is the body.
+// Lane selects one of the lists of children in a container's [Flow], such as the shortcut. The zero Lane is the body.
 type Lane int
 
-// Lists in a container's flow.
+// Lists of children in a container's [Flow].
 const (
 	BodyLane Lane = iota
 	ShortcutLane

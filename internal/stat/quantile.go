@@ -39,7 +39,7 @@ func Permille[N cmp.Ordered](sorted []N, p int) N {
 }
 
 // Middle returns the smallest and the largest of the sorted values that remain when the same number of values is cut
-// off at both ends. The argument share is the fraction that remains. At least one value is required.
+// off at both ends. The given share of the values remains. At least one value is required.
 func Middle[N cmp.Ordered](sorted []N, share float64) (low, high N) {
 	tail := int((1 - share) / 2 * float64(len(sorted)))
 	return sorted[tail], sorted[len(sorted)-1-tail]

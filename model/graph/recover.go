@@ -9,7 +9,7 @@ import (
 
 // Recover sets the printed text of the modules, if their operators and tensors determine it. It returns the modules
 // whose class is a guess. Classes are guessed for containers that are only indexed, and for modules that run no
-// operator. The argument inPlace holds the paths of in-place layers.
+// operator. The map holds the paths of in-place layers.
 func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	r := newRecoverer(g, inPlace)
 	children := map[string][]string{}
