@@ -269,8 +269,8 @@ func (p *Process) failure(err error) error {
 	}
 	switch {
 	case errors.Is(err, errLate):
-		return fmt.Errorf("%s did not answer within %v; make sure that it flushes its standard output after each answer%s",
-			p.name, p.limit, said)
+		return fmt.Errorf("%s did not answer within %v; make sure that it flushes its standard output after each "+
+			"answer%s", p.name, p.limit, said)
 	case errors.Is(err, io.EOF) && p.err == nil:
 		return fmt.Errorf("%s exited without an answer%s", p.name, said)
 	case errors.Is(err, io.EOF):
