@@ -10,7 +10,7 @@ var descriptions = map[string]string{
 		"-100 to 100. Zero means -1 (harmonic mean), the published value.",
 	"graft/cluster/adaptive.PolluxOptions.Generations": "Number of generations of the genetic search. Zero means 100.",
 	"graft/cluster/adaptive.PolluxOptions.Mixed": "Allows several multi-node jobs to share a node. False keeps " +
-		"multi-node jobs on separate nodes, as published.",
+		"multi-node jobs on separate nodes, as Pollux's authors do.",
 	"graft/cluster/adaptive.PolluxOptions.Population": "Number of allocations per generation of the genetic search. " +
 		"Zero means 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux": "Search options of the scheduler pollux.",
@@ -31,14 +31,14 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
 	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
-	"graft/cluster/adaptive/world.Options.Interference": "Fraction of its speed that a multi-node job loses if " +
-		"another multi-node job shares a node with it, from 0 to below 1. Default 0.",
+	"graft/cluster/adaptive/world.Options.Interference": "Fraction of speed that a multi-node job loses while it " +
+		"shares a node with another multi-node job, from 0 to below 1. Default 0.",
 	"graft/cluster/adaptive/world.Options.Interval": "Time between two scheduling decisions, in seconds. Default 60.",
 	"graft/cluster/adaptive/world.Options.Limit": "Maximum simulated time in seconds; a longer simulation fails. " +
 		"Zero means no limit.",
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
-	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator to reproduce if compat = " +
+	"graft/cluster/adaptive/world.Options.Quirks": "Names of bugs to reproduce from Pollux's simulator, if compat = " +
 		"\"none\". Empty reproduces no bugs.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step. If an imitated scheduler adds a worker and a server in one step, the step becomes two training " +
@@ -47,8 +47,8 @@ var descriptions = map[string]string{
 		"encodes the job type in one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
-	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. DL2's program uses 0 or -1. " +
-		"Default 0.",
+	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. DL2's published program " +
+		"fills these columns with 0 or -1. Default 0.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types are divided by the number " +
 		"of types, slots by 100, counts by their maximum. False keeps the raw values.",
 	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, one column per job. Zero means 20.",
@@ -81,7 +81,7 @@ var descriptions = map[string]string{
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
 		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. The value " +
 		"\"analytic\" computes speeds from the computation and communication of the job types. Required unless the " +
-		"trace sets analytic speeds.",
+		"trace file selects \"analytic\".",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
 		"communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
@@ -145,7 +145,7 @@ var descriptions = map[string]string{
 		"channels between all servers, \"tree\" has one switch per rack and a core switch. Default \"ramp\".",
 	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\": an " +
 		"operation is split into one part per quantum, up to max_degree parts. Default 0.01.",
-	"graft/cluster/fabric/world.Options.Quirks": "Names of the bugs of PAC-ML's simulator to reproduce. Empty " +
+	"graft/cluster/fabric/world.Options.Quirks": "Names of bugs to reproduce from PAC-ML's simulator. Empty " +
 		"reproduces no bugs.",
 	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
 		"rack for network = \"ramp\"; racks and servers per rack for network = \"tree\". Empty means 4, 4, 2 for " +
@@ -175,7 +175,7 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
-	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
+	"graft/cluster/lucid.Options.Nodes": "Number of nodes on which Lucid profiles jobs. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
 		"the delay. Default 1s.",
 	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 directory that the user can write to; \"none\" " +
@@ -305,9 +305,10 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.Nodes": "Number of nodes, if all jobs share a single virtual cluster. Zero means " +
 		"that vc_file lists the nodes.",
 	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
-	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: \"consolidate\" uses as " +
-		"few nodes as possible, and a job waits until they are free; \"consolidate-first\" spreads such a job over " +
-		"more nodes; \"random\" takes free GPUs in random order. Default \"consolidate\".",
+	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job. \"consolidate\" uses as " +
+		"few nodes as possible, and delays the job until these nodes are free. \"consolidate-first\" also uses as " +
+		"few nodes as possible, but spreads the job over more nodes instead of delaying the job. \"random\" takes " +
+		"the first free GPUs in node order. Default \"consolidate\".",
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds. Zero means the end of the " +
 		"trace or, if compat = \"lucid\", the end of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
@@ -323,9 +324,9 @@ var descriptions = map[string]string{
 		"empty, the default depends on the scheduler: \"ebm\" for lucid; \"limits\" for backfill, or \"exact\" if " +
 		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
-	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors by which jobs arrive faster than in the trace: the time " +
-		"of a submission after the first one is divided by the factor. graft simulates each factor separately. Empty " +
-		"means 1.",
+	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of jobs in the trace. The " +
+		"time from the first submission to each later submission is divided by the factor. graft simulates each " +
+		"factor separately. Empty means 1.",
 	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
 	"graft/cluster/study.Schedule.Ablate": "Simulates each known bug of the original simulator separately, and " +
@@ -335,8 +336,8 @@ var descriptions = map[string]string{
 		"scheduler.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of the schedulers to compare, from 'graft list schedulers'. A " +
 		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. For rigid jobs, a " +
-		"path such as \"./mine.py\" names a program that schedules. Empty means the default schedulers for the kind " +
-		"of cluster.",
+		"path such as \"./mine.py\" names an external program that implements a scheduler. Empty means the default " +
+		"schedulers for the kind of cluster.",
 	"graft/cluster/study.Schedule.Seed": "First seed of randomized schedulers. Default 1.",
 	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each randomized scheduler, with consecutive " +
 		"seeds. Zero means 1.",
@@ -373,11 +374,11 @@ var descriptions = map[string]string{
 		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
 		"highest validation accuracy on other seeds). Empty means all applicable baselines.",
-	"graft/config.CompareOptions.Kinds": "Operations that the arms \"random\" and \"best fixed\" can choose, in " +
-		"addition to \"none\": all actions with these operations that fit the network. Cannot be combined with " +
-		"compare.actions. Empty means deepen and widen if compare.actions is empty too.",
-	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries; a " +
-		"larger tree of sequences is sampled evenly. Zero means 64.",
+	"graft/config.CompareOptions.Kinds": "Operations for the arms \"random\" and \"best fixed\". These arms choose " +
+		"among \"none\" and all actions of the listed operations, if the action fits the network. Cannot be combined " +
+		"with compare.actions. Empty means deepen and widen if compare.actions is empty too.",
+	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries. If " +
+		"more sequences are possible, the arm tries an evenly spaced sample. Zero means 64.",
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
 		"means 10.",
 	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm \"best fixed\" selects " +
@@ -482,8 +483,8 @@ var descriptions = map[string]string{
 	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft measure the fastest number, up " +
 		"to one per processor. If results would depend on the number, zero means LibTorch's default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
-		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty uses " +
-		"simulate.kinds.",
+		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty means " +
+		"all actions of the operations in simulate.kinds.",
 	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; several scenarios can share the " +
 		"folder. Empty means the folder \"cache\" next to the run folder.",
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
@@ -494,8 +495,9 @@ var descriptions = map[string]string{
 		"policy. Empty means \"all\".",
 	"graft/config.SimulateOptions.Keep": "Fraction of the branches that design = \"halve\" keeps at each decision, " +
 		"from 0 to 1. Zero means 0.5.",
-	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision: all their actions that fit the " +
-		"current network, then \"none\". Empty means deepen and widen if simulate.actions is empty too.",
+	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision. graft tries every action of these " +
+		"operations that fits the current network, and then \"none\". Empty means deepen and widen if " +
+		"simulate.actions is empty too.",
 	"graft/config.SimulateOptions.MaxSequences": "Maximum number of sequences. The designs \"sample\" and \"likely\" " +
 		"select this number; the design \"all\" fails if there are more. Zero means 10,000.",
 	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
@@ -515,20 +517,21 @@ var descriptions = map[string]string{
 		"device profile, \"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
 		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
-	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
-		"Requires clock = \"virtual\". Empty means \"steady\".",
+	"graft/config.TimeOptions.Profile": "Name or path of the device profile, which sets the duration of work on the " +
+		"virtual clock. Requires clock = \"virtual\". Empty means \"steady\".",
 	"graft/config.TreeLearning.Learn": "Options for the learner.",
 	"graft/config.TreeLearning.Policy": "Size of the structural policy's own network, not of the networks that the " +
 		"policy changes.",
 	"graft/config.TreeLearning.Run":    "Seeds and output of the run.",
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
-	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +
-		"\"known\" learns the best sequence of each scenario in the tables; \"new\" is for scenarios without a " +
-		"table: it averages out noise and prevents overconfident policies. Empty means \"known\".",
+	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section. " +
+		"\"known\" is for scenarios in the tables: the policies learn the best sequence of each scenario. \"new\" is " +
+		"for scenarios without a table: the defaults average out noise and prevent overconfident policies. Empty " +
+		"means \"known\".",
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original " +
 		"system's. Required.",
-	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
-		"when the training objective stops improving.",
+	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. If empty, " +
+		"learning stops when the training objective stops improving.",
 	"graft/dataset.Options.Context": "Number of tokens per example. A text file is cut into consecutive windows of " +
 		"this length; in a table, the text of each row is padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations of the channels, above zero: one value per channel, or " +
@@ -591,8 +594,8 @@ var descriptions = map[string]string{
 		"Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
-	"graft/learn/candidates.Options.Actions": "Number of actions per episode and round. No effect with baseline = " +
-		"\"workload\", which plays episodes to the end. Zero means 2048.",
+	"graft/learn/candidates.Options.Actions": "Number of actions that each of the parallel episodes takes per round. " +
+		"No effect with baseline = \"workload\", which plays episodes to the end. Zero means 2048.",
 	"graft/learn/candidates.Options.Baseline": "Baseline that PPO subtracts from rewards: \"workload\" uses the " +
 		"rewards of other episodes of the same workload; \"critic\" uses rewards that a network predicts. Empty " +
 		"means \"workload\".",
@@ -610,10 +613,12 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Gamma":  "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
 	"graft/learn/candidates.Options.Hidden": "Width of the hidden layers of the agent's networks. Zero means 32.",
 	"graft/learn/candidates.Options.Lambda": "Parameter λ of generalised advantage estimation, above 0 and at most " +
-		"1: larger values give later rewards more weight against the critic's estimate. Zero means 0.99.",
+		"1. Larger values give more weight to observed rewards, and less weight to the critic's estimates. Zero " +
+		"means 0.99.",
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
 		"Zero means 0.001.",
-	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the teacher is imitated. Zero means 20.",
+	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the agent learns to imitate the teacher. " +
+		"Zero means 20.",
 	"graft/learn/candidates.Options.Method": "Reinforcement learning method, used after imitation; \"none\" means " +
 		"imitation only. Empty means \"ppo\".",
 	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
@@ -626,16 +631,17 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
-	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its bugs: " +
-		"\"original\" inserts a batch normalisation, \"original-without-norm\" does not. Empty means graft's own " +
-		"deepening.",
-	"graft/net2net.Options.Equal": "Splits weights equally among the copies of a unit when an axis of a graph is " +
-		"widened, as in Net2Net; the copies then stay equal during training. False splits weights slightly " +
-		"unequally. Equal and unequal splits preserve the function.",
-	"graft/net2net.Options.Form": "Form of a new block: \"identity\" inserts an identity layer; \"residual\" adds a " +
-		"branch that begins at zero; \"opposite\", only in graphs, adds pairs of units that cancel; \"stacked\", " +
-		"only in graphs, adds plain copies, which change the function. Empty means \"residual\" in graphs; elsewhere " +
-		"it means \"identity\" if possible, otherwise \"residual\".",
+	"graft/net2net.Options.Compat": "Version of the deepen operation: \"original\" inserts layers as in the original " +
+		"system, including its bugs; \"original-without-norm\" omits their batch normalisations. Empty means graft's " +
+		"version.",
+	"graft/net2net.Options.Equal": "Splits a unit's weights equally among the unit's copies when a graph is widened, " +
+		"as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally. Equal " +
+		"and unequal splits preserve the function.",
+	"graft/net2net.Options.Form": "Form of a new block. \"identity\" inserts an identity layer. \"residual\" adds a " +
+		"branch that begins at zero. \"opposite\" adds pairs of units that cancel each other. \"stacked\" adds " +
+		"unmodified copies of blocks, so the network's function changes. \"opposite\" and \"stacked\" require a " +
+		"graph. Empty means \"residual\" in graphs; elsewhere it means \"identity\" if possible, otherwise " +
+		"\"residual\".",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
 		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, preserves the " +
 		"function exactly.",
@@ -655,8 +661,8 @@ var descriptions = map[string]string{
 		"means 256.",
 	"graft/original/dl2.ReinforcedOptions.Entropy": "Weight of the negative entropy in the loss. Zero means 0.1; a " +
 		"negative value means no entropy term.",
-	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Explores by uniformly random actions with a probability " +
-		"that decreases during training. Default false.",
+	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Takes uniformly random actions with a probability that " +
+		"decreases during training. Default false.",
 	"graft/original/dl2.ReinforcedOptions.Every": "Update interval, in slots. Zero means 1.",
 	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that adds tasks to the job with the fewest " +
 		"tasks if another job has several times as many. Default false.",
@@ -672,8 +678,8 @@ var descriptions = map[string]string{
 		"\"unfinished\" is the number of unfinished jobs (positive, as in the published program); \"discounted\" " +
 		"gives the last action of a slot the reward of the slot, and each earlier action 0.99 times the reward of " +
 		"the action after it. Empty means \"progress\".",
-	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
-		"decreases it more slowly for later agents.",
+	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. If " +
+		"false, the probability decreases more slowly for agents with higher numbers.",
 	"graft/original/dl2.ReinforcedOptions.Steps": "Number of reinforcement learning updates. Zero means 6000; a " +
 		"negative value skips reinforcement learning.",
 	"graft/original/dl2.ReplayOptions.Capacity": "Capacity of the replay memory in transitions. Zero means 8192.",
@@ -687,12 +693,13 @@ var descriptions = map[string]string{
 		"transition's reward as priority.",
 	"graft/original/dl2.ShapeOptions.FirstTanh": "Uses tanh instead of ReLU in the first layer. Default false.",
 	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: \"jobs\" adds one layer per job, " +
-		"\"attributes\" adds one layer per row of the window, \"none\" adds no layers. Empty means \"none\".",
+		"\"attributes\" adds one layer per job attribute that the policy observes, \"none\" adds no layers. Empty " +
+		"means \"none\".",
 	"graft/original/dl2.ShapeOptions.Layers": "Number of hidden layers. Zero means 1.",
 	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
 		"in the state.",
 	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned scale and shift after each ReLU. The published " +
-		"program calls scale and shift batch normalization, although they use no batch statistics. Default false.",
+		"program names them \"batch normalization\", although they use no batch statistics. Default false.",
 	"graft/original/dl2.ShapeOptions.NoStart": "Omits the worker and the parameter server that each job otherwise " +
 		"gets before the policy acts in a slot. Default false.",
 	"graft/original/dl2.ShapeOptions.Shortcut": "Connects each job's front layer directly to the job's outputs, in " +
@@ -729,16 +736,16 @@ var descriptions = map[string]string{
 		"\"poisson\"; \"pattern\" repeats the job counts of workloads.pattern, starting at a random slot; \"trace\" " +
 		"repeats the job counts of workload.traces; \"submission\", which requires workloads.from, keeps the " +
 		"submission times. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
-	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
-		"schedulers use, from 0 to below 1. Zero means no error.",
+	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error of the epoch count that is " +
+		"reported to schedulers, from 0 to below 1. Zero means exact counts.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
 		"\"length\" of the job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
 		"each job has in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. The " +
 		"trace's GPU jobs, in the order of submission, become training workloads, then validation workloads, then " +
-		"test workloads. The next workload type starts with the first job that was submitted more than one slot " +
-		"later; the jobs in between are skipped. Jobs after the last test workload are not used. If empty, the other " +
-		"keys of this section determine the workloads.",
+		"test workloads. There is a gap between workloads of different kinds: jobs that were submitted up to one " +
+		"slot after the last training workload, or after the last validation workload, are skipped. Jobs after the " +
+		"last test workload are not used. If empty, the other keys of this section determine the workloads.",
 	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
 		"the same type. Cannot be combined with workloads.from. False gives all jobs of a type the same number of " +
 		"epochs.",
@@ -764,8 +771,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
 		"the baseline. Zero means no baseline.",
 	"graft/original/learn.Options.Batch": "Number of episodes per learning step. Zero means 1.",
-	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to the decision's " +
-		"reward. Zero adds no entropy.",
+	"graft/original/learn.Options.Entropy": "Weight of the entropy bonus: each decision's reward is increased by the " +
+		"weight times the decision's entropy. Zero means no bonus.",
 	"graft/original/learn.Options.Episodes": "Number of training episodes. A step with rule = \"exact\" counts as " +
 		"one episode. Zero means 10,000.",
 	"graft/original/learn.Options.LR": "Learning rate of Adam. Zero means 0.0001.",
@@ -796,7 +803,7 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
 	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",
 	"graft/original/policyfile.PolicyOptions.Embedding": "Expected length of a token's vector in the vocabulary. " +
-		"Zero skips the check of the length.",
+		"Zero accepts vectors of any length.",
 	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
 		"embedding is ignored. Empty draws random weights.",
 	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
@@ -808,16 +815,19 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run " +
 		"folder's tables. Default false.",
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
-		"data.pkl. A table folder already lists its actions. Empty means deepen for each marked block, then none.",
-	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening. The " +
-		"deepening determines the layers that the policy reads. Empty means graft's own deepening.",
+		"data.pkl. A table folder already lists its actions. Empty means that the first numbers deepen the marked " +
+		"blocks, in order, and the last number is \"none\".",
+	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation, which determines the layers " +
+		"that the policy reads: \"original\" inserts layers as in the original system, \"original-without-norm\" " +
+		"omits their batch normalisations. Empty means graft's version.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
 		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
 		"false.",
 	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +
 		"original system's format, or a single data.pkl of the original system. Required.",
-	"graft/original/policyfile.TableOptions.Network": "Initial network of the sequences: a name in the zoo or a " +
-		"network file. Empty means the network named in the table's folder, or ConvNet2 for a single data.pkl.",
+	"graft/original/policyfile.TableOptions.Network": "Initial network to which the table's sequences of actions are " +
+		"applied: a name in the zoo or a network file. Empty means the network named in the table's folder, or " +
+		"ConvNet2 for a single data.pkl.",
 	"graft/original/policyfile.TableOptions.Prefix": "Starts each sequence with token 0, as the original system's " +
 		"first policies did. Default false.",
 	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a graft vocabulary file, " +
@@ -907,16 +917,16 @@ var descriptions = map[string]string{
 	"graft/trainer.AdaptiveBatch.Hysteresis": "Minimum relative gain in goodput that changes the batch size. Zero " +
 		"means 0.05.",
 	"graft/trainer.AdaptiveBatch.Interval": "Interval between measurements of gradient noise, in steps. Zero means 16.",
-	"graft/trainer.AdaptiveBatch.Measure": "Measures the noise of gradients even if the batch is fixed; on = true " +
-		"implies it. Default false.",
+	"graft/trainer.AdaptiveBatch.Measure": "Measures the gradient noise even if the batch size is fixed. With on = " +
+		"true, the gradient noise is always measured. Default false.",
 	"graft/trainer.AdaptiveBatch.Most": "Maximum batch size in images. Zero means 16 times train.batch.",
 	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size at each change of devices and between epochs: selects " +
 		"the size with the highest goodput between train.batch and max_batch. Goodput is throughput (images per " +
 		"second) times statistical efficiency (progress per image relative to the smallest batch size). False keeps " +
 		"train.batch.",
 	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: \"adascale\", " +
-		"\"square-root\", \"linear\" or \"none\". With \"adascale\", a step with a large batch advances the warm-up " +
-		"and the schedules \"exponential\" and \"step\" by several steps of the smallest batch. Empty means " +
+		"\"square-root\", \"linear\" or \"none\". With \"adascale\", the warm-up and the schedules \"exponential\" " +
+		"and \"step\" count a step with a large batch as several steps with the smallest batch. Empty means " +
 		"\"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
@@ -949,8 +959,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
 	"graft/trainer.Options.EMA": "Decay per step of an exponential moving average of weights and running statistics, " +
-		"such as 0.999. The averaged network is evaluated, exported, and used as the teacher after the network " +
-		"shrinks. Surgery changes the average together with the network. Zero means no average.",
+		"such as 0.999. The averaged network is the network that is evaluated and exported. If the network shrinks, " +
+		"the averaged network becomes the teacher. Surgery changes the average together with the network. Zero means " +
+		"no average.",
 	"graft/trainer.Options.Epochs": "Maximum number of epochs, including epochs of earlier training. The job then " +
 		"ends even if time is left. Zero means that only the budget ends the job.",
 	"graft/trainer.Options.EvalBatch": "Number of images per evaluation batch. Zero means 128.",
@@ -1013,8 +1024,9 @@ var descriptions = map[string]string{
 	"graft/trainer/program.Options.Env": "Environment variables of the program, as NAME=value, in addition to " +
 		"graft's own environment. Empty adds none.",
 	"graft/trainer/program.Options.Folder": "Working directory of the program. Empty means the folder of the job file.",
-	"graft/trainer/program.Options.Silence": "Maximum time between two messages of the program, such as for its " +
-		"start, a validation or a step. A program that exceeds it is ended. Zero means 10 minutes.",
+	"graft/trainer/program.Options.Silence": "Maximum time between two messages that graft receives from the " +
+		"training program. The program sends a message after its start, each validation and each step. graft kills a " +
+		"program that sends no message for longer. Zero means 10 minutes.",
 	"graft/trainer/program.Options.ValidationExamples": "Number of validation examples, for which the virtual clock " +
 		"charges time. Zero means that validation takes no time on the virtual clock.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +
@@ -1028,9 +1040,9 @@ var descriptions = map[string]string{
 		"per device.",
 	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
 		"for when it starts or resumes. The job fails if these processes are not ready within parallel.start. " +
-		"Requires listen. Zero does not wait.",
-	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; on the " +
-		"virtual clock, the cost of work is then divided by the number of devices, which has no other effect.",
+		"Requires listen. Zero starts the job without waiting.",
+	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process. The " +
+		"number of devices then affects only the virtual clock, which divides the cost of work by this number.",
 	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
 	"graft/trainer/team.Parallel.Threads": "Number of LibTorch threads per process on the CPU. Zero divides " +
 		"run.threads evenly among the processes.",

@@ -123,12 +123,12 @@ type CompareOptions struct {
 	// Actions that the arms "random" and "best fixed" can choose at every decision, such as "deepen:0" and "none".
 	// Cannot be combined with compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
-	// Operations that the arms "random" and "best fixed" can choose, in addition to "none": all actions with these
-	// operations that fit the network. Cannot be combined with compare.actions. Empty means deepen and widen if
-	// compare.actions is empty too.
+	// Operations for the arms "random" and "best fixed". These arms choose among "none" and all actions of the listed
+	// operations, if the action fits the network. Cannot be combined with compare.actions. Empty means deepen and widen
+	// if compare.actions is empty too.
 	Kinds []net2net.Kind
-	// Maximum number of sequences that the arm "best fixed" tries; a larger tree of sequences is sampled evenly. Zero
-	// means 64.
+	// Maximum number of sequences that the arm "best fixed" tries. If more sequences are possible, the arm tries an
+	// evenly spaced sample. Zero means 64.
 	MaxSequences int
 }
 

@@ -15,7 +15,8 @@ import (
 type TreeLearningTables struct {
 	// Folders of the training tables, in graft's format or the original system's. Required.
 	Folders []string `result:"contents"`
-	// Folders of the validation tables, for early stopping. Empty stops when the training objective stops improving.
+	// Folders of the validation tables, for early stopping. If empty, learning stops when the training objective stops
+	// improving.
 	HeldOut []string `result:"contents"`
 }
 
@@ -35,9 +36,9 @@ const (
 
 // TreeLearningOptions determines how policies learn.
 type TreeLearningOptions struct {
-	// Purpose of the policies, which selects the defaults of this section: "known" learns the best sequence of each
-	// scenario in the tables; "new" is for scenarios without a table: it averages out noise and prevents
-	// overconfident policies. Empty means "known".
+	// Purpose of the policies, which selects the defaults of this section. "known" is for scenarios in the tables: the
+	// policies learn the best sequence of each scenario. "new" is for scenarios without a table: the defaults average
+	// out noise and prevent overconfident policies. Empty means "known".
 	For string `config:",one=known|new"`
 
 	// Options holds all other keys of the section.

@@ -38,14 +38,14 @@ type LeaseOptions struct {
 	Owner string
 	// Beat is the time between two heartbeats. Zero means 5 s.
 	Beat time.Duration
-	// Lost is the time without a heartbeat after which a waiting process may take the task over, by the waiting
-	// process's clock. Zero means 30 s; at least three times Beat. All processes that share a folder must use the same
-	// value.
+	// Lost is the timeout of the holder's heartbeats. A waiting process measures the timeout with its own clock, and
+	// may then take over the task. At least three times Beat. Zero means 30 s. All processes that share a folder must
+	// use the same value.
 	Lost time.Duration
 	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
 	// Host identifies this machine since its boot, as [ThisHost] does. Tasks of dead processes on the same host can be
-	// taken over at once. If Host is empty, every takeover waits for the time Lost.
+	// taken over at once. If Host is empty, every takeover waits for the timeout Lost.
 	Host string
 	// Random is the source of the unique name of this process, such as crypto/rand.Reader. Required.
 	Random io.Reader
@@ -176,12 +176,12 @@ func (l *Lease) Held() bool {
 	return l.over == nil && !l.leaving && l.inTime()
 }
 
-// inTime reports whether no other process can have taken the task over: others count Lost
-// from a later moment than the last heartbeat. The caller holds mu.
+// inTime reports whether no other process can have taken over the task. Other processes measure the timeout Lost from a
+// later time than the last heartbeat. The caller holds mu.
 func (l *Lease) inTime() bool { return l.leases.o.Clock.Now()-l.last < l.leases.o.Lost }
 
-// Beat renews the lease. An error that wraps ErrLost means that another process has the task. After any other error the
-// lease is held until the time Lost has passed, and another call may succeed.
+// Beat renews the lease. An error that wraps ErrLost means that another process has the task. After any other error,
+// the process holds the lease until LeaseOptions.Lost has passed since the last heartbeat; a later call may succeed.
 func (l *Lease) Beat() error {
 	l.beating.Lock()
 	defer l.beating.Unlock()
@@ -290,7 +290,7 @@ func (l *Lease) expect(path, text string) error {
 }
 
 // Release frees the task, even if it is not done, and ends Keep. After an error, some files of the lease may remain;
-// other processes then wait for Lost.
+// other processes then wait for LeaseOptions.Lost before they take over the task.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.leaving = true

@@ -11,7 +11,7 @@ import (
 )
 
 // Take acquires a task. If another process holds it, the error wraps ErrTaken and names the holder. Call Take again
-// from time to time: once the holder has missed its heartbeats for the time Lost, a call takes the task over.
+// from time to time: a call takes over the task if the holder has sent no heartbeat for LeaseOptions.Lost.
 func (l *Leases) Take(task string) (*Lease, error) {
 	if !taskPattern.MatchString(task) {
 		return nil, fmt.Errorf("invalid task name %q; expected 1 to 150 letters, digits, '.', '_' and '-', not "+

@@ -18,8 +18,8 @@ type ManifestOptions struct {
 	// Claim is the name of the persistent volume claim for the shared folder, which must be writable from several
 	// nodes. Required.
 	Claim string
-	// Mount is the path at which the claim is mounted, which contains the batch's folder. Empty means the batch's
-	// folder itself.
+	// Mount is the mount path of the claim. The batch's folder must be at or below this path. Empty means that the
+	// claim is mounted at the batch's folder itself.
 	Mount string
 	// Namespace is the namespace of the job. Empty means the user's default namespace.
 	Namespace string

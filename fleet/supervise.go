@@ -17,15 +17,15 @@ type SuperviseOptions struct {
 	// Failures is the number of failures that a worker may have before the next task completes; restart requests do not
 	// count. Zero means 3.
 	Failures int
-	// Grace is the time in which workers must end after the last task, and again after they are cancelled. Zero means
-	// one minute.
+	// Grace is the time that workers get to end after the last task. Workers that are still running are then cancelled,
+	// and get the same time again. Zero means one minute.
 	Grace time.Duration
 	// ErrorTimeout is the time after which Supervise returns if every call to the engine fails. Zero means ten minutes.
 	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil discards the sentences.
 	Note func(text string)
-	// Recount counts the tasks without a result again, because left may return an older count. It is called before
-	// workers are restarted: a worker that ended after the older count may have had no task left. Nil relies on left.
+	// Recount counts the tasks without a result again, before workers are restarted. The first count may be outdated:
+	// workers may have ended because all tasks were done after that count. Nil means that the first count is used.
 	Recount func() (int, error)
 }
 
@@ -61,7 +61,7 @@ func (o SuperviseOptions) Validate() error {
 	return nil
 }
 
-// Supervise keeps workers running until no task is left. The function left counts the tasks without a result. Supervise
+// Supervise keeps workers running until no task is left. The callback counts the tasks without a result. Supervise
 // restarts workers that are lost, are interrupted or request a restart. A worker that fails is restarted up to Failures
 // times; each completed task resets the count.
 //

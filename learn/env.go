@@ -26,6 +26,7 @@ type Outcome struct {
 	// means that further actions belong to the same step.
 	Elapsed int
 	Done    bool // the episode has ended
-	// Cut reports whether a time limit ended the episode, so that the value of its last state counts.
+	// Cut reports whether a time limit ended the episode. The return then includes the estimated value of the episode's
+	// last state.
 	Cut bool
 }

@@ -57,8 +57,8 @@ func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 
 // RolloutState is the state of a rollout between two calls to Play, without the completed episodes.
 type RolloutState struct {
-	// state of the environment's random number generator: at the start of the running episode or, if no episode is
-	// running, the current state
+	// state of the environment's random number generator at the start of the running episode; if no episode is running,
+	// its current state
 	Chance  []byte  `json:"chance"`
 	Draws   []byte  `json:"draws"`   // current state of the agent's random number generator
 	Running bool    `json:"running"` // an episode is running
@@ -158,8 +158,8 @@ func (r *Rollout) step() (s Step, err error) {
 	return s, nil
 }
 
-// PlayAll plays in several environments. The argument workers is the maximum number of rollouts that run at a time. The
-// steps are in the order of the rollouts.
+// PlayAll plays in several environments. At most the given number of workers run rollouts at a time. The steps are in
+// the order of the rollouts.
 func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step, error) {
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {

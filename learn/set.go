@@ -23,10 +23,10 @@ type SetOptions struct {
 }
 
 // Set is a [Model] that scores a candidate by the product of the candidate's embedding and a query that depends on the
-// state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The candidates can be in any order and
-// of any number. The query, the value and the score of choosing no candidate are computed from the globals and the mean
-// of the candidates. A candidate that has not changed since the previous state is not embedded again, because most
-// actions change only one candidate.
+// state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The candidates can have any order, and
+// their number can vary. The query, the value and the score of choosing no candidate are computed from the globals and
+// the mean of the candidates. A candidate that has not changed since the previous state is not embedded again, because
+// most actions change only one candidate.
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value
@@ -60,10 +60,10 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 		m.nets[k], err = dense.New(inputs[k], random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},
 			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: outputs[k], Gain: gain})
 		if err != nil {
-			return nil, fmt.Errorf("create an agent for candidates: %w", err)
+			return nil, fmt.Errorf("create a model that scores candidates: %w", err)
 		}
 		if m.batches[k], err = o.Batches(m.nets[k]); err != nil {
-			return nil, fmt.Errorf("create an agent for candidates: %w", err)
+			return nil, fmt.Errorf("create a model that scores candidates: %w", err)
 		}
 		m.passes[k] = m.nets[k].NewPass(1)
 	}

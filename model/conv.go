@@ -96,8 +96,8 @@ func count(b bool) int {
 	return 0
 }
 
-// Channels reports that the layer creates new channels. If the convolution has groups, it reports channels that are
-// tied in groups.
+// Channels reports that the layer creates new channels. For a grouped convolution, it reports the number of groups
+// instead.
 func (c Conv2d) Channels() Channels {
 	if c.Groups > 1 {
 		return Channels{Groups: c.Groups}

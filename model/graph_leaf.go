@@ -9,8 +9,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Held is the layer of a module in a graph: it has the module's tensors and printed text. The graph, not the layer,
-// runs the operators.
+// Held is a layer that represents a module of a graph. It holds the module's tensors and printed text. The graph, not
+// the layer, runs the operators.
 type Held struct {
 	Class, Extra string
 	Print        string // printed text of a module whose class defines it; usually empty

@@ -22,8 +22,8 @@ func (n *Network) WithClasses(classes int) (*Network, error) {
 		}
 	}
 	if now, err := twin.Output(); err != nil || len(now) != 1 || now[0] != classes {
-		return nil, fmt.Errorf("%s outputs %v, expected %d classes, and has no final linear layer that graft can "+
-			"resize; change the last layers in the network file", n.Name(), out, classes)
+		return nil, fmt.Errorf("%s outputs %v; expected %d classes, but graft found no final linear layer to resize; "+
+			"change the last layers in the network file", n.Name(), out, classes)
 	}
 	return twin, nil
 }

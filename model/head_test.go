@@ -27,5 +27,5 @@ func TestWithClasses(t *testing.T) {
 		"layers": []any{"Conv2d(3, 4, 3)", "ReLU()"}})
 	require.NoError(t, err)
 	_, err = n.WithClasses(7)
-	require.ErrorContains(t, err, "expected 7 classes, and has no final linear layer that graft can resize")
+	require.ErrorContains(t, err, "expected 7 classes, but graft found no final linear layer to resize")
 }

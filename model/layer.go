@@ -42,7 +42,7 @@ func Resized(l Layer, in, out int) Layer {
 // Channels describes how a layer's output depends on the channels, the first dimension of an example. The zero value
 // means that each channel is passed on separately.
 type Channels struct {
-	// Opens reports whether each output channel is new and depends on all inputs.
+	// Opens reports whether the layer creates new channels, each of which depends on all inputs.
 	Opens bool
 	// Groups is the number of equal groups of consecutive channels within which the layer combines channels; only whole
 	// groups can be copied. Zero means that each channel is separate.

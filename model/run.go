@@ -23,10 +23,10 @@ type Follower[T any] interface {
 	Leave(path string, c *Container, out T) error
 }
 
-// Lane selects one of the lists in a container's flow. The zero Lane is the body.
+// Lane selects one of the lists of children in a container's [Flow], such as the shortcut. The zero Lane is the body.
 type Lane int
 
-// Lists in a container's flow.
+// Lists of children in a container's [Flow].
 const (
 	BodyLane Lane = iota
 	ShortcutLane

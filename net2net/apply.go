@@ -28,24 +28,25 @@ func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked}
 // Options holds the options of surgery operations. Networks with batch normalisation need a Batch; for other networks,
 // the zero value is enough.
 type Options struct {
-	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on this batch, which
-	// keeps the function in train mode. A batch needs at least two values per channel; 64 images are enough.
+	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on this batch, so
+	// that the network's function stays the same in train mode. A batch needs at least two values per channel; 64
+	// images are enough.
 	Batch *torch.Tensor
 	// Seed seeds the choice of the copied channels and the random tensors.
 	Seed uint64
 	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
 	// relative to the root mean square of the tensor. Zero, the default, preserves the function exactly.
 	Noise float64
-	// Form of a new block: "identity" inserts an identity layer; "residual" adds a branch that begins at zero;
-	// "opposite", only in graphs, adds pairs of units that cancel; "stacked", only in graphs, adds plain copies,
-	// which change the function. Empty means "residual" in graphs; elsewhere it means "identity" if possible,
-	// otherwise "residual".
+	// Form of a new block. "identity" inserts an identity layer. "residual" adds a branch that begins at zero.
+	// "opposite" adds pairs of units that cancel each other. "stacked" adds unmodified copies of blocks, so the
+	// network's function changes. "opposite" and "stacked" require a graph. Empty means "residual" in graphs; elsewhere
+	// it means "identity" if possible, otherwise "residual".
 	Form Form
-	// Compatibility with the original system's deepening, including its bugs: "original" inserts a batch normalisation,
-	// "original-without-norm" does not. Empty means graft's own deepening.
+	// Version of the deepen operation: "original" inserts layers as in the original system, including its bugs;
+	// "original-without-norm" omits their batch normalisations. Empty means graft's version.
 	Compat Compat
-	// Splits weights equally among the copies of a unit when an axis of a graph is widened, as in Net2Net; the copies
-	// then stay equal during training. False splits weights slightly unequally. Equal and unequal splits preserve the
+	// Splits a unit's weights equally among the unit's copies when a graph is widened, as in Net2Net. The copies then
+	// stay equal during training. False splits weights slightly unequally. Equal and unequal splits preserve the
 	// function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
@@ -126,7 +127,7 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	return back, nil
 }
 
-// Shrink reverts changes, starting with the last change. The argument keep is the number of changes that remain.
+// Shrink reverts changes, starting with the last change. The first keep changes remain.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
 		return nil, fmt.Errorf("shrink %s: cannot keep %d changes, because the record has only %d", n.Name(), keep,

@@ -28,7 +28,7 @@ type Move struct {
 	Name string `json:"name"`
 	From string `json:"from,omitempty"` // name of the tensor before the change; empty for a new tensor
 	Fate Fate   `json:"fate"`
-	// How is the initialisation of a new tensor: identity, zero, random, calibrated or plain.
+	// How names the initialisation of a new tensor: identity, zero, random, calibrated or plain.
 	How string `json:"how,omitempty"`
 	// Donor is the name of the existing tensor from which a new tensor takes its second moment; empty if no tensor is
 	// similar.
@@ -70,8 +70,8 @@ type Change struct {
 	// Calibration holds the mean and variance of new batch normalisations. Remember sets this field.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Notes       []string     `json:"notes,omitempty"` // remarks to display
-	// Equal and Graph describe a change of a network that runs as a graph: Equal reports whether copies have equal
-	// shares, and Graph is the plan.
+	// Equal and Graph describe a change of a network that runs as a graph. Equal reports whether a unit's weights are
+	// split equally among the unit's copies. Graph is the plan of the change.
 	Equal bool          `json:"equal,omitempty"`
 	Graph *rewrite.Plan `json:"graph,omitempty"`
 }

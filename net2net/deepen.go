@@ -81,8 +81,8 @@ func check(b *tracing.Block, a Action) error {
 func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	conv, ok := b.Main().Leaf.Layer.(model.Conv2d)
 	if size > 0 && len(b.Out.Shape) != 3 {
-		return model.Pair{}, fmt.Errorf("block %s outputs features, not images: a linear layer has no kernel size, "+
-			"got %d", b.Name, size)
+		return model.Pair{}, fmt.Errorf("block %s outputs features, not images, so the new layer is linear and has "+
+			"no kernel size; remove the kernel size %d", b.Name, size)
 	}
 	switch {
 	case size > 0:

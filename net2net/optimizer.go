@@ -28,10 +28,10 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 // Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns the new
 // optimizer. The learning rate and the other options stay unchanged.
 //
-// The state follows the parameters. The state of an unchanged tensor does not change. A copied parameter gets the same
-// share of the moments as of the gradient. A new tensor starts with a first moment of zero, and with the donor's mean
-// second moment and step count, so that its updates are as large as its neighbours' updates. Without a donor, a new
-// tensor starts with the state of a new optimizer.
+// The state follows the parameters. The state of an unchanged tensor does not change. The moments of a copied parameter
+// are scaled in the same way as the parameter's gradient. A new tensor starts with a first moment of zero, and with the
+// donor's mean second moment and step count, so that its updates are as large as its neighbours' updates. Without a
+// donor, a new tensor starts with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

@@ -54,8 +54,8 @@ type comparedQuantity struct {
 // comparedValue holds a quantity in one column.
 type comparedValue struct {
 	summary
-	// Chance is the p-value of a permutation test for a difference from the first column; null in the first column, and
-	// for quantities of which neither higher nor lower values are better.
+	// Chance is the p-value of a permutation test for a difference from the first column. It is null in the first
+	// column, and for quantities without a preferred direction.
 	Chance *float64 `json:"chance"`
 	// Inside reports whether the difference from the first column is not significant.
 	Inside bool `json:"inside_noise"`

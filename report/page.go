@@ -19,9 +19,9 @@ const (
 	maxPageRows = 200
 )
 
-// Page creates a web page about runs: a comparison if there are several runs, and one section per run. If the argument
-// all is false, it shortens long tables and lists. The argument more is the command that creates the page with complete
-// tables and lists.
+// Page creates a web page about runs: a comparison if there are several runs, and one section per run. Long tables and
+// lists are shortened unless the caller requests all rows. A shortened page shows the given command, which creates the
+// page with complete tables and lists.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {

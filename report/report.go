@@ -26,7 +26,8 @@ type Report struct {
 	all    bool
 }
 
-// Detail holds the part of a report that exists only for single runs, such as epochs. JSON output also contains it.
+// Detail holds the part of a report that exists only for single runs, such as epochs. JSON output contains the detail
+// too.
 type Detail interface {
 	// write adds the detail to a report.
 	write(d *document.Document)
@@ -56,8 +57,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New creates the report of runs: a single run with its detail, or several runs with comparisons. If the argument all
-// is true, the detail has every row.
+// New creates the report of runs: a single run with its detail, or several runs with comparisons. The detail is
+// shortened unless the caller requests all rows.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}

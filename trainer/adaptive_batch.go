@@ -32,7 +32,8 @@ type AdaptiveBatch struct {
 	// between train.batch and max_batch. Goodput is throughput (images per second) times statistical efficiency
 	// (progress per image relative to the smallest batch size). False keeps train.batch.
 	On bool `json:",omitempty"`
-	// Measures the noise of gradients even if the batch is fixed; on = true implies it. Default false.
+	// Measures the gradient noise even if the batch size is fixed. With on = true, the gradient noise is always
+	// measured. Default false.
 	Measure bool `json:",omitempty"`
 	// Maximum batch size in images. Zero means 16 times train.batch.
 	Most int `json:",omitempty" config:"max_batch,was=most"`
@@ -44,8 +45,8 @@ type AdaptiveBatch struct {
 	// Minimum relative gain in goodput that changes the batch size. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
 	// Rule that adapts the learning rate to the batch size: "adascale", "square-root", "linear" or "none". With
-	// "adascale", a step with a large batch advances the warm-up and the schedules "exponential" and "step" by several
-	// steps of the smallest batch. Empty means "adascale" for sgd, and "square-root" for adam and adamw.
+	// "adascale", the warm-up and the schedules "exponential" and "step" count a step with a large batch as several
+	// steps with the smallest batch. Empty means "adascale" for sgd, and "square-root" for adam and adamw.
 	Scaling  Scaling `json:",omitempty"`
 	Interval int     `json:",omitempty"` // Interval between measurements of gradient noise, in steps. Zero means 16.
 }

@@ -67,8 +67,8 @@ type Options struct {
 	// means no smoothing.
 	LabelSmoothing float64 `json:",omitempty"`
 	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. The averaged
-	// network is evaluated, exported, and used as the teacher after the network shrinks. Surgery changes the average
-	// together with the network. Zero means no average.
+	// network is the network that is evaluated and exported. If the network shrinks, the averaged network becomes the
+	// teacher. Surgery changes the average together with the network. Zero means no average.
 	EMA        float64    `json:",omitempty"`
 	Checkpoint Checkpoint `result:"none"` // Intervals at which the job saves checkpoints. Empty means one per minute.
 	// Training with one process per device. Empty means a single process. A resumed job may change this section.

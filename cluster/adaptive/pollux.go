@@ -35,7 +35,8 @@ type PolluxOptions struct {
 	Fairness float64
 	// Restart time that the search expects when a job's devices change, in seconds. Zero means 30.
 	Delay float64 `config:"delay_seconds"`
-	// Allows several multi-node jobs to share a node. False keeps multi-node jobs on separate nodes, as published.
+	// Allows several multi-node jobs to share a node. False keeps multi-node jobs on separate nodes, as Pollux's
+	// authors do.
 	Mixed       bool
 	Population  int    // Number of allocations per generation of the genetic search. Zero means 100.
 	Generations int    // Number of generations of the genetic search. Zero means 100.

@@ -30,7 +30,7 @@ type WindowOptions struct {
 	// Scales the values of the window: types are divided by the number of types, slots by 100, counts by their maximum.
 	// False keeps the raw values.
 	Rescale bool
-	// Fill value of columns without a job. DL2's program uses 0 or -1. Default 0.
+	// Fill value of columns without a job. DL2's published program fills these columns with 0 or -1. Default 0.
 	Padding float64
 	// Omits the action that adds a worker and a parameter server in one step. If an imitated scheduler adds a worker
 	// and a server in one step, the step becomes two training samples. Has no effect on jobs without parameter servers.

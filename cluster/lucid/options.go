@@ -15,7 +15,7 @@ const Limit = 200
 // Options determines how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
 // closest equivalent on other clusters.
 type Options struct {
-	Nodes int   // Number of nodes of the profiler. Zero means 2.
+	Nodes int   // Number of nodes on which Lucid profiles jobs. Zero means 2.
 	Limit int64 `config:"profile_seconds,was=limit"` // Profiling time per job in seconds. Zero means 200.
 	// Maximum size of a job that is profiled, in GPUs. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`

@@ -44,9 +44,9 @@ type Options struct {
 	// End of the simulated part of the trace, in seconds. Zero means the end of the trace or, if compat = "lucid", the
 	// end of the month that Lucid's authors simulated.
 	To int64 `config:"to_seconds,was=to"`
-	// Rule that selects nodes and GPUs for a job: "consolidate" uses as few nodes as possible, and a job waits
-	// until they are free; "consolidate-first" spreads such a job over more nodes; "random" takes free GPUs in random
-	// order. Default "consolidate".
+	// Rule that selects nodes and GPUs for a job. "consolidate" uses as few nodes as possible, and delays the job until
+	// these nodes are free. "consolidate-first" also uses as few nodes as possible, but spreads the job over more nodes
+	// instead of delaying the job. "random" takes the first free GPUs in node order. Default "consolidate".
 	Placement string `config:",one=consolidate|consolidate-first|random"`
 	// Reference simulator: "lucid" reproduces Lucid's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".

@@ -11,8 +11,8 @@ import (
 
 // Arrivals sets the factors by which a simulation speeds up the arrivals of a trace.
 type Arrivals struct {
-	// Factors by which jobs arrive faster than in the trace: the time of a submission after the first one is divided by
-	// the factor. graft simulates each factor separately. Empty means 1.
+	// Factors that speed up the arrivals of jobs in the trace. The time from the first submission to each later
+	// submission is divided by the factor. graft simulates each factor separately. Empty means 1.
 	ArrivalFactors []float64
 }
 

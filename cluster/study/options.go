@@ -26,7 +26,7 @@ type Workload struct {
 }
 
 // Names derives the names of workloads from their traces, and adds the name of the folder if two names are equal. If
-// traces still share a name, it reports them to the argument r and returns nil.
+// traces still share a name, it reports an error for these traces to the reading, and returns nil.
 func (o *Workload) Names(r *decode.Reading) []string {
 	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 	count, seen := map[string]int{}, map[string]string{}
@@ -52,8 +52,8 @@ func (o *Workload) Names(r *decode.Reading) []string {
 // Schedule names the schedulers to compare.
 type Schedule struct {
 	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is named by its path: a run
-	// folder of 'graft learn', or a policy file. For rigid jobs, a path such as "./mine.py" names a program that
-	// schedules. Empty means the default schedulers for the kind of cluster.
+	// folder of 'graft learn', or a policy file. For rigid jobs, a path such as "./mine.py" names an external program
+	// that implements a scheduler. Empty means the default schedulers for the kind of cluster.
 	Schedulers []string `config:",path=word"`
 	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline for
 	// the kind of cluster or, if there is none, the first scheduler.
@@ -79,8 +79,7 @@ func (o *Schedule) EnsureDefaults(usual ...string) {
 	}
 }
 
-// Validate returns every invalid option. The function known returns an error for an unknown name; paths are not
-// checked.
+// Validate returns every invalid option. The callback returns an error for an unknown name. Paths are not checked.
 func (o Schedule) Validate(known func(name string) error) error {
 	var faults validate.Faults
 	for k, name := range o.Schedulers {

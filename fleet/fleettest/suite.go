@@ -219,11 +219,11 @@ func orphaned(t *testing.T, h Harness) {
 	require.NoError(t, c.Start())
 	h.Await(t, "some work is done", func() bool { return Count(t, b, "results") > 1 })
 	_, err = fleet.Start(context.Background(), h.tools(), h.Engine, b)
-	require.ErrorIs(t, err, files.ErrLocked, "its coordinator lives")
+	require.ErrorIs(t, err, files.ErrLocked, "another coordinator is running")
 	require.NoError(t, c.Process.Kill())
 	require.Error(t, c.Wait())
 	// A program that it was starting holds its lock until the program runs.
-	h.Await(t, "its lock is free", func() bool {
+	h.Await(t, "the lock of the coordinator is free", func() bool {
 		locked, err := files.OS{}.Locked(filepath.Join(b.Folder, "fleet.lock"))
 		return err == nil && !locked
 	})

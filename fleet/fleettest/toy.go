@@ -209,7 +209,7 @@ func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 }
 
 // errAgain stops a flaky worker.
-var errAgain = errors.New("it requests a restart")
+var errAgain = errors.New("the worker requests a restart")
 
 func (w worker) has(task int) bool {
 	_, err := os.Stat(w.result(task))

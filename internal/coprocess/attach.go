@@ -30,7 +30,7 @@ type Command struct {
 // socketNumber is the descriptor of the first extra file of a process.
 const socketNumber = 3
 
-// Attach starts a program and waits for nothing. Receive reads its first message.
+// Attach starts a program and returns immediately. Receive reads the program's first message.
 func Attach(c Command) (*Process, error) {
 	name := strings.Join(c.Args, " ")
 	p := newProcess(name, c.Limit, exec.Command(c.Args[0], c.Args[1:]...))
@@ -52,7 +52,7 @@ func Attach(c Command) (*Process, error) {
 	return p, nil
 }
 
-// Receive decodes the program's next message, which nothing asked for.
+// Receive waits for the program's next message and decodes it. Receive sends no request.
 func (p *Process) Receive(ctx context.Context, message any) error {
 	return p.exchange(ctx, nil, message)
 }

@@ -106,7 +106,7 @@ func start(o Options) (*Process, error) {
 		command = exec.Command("python3", path)
 	}
 	p := newProcess(o.Path, o.Limit, command)
-	p.hint = "if it did, flush its standard output after each answer"
+	p.hint = "make sure that it flushes its standard output after each answer"
 	p.command.Stderr = p.messages
 	theirs := make([]*os.File, 2)
 	ours := make([]*os.File, 2)

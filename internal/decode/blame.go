@@ -59,8 +59,8 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// Attempt calls read, which reads the file that the key names, unless wanted is false or the key is invalid. Faults in
-// that file are listed after the document's own.
+// Attempt reads the file that the key names, with the given function. It does nothing if the file is not wanted or the
+// key is invalid. Faults in the file are listed after the document's own faults.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return

@@ -33,7 +33,7 @@ func (s Source) String() string {
 // Reading is the process of reading a document into a struct. It collects all errors.
 type Reading struct {
 	Given map[string]Source // source of each value that is not a default, by key
-	// Beside holds, by key, the second path that FindPaths tried for each file that it did not find.
+	// Beside maps the key of each missing file to the second path at which FindPaths looked for the file.
 	Beside map[string]string
 
 	doc      *Document

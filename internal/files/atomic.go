@@ -24,9 +24,9 @@ const (
 // old file may be back.
 var ErrNotDurable = errors.New("the file was written, but may be lost in a power failure")
 
-// WriteAtomic replaces the content of the file at path with the output of the function write. The bytes are written to
-// a temporary file in the same folder, which is synced and then renamed. At every moment path is either the complete
-// old file or the complete new file.
+// WriteAtomic replaces the content of the file at path with the output of the callback. The bytes are written to a
+// temporary file in the same folder, which is synced and then renamed. At every moment path is either the complete old
+// file or the complete new file.
 //
 // On an error the old file is unchanged and the temporary file is removed, with one exception: an [ErrNotDurable] error
 // occurs after the rename. The name of the temporary file starts with a dot and ends with ".tmp"; such a file, left by
@@ -56,8 +56,8 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
-// NeedFolder returns an error that names the folder of path if that folder does not exist. If the folder exists,
-// NeedFolder returns the error otherwise.
+// NeedFolder returns an error that names the folder of path if that folder does not exist. If the folder exists, it
+// returns the given error instead.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {

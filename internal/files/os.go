@@ -45,7 +45,7 @@ func (OS) Append(path string) (File, error) {
 // Rename moves a file, replacing any file at the new path.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link creates a hard link: a second name for a file. It returns an error if that name exists.
+// Link creates a hard link: a second name for a file. It returns an error if the new path exists.
 func (OS) Link(from, to string) error { return os.Link(from, to) }
 
 // Remove deletes one file or one empty folder.

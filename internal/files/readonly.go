@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// ErrReadOnly is wrapped by the error of every modifying operation of a [ReadOnly] file system.
+// ErrReadOnly is wrapped by the errors that a [ReadOnly] file system returns for operations that would modify files.
 var ErrReadOnly = errors.New("the file system is opened read-only")
 
 // ReadOnly rejects every operation that would write, lock, move or delete. MkdirAll of an existing folder is not an

@@ -32,7 +32,7 @@ type GoFile struct {
 	fset *token.FileSet
 }
 
-// NewTree parses the files given as contents by path. Files that are not text are skipped.
+// NewTree parses files, given as a map from paths to contents. Files that are not text are skipped.
 func NewTree(contents map[string][]byte) *Tree {
 	tree := &Tree{Module: moduleOf(contents["go.mod"])}
 	fset := token.NewFileSet()

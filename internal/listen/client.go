@@ -84,7 +84,7 @@ func ClientOf(ctx context.Context) *Client {
 }
 
 // Bounded returns a handler for clients without a token. A connection is trusted while its request is answered. The
-// argument most is the maximum number of concurrent requests; the handler rejects any others.
+// handler answers at most the given number of requests concurrently, and rejects any others.
 func Bounded(handler http.Handler, most int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := ClientOf(r.Context())

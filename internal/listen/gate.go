@@ -33,7 +33,7 @@ type Gate struct {
 	trusted   int
 }
 
-// NewGate returns a gate for the connections of a listener. The gate uses the function now as its clock.
+// NewGate returns a gate for the connections of a listener. The gate reads the time from the given clock.
 func NewGate(l net.Listener, now func() time.Time) *Gate {
 	return &Gate{Listener: l, now: now, most: MaxStrangers, kept: placeKept, freed: make(chan struct{}, 1),
 		closed: make(chan struct{})}

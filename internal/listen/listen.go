@@ -11,8 +11,8 @@ import (
 	"graft/internal/failure"
 )
 
-// CheckAddress returns an error if other machines can reach an address, unless anywhere is true. The error contains the
-// text danger, which describes the consequence.
+// CheckAddress returns an error if other machines can reach an address, unless connections from anywhere are allowed.
+// The error includes a text that describes the danger.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen on %s: other machines can reach this address, and %s; "+
@@ -21,7 +21,7 @@ func CheckAddress(address string, anywhere bool, danger string) error {
 	return nil
 }
 
-// Listen listens at a loopback address, or at any address if anywhere is true.
+// Listen listens at a loopback address, or at any address if connections from anywhere are allowed.
 func Listen(address string, anywhere bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

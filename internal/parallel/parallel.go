@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Errors holds the error of each call, by number of the call. The entry of a successful call is nil.
+// Errors holds one entry per call, in the order of the calls: the call's error, or nil if the call succeeded.
 type Errors []error
 
 // Join joins all errors in the order of the calls. It returns nil if there are no errors.
@@ -29,7 +29,7 @@ type Pool struct {
 	// Workers is the number of concurrent calls. Zero or less means the number of processors that the program uses.
 	Workers int
 	// Around is called on each worker's goroutine. It must call work exactly once; work makes the worker's share of the
-	// calls. Nil calls work directly.
+	// calls. If Around is nil, the pool calls work directly.
 	Around func(work func())
 }
 

@@ -42,9 +42,9 @@ func PairedPower(difference, deviation float64, n int, miss float64) float64 {
 	return 1 - NoncentralStudentCDF(quantile, freedom, math.Abs(difference)/deviation*math.Sqrt(float64(n)))
 }
 
-// Detectable returns the true difference that n paired differences with the given deviation detect with the given
-// power. It solves [PairedPower] by bisection. It returns NaN for fewer than two differences or a deviation that is not
-// positive.
+// Detectable returns the true mean difference that a paired test of n pairs detects with the given power. The deviation
+// is the standard deviation of the paired differences. It solves [PairedPower] by bisection. It returns NaN for fewer
+// than two differences or a deviation that is not positive.
 func Detectable(deviation float64, n int, miss, power float64) float64 {
 	if n < 2 || !(deviation > 0) || !(miss > 0 && miss < 1) || !(power > miss && power < 1) {
 		return math.NaN()

@@ -10,9 +10,8 @@ func TIntervalOf(values []float64, miss float64) Interval {
 	return Interval{mean, mean - half, mean + half}
 }
 
-// Bonferroni returns the miss probability to use for each of several intervals, so that the probability that any of
-// them misses is at most the argument family (Dunn, Multiple comparisons among means, 1961). If there are no intervals,
-// it returns the argument family.
+// Bonferroni returns the miss probability for each of several intervals, given the maximum probability that any
+// interval misses (Dunn, Multiple comparisons among means, 1961). If there are no intervals, it returns this maximum.
 func Bonferroni(family float64, intervals int) float64 {
 	return family / float64(max(1, intervals))
 }

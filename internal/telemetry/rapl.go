@@ -46,7 +46,7 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	r := &RAPL{fsys: fsys}
 	entries, err := fsys.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s, like most virtual machines",
+		return nil, fmt.Errorf("open RAPL: %w: folder %s does not exist; most virtual machines lack it",
 			ErrNoRAPL, root)
 	}
 	if err != nil {

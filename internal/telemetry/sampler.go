@@ -156,7 +156,7 @@ func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	return m, nil
 }
 
-// Share records that another task runs on the device of a meter that Begin returned.
+// Share records that another task runs on the meter's device. The meter must come from Begin.
 func (s *Sampler) Share(m *Meter, task string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

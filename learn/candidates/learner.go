@@ -40,10 +40,15 @@ type progress struct {
 	Why     string  `json:"why"`     // reason why learning ended; empty while it continues
 }
 
-// FigureNames returns the names of the values that Figures returns. The values are the current and the best validation
-// cost, in slots, the imitation loss, and the values of a round: the mean time to completion in training relative to
-// the lower bound, the entropy in nats, the divergence from the policy that played the episodes, the fraction of
-// clipped ratios and the error of values. Values that do not apply to a step are NaN.
+// FigureNames returns the names of the values that Figures returns. Values that do not apply to a step are NaN.
+//
+//   - validation_jct, best_jct: current and best validation cost, in slots
+//   - imitation_loss: loss of the imitation
+//   - training_excess: mean time to completion in training, relative to the lower bound
+//   - entropy: entropy of the policy in nats
+//   - kl: divergence from the policy that played the episodes
+//   - clip_fraction: fraction of clipped ratios
+//   - value_loss: error of the predicted values
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}

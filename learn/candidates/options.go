@@ -44,7 +44,7 @@ type Options struct {
 	// Scheduler to imitate before reinforcement learning. "best" imitates, on each workload, the scheduler with the
 	// smallest mean time to completion; "none" skips imitation. Empty means "best".
 	Teacher string
-	// Number of workloads on which the teacher is imitated. Zero means 20.
+	// Number of workloads on which the agent learns to imitate the teacher. Zero means 20.
 	Lessons int `config:"imitation_workloads,was=lessons"`
 	// Learning rate of Adam during imitation, above 0 and at most 1. Zero means 0.001.
 	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
@@ -61,14 +61,14 @@ type Options struct {
 	// as fast, especially with wide layers. Empty means "go".
 	Compute string `config:",one=go|libtorch"`
 	Envs    int    // Number of episodes that are played in parallel in a round. Zero means 8.
-	// Number of actions per episode and round. No effect with baseline = "workload", which plays episodes to the end.
-	// Zero means 2048.
+	// Number of actions that each of the parallel episodes takes per round. No effect with baseline = "workload", which
+	// plays episodes to the end. Zero means 2048.
 	Actions int     `config:"rollout,was=actions"`
 	Epochs  int     // Number of passes over the actions of a round. Zero means 2.
 	Batch   int     // Number of actions per gradient computation. Zero means 256.
 	Gamma   float64 // Discount factor per slot, above 0 and at most 1. Zero means 0.99.
-	// Parameter λ of generalised advantage estimation, above 0 and at most 1: larger values give later rewards more
-	// weight against the critic's estimate. Zero means 0.99.
+	// Parameter λ of generalised advantage estimation, above 0 and at most 1. Larger values give more weight to
+	// observed rewards, and less weight to the critic's estimates. Zero means 0.99.
 	Lambda float64
 	// Clipping range of PPO: maximum relative change of an action's probability in a round. Zero means 0.2.
 	Clip    float64

@@ -91,8 +91,8 @@ type Pass struct {
 type Batcher interface {
 	// Forward computes the outputs of a batch, one example at a time. The result is valid until the next call.
 	Forward(inputs []float64) []float64
-	// Backward adds the gradients of the parameters to the argument gradients, which has the shape of the parameters.
-	// The argument outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
+	// Backward takes the derivatives of the objective with respect to the outputs of the last Forward. It adds the
+	// derivatives with respect to the parameters to the given gradients, which have the shape of the parameters.
 	Backward(outputs []float64, gradients [][]float64) error
 }
 
@@ -148,14 +148,14 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
 }
 
-// Backward adds the gradients of the parameters to the argument gradients, which has the shape of the parameters. The
-// argument outputs holds the derivatives of the objective with respect to the outputs of the last Forward.
+// Backward takes the derivatives of the objective with respect to the outputs of the last Forward. It adds the
+// derivatives with respect to the parameters to the given gradients, which have the shape of the parameters.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }
 
-// BackwardTo works like Backward. If the argument inputs is not nil, it also receives the derivatives with respect to
-// the inputs of the last Forward.
+// BackwardTo works like Backward. It also writes the derivatives with respect to the inputs of the last Forward to its
+// first argument, unless this argument is nil.
 func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {

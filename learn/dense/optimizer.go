@@ -90,8 +90,8 @@ func (r *RMSProp) Means(params [][]float64) [][]float64 {
 	return r.means
 }
 
-// ClipNorm scales gradients down if their global norm exceeds the argument most, and returns the norm before scaling. A
-// limit of zero leaves gradients unchanged.
+// ClipNorm scales gradients down if their global norm exceeds a maximum, and returns the norm before scaling. A maximum
+// of zero leaves gradients unchanged.
 func ClipNorm(gradients [][]float64, most float64) (norm float64) {
 	for _, g := range gradients {
 		norm += Dot(g, g)

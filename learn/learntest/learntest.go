@@ -15,8 +15,8 @@ import (
 // kills limits the steps after which a learner is killed.
 const kills = 40
 
-// GoesOnToTheBit stops and kills a learner at random steps. At the end, its figures and its state must be
-// bit-identical to the figures and the state of an uninterrupted learner. It returns the uninterrupted learner.
+// GoesOnToTheBit stops and kills a learner at random steps. At the end, its metrics and its state must be bit-identical
+// to the metrics and the state of an uninterrupted learner. It returns the uninterrupted learner.
 func GoesOnToTheBit[L learn.Learner](t *testing.T, fresh func() L) (whole L) {
 	t.Helper()
 	whole = fresh()

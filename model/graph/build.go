@@ -23,8 +23,8 @@ func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 		count: map[string]int{}}
 }
 
-// Module adds a child of the current module, and calls the function code, which adds the child's operators and modules.
-// Recover sets the child's printed text.
+// Module adds a child of the current module, and calls the callback to add the child's operators and modules. Recover
+// sets the child's printed text.
 func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
 	b.path = join(outer, name)

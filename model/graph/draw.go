@@ -20,7 +20,7 @@ func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom creates initial weights as Draw does. It calls the function seed at most once.
+// DrawFrom creates initial weights as Draw does. It asks for the seed at most once.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}
@@ -186,7 +186,7 @@ func (t Tensor) encode(values []float64) (weights.Tensor, error) {
 			w.Data = binary.LittleEndian.AppendUint64(w.Data, math.Float64bits(v))
 		default: // integer buffers, and half precision, whose values come from a file
 			if v != 0 {
-				return w, fmt.Errorf("initialize %s: type %v supports only zeros", t.Name, t.DType)
+				return w, fmt.Errorf("initialize %s: initial values of type %v must be zero", t.Name, t.DType)
 			}
 			w.Data = append(w.Data, make([]byte, t.DType.Size())...)
 		}

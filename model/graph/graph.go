@@ -15,8 +15,8 @@ type Graph struct {
 	Modules []Module // modules in PyTorch's order of registration; the first is the network itself
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // operator calls in running order
-	// Foreign reports whether the graph was read from a list of operators, which may crash LibTorch. Package trial
-	// runs such a graph in another process first.
+	// Foreign reports whether the graph was read from a list of operators. Such a graph may crash LibTorch, so package
+	// trial runs it in another process first.
 	Foreign bool
 }
 

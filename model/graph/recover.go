@@ -9,7 +9,7 @@ import (
 
 // Recover sets the printed text of the modules, if their operators and tensors determine it. It returns the modules
 // whose class is a guess. Classes are guessed for containers that are only indexed, and for modules that run no
-// operator. The argument inPlace holds the paths of in-place layers.
+// operator. The map holds the paths of in-place layers.
 func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	r := newRecoverer(g, inPlace)
 	children := map[string][]string{}
@@ -33,8 +33,8 @@ func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	return guessed
 }
 
-// Reprint updates the printed text of PyTorch's modules whose sizes or numbers have changed since an earlier graph. The
-// callback returns the path of a module in the earlier graph.
+// Reprint updates the text that PyTorch prints for each module whose attributes, such as sizes, differ from an earlier
+// graph. The callback returns the path of a module in the earlier graph.
 func (g *Graph) Reprint(before *Graph, was func(path string) string) {
 	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
 	for k := range g.Modules {

@@ -164,7 +164,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 	dim, v := e.dim("dim", 0), e.n.Results[0]
 	start, step := e.number("start", 0), int(e.number("step", 1))
 	if _, computed := e.n.Arg("start").(networks.Value); computed {
-		return nil, errors.New("the start is not constant")
+		return nil, errors.New("the start of the slice is not constant")
 	}
 	end := math.MaxInt64
 	if size := e.shapes[v][dim]; size == e.larger[v][dim] {
@@ -185,7 +185,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 func arangeRule(e *networkEncoder) ([]string, error) {
 	v := e.n.Results[0]
 	if e.shapes[v][0] != e.larger[v][0] {
-		return nil, errors.New("the end depends on the batch")
+		return nil, errors.New("the end of the range depends on the batch")
 	}
 	start, step := e.number("start", 0), e.number("step", 1)
 	values := make([]float64, e.shapes[v][0])

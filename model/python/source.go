@@ -12,17 +12,17 @@ import (
 
 // Options holds the options of a Python module.
 type Options struct {
-	// Weights is the name of the weights file, .pth or .safetensors, that the function load reads by default. The file
-	// is in the module's folder.
+	// Weights is the name of a weights file (.pth or .safetensors) in the module's folder. The module's load function
+	// reads this file by default.
 	Weights string
 	// Mean and Deviation hold the mean and the standard deviation of each channel, for normalising pixels from 0 to 1.
-	// Nil omits the function normalize.
+	// Nil omits the module's normalize function.
 	Mean, Deviation []float64
 	// Classes names the outputs in order. Nil omits the list CLASSES.
 	Classes []string
 }
 
-// Source returns the text of a Python module with the network's class and the function load. The module needs only
+// Source returns the text of a Python module with the network's class and a load function. The module needs only
 // PyTorch.
 func Source(n *model.Network, o Options) (string, error) {
 	if err := n.Check(); err != nil {

@@ -13,7 +13,7 @@ type Plan struct {
 	Before *graph.Graph `json:"-"`
 	Graph  *graph.Graph `json:"-"` // new graph
 	Moves  []Move       `json:"moves"`
-	// Was is the form of the old graph. A saved plan needs this form to reverse the change.
+	// Was holds the old graph in serialized form. A saved plan needs the old graph to reverse the change.
 	Was   map[string]any `json:"was,omitempty"`
 	Seed  uint64         `json:"seed,omitempty"` // seed of random padding
 	Notes []string       `json:"notes,omitempty"`

@@ -219,15 +219,15 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 			before, ok = n.Args[0].Value.(graph.Value)
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
-			return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream; "+
-				"a normalisation before the reader must absorb the scaling, but none was found; "+
+			return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream, which "+
+				"requires a normalisation before the layer that reads the stream; graft found no normalisation; "+
 				"untie the tensor first (widen:untied)", name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
-		return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream; "+
-			"the normalisation before the reader must absorb the scaling, but has no weight or has other readers; "+
+		return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream, but the normalisation "+
+			"before the layer that reads the stream has no weight, or its output is also used elsewhere; "+
 			"untie the tensor first (widen:untied)", name)
 	}
 	s.shared[v] = true

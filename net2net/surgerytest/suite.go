@@ -57,8 +57,8 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
 }
 
-// Check draws a network, calls the function propose to choose an operation that fits it, and checks all guarantees of
-// the operation. It returns false if no operation fits the network.
+// Check draws a network and checks all guarantees of an operation that fits the network. The callback chooses the
+// operation. Check returns false if no operation fits the network.
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
@@ -386,7 +386,7 @@ func (c *Case) followed(o *net2net.Optimizer) {
 	}
 }
 
-// Any returns a function that chooses one of the proposals for a network, among the given kinds of operations.
+// Any returns a function that chooses one of the operations proposed for a network. It considers only the given kinds.
 func Any(kinds ...net2net.Kind) func(*rapid.T, *model.Network) (net2net.Action, bool) {
 	return func(t *rapid.T, n *model.Network) (net2net.Action, bool) {
 		actions, err := net2net.Proposals(n)

@@ -15,8 +15,8 @@ type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM returns an LSTM with weights and biases from a set. The tensors' names begin with the argument name and end
-// with the argument ending.
+// ReadLSTM returns an LSTM with weights and biases from a set. The names of the tensors begin with the given name and
+// end with the given ending.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {
@@ -110,7 +110,7 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 	return values, t.Shape, nil
 }
 
-// Apply returns the weight times x, plus the bias. The argument x must have In values.
+// Apply returns the weight times x, plus the bias. The length of x must be In.
 func (a *Affine) Apply(x []float32) []float32 {
 	out := make([]float32, a.Out)
 	for row := range out {

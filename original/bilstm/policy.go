@@ -133,8 +133,8 @@ func Actions(n *model.Network) []net2net.Action {
 // FitsBlocks returns an error if the number of the policy's actions does not match the blocks of the network.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
-		return fmt.Errorf("the policy chooses among %d actions, but %s has %d, "+
-			"one for each of its %d marked blocks, and \"none\"; use another policy or another network",
+		return fmt.Errorf("the policy chooses among %d actions, but %s has %d actions: \"none\", "+
+			"and one action for each of the network's %d marked blocks; use another policy or another network",
 			p.Shape().Actions, n.Name(), blocks+1, blocks)
 	}
 	return nil

@@ -146,8 +146,8 @@ func TestThePrefixIsReadAsTokenZero(t *testing.T) {
 func TestNetworksThatDoNotFit(t *testing.T) {
 	p := small(t, bilstm.Options{})
 	for name, says := range map[string]string{
-		"LargeConvNet": "the policy chooses among 4 actions, but LargeConvNet has 9, " +
-			"one for each of its 8 marked blocks, and \"none\"",
+		"LargeConvNet": "the policy chooses among 4 actions, but LargeConvNet has 9 actions: " +
+			"\"none\", and one action for each of the network's 8 marked blocks",
 		"ConvNet3": "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token",
 	} {
 		n := network(t, name)

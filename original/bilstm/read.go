@@ -150,8 +150,8 @@ func (p *Policy) compare() error {
 	p.rows = int(t.Shape[0])
 	for id := range min(p.rows, len(p.Vocabulary.Vectors)) {
 		if size := p.Vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.Vocabulary.Vectors[id]) {
-			return fmt.Errorf("the policy was trained with a different vector for token %d than the vocabulary %s "+
-				"has; use the vocabulary that it was trained with", id, p.Vocabulary.Source)
+			return fmt.Errorf("the policy's vector for token %d differs from the vector in vocabulary %s; "+
+				"use the vocabulary with which the policy was trained", id, p.Vocabulary.Source)
 		}
 	}
 	return nil

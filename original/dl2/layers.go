@@ -15,8 +15,8 @@ const (
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of a network: the value network if value is true, otherwise the policy network. The argument
-// rows is the number of rows of a state; perJob is the number of outputs per job of the policy.
+// Stack returns the layers of the value network or the policy network, for states with the given number of rows. The
+// policy network has perJob outputs for each job.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	o.EnsureDefaults()
 	jobs, neurons := o.Size, o.Neurons
@@ -198,7 +198,7 @@ type heads struct{ jobs, each, width int }
 // Outputs returns the number of outputs of all jobs, plus one.
 func (h heads) Outputs(int) int { return h.jobs*h.width + 1 }
 
-// Sizes returns the sizes of the matrices and biases of the jobs, then of the last output.
+// Sizes returns the numbers of weights and biases: first for the outputs of all jobs, then for the last output.
 func (h heads) Sizes(inputs int) []int {
 	trunk := inputs - h.jobs*h.each
 	return []int{h.jobs * (h.each + trunk) * h.width, h.jobs * h.width, trunk, 1}

@@ -78,10 +78,10 @@ func Entropy(p []float64) (sum float64) {
 }
 
 // PolicyLoss computes the loss of reinforcement learning and its derivatives with respect to the logits. The loss
-// includes Entropy, multiplied by the argument weight. It uses the probabilities that were stored when the policy
-// acted, masked and divided by their sum, because the published program feeds them into its graph. The network's
-// current probabilities are not used. The gradient of the softmax also uses the stored probabilities. For each example,
-// actions holds the index of its action.
+// includes Entropy, multiplied by the given weight. It uses the probabilities that were stored when the policy acted,
+// masked and divided by their sum, because the published program feeds them into its graph. The network's current
+// probabilities are not used. The gradient of the softmax also uses the stored probabilities. For each example, actions
+// holds the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)

@@ -46,7 +46,7 @@ func NewMemory[T any](o MemoryOptions) (*Memory[T], error) {
 	return &Memory[T]{Memory: m, o: o, beta: firstBeta}, err
 }
 
-// Full reports whether the memory is full, so that a new transition replaces another one.
+// Full reports whether the memory is full. Each new transition then replaces another transition.
 func (m *Memory[T]) Full() bool { return m.Len() == m.Capacity() }
 
 // bound returns the upper bound on errors.

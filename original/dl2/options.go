@@ -31,12 +31,12 @@ type ShapeOptions struct {
 	Layers  int // Number of hidden layers. Zero means 1.
 	// Number of neurons per hidden layer. Zero means the number of values in the state.
 	Neurons int `config:"hidden,was=neurons"`
-	// Removes the learned scale and shift after each ReLU. The published program calls scale and shift batch
-	// normalization, although they use no batch statistics. Default false.
+	// Removes the learned scale and shift after each ReLU. The published program names them "batch normalization",
+	// although they use no batch statistics. Default false.
 	NoAffine  bool
 	FirstTanh bool // Uses tanh instead of ReLU in the first layer. Default false.
-	// Layers in front of the hidden layers: "jobs" adds one layer per job, "attributes" adds one layer per row of the
-	// window, "none" adds no layers. Empty means "none".
+	// Layers in front of the hidden layers: "jobs" adds one layer per job, "attributes" adds one layer per job
+	// attribute that the policy observes, "none" adds no layers. Empty means "none".
 	Front string `config:",one=none|jobs|attributes"`
 	// Connects each job's front layer directly to the job's outputs, in addition to the path through the hidden
 	// layers. Requires front = "jobs". Default false.
@@ -114,9 +114,10 @@ type ReinforcedOptions struct {
 	NoCritic bool // Computes advantages relative to the mean reward. False uses a value network.
 	// Does not subtract the mean reward; with no_critic = true, rewards are used unchanged. Default false.
 	NoMean bool
-	// Explores by uniformly random actions with a probability that decreases during training. Default false.
+	// Takes uniformly random actions with a probability that decreases during training. Default false.
 	EpsilonGreedy bool
-	// Uses the same exploration probability for all agents. False decreases it more slowly for later agents.
+	// Uses the same exploration probability for all agents. If false, the probability decreases more slowly for agents
+	// with higher numbers.
 	SameEpsilon bool
 	// Disables the rules that replace some of the policy's actions during training. Default false.
 	NoInjection bool

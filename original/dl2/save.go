@@ -84,8 +84,8 @@ func (t *Trainer) Save() (*weights.Set, error) {
 
 var networkNames = [2]string{"policy", "value"}
 
-// Restore continues from a state that Save returned for a training with the same options and workloads. After an error
-// the trainer cannot be used.
+// Restore continues from a state that Save returned. The saved training run must have had the same options and
+// workloads. After an error the trainer cannot be used.
 func (t *Trainer) Restore(set *weights.Set) error {
 	if err := t.restore(set); err != nil {
 		return fmt.Errorf("restore a DL2 training run: %w", err)
@@ -144,7 +144,8 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	case h.Version != trainerVersion:
 		return h, fmt.Errorf("the file has version %d; expected %d", h.Version, trainerVersion)
 	case h.Origin != t.origin:
-		return h, fmt.Errorf("the run was saved with different options, workloads or speeds; restore them")
+		return h, fmt.Errorf("the run was saved with different options, workloads or speeds; " +
+			"continue with the saved ones")
 	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents ||
 		min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
 		return h, fmt.Errorf("the metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)

@@ -14,7 +14,8 @@ import (
 )
 
 // Trainer trains a policy as published for DL2: by imitation of a scheduler, then by reinforcement learning in its
-// environment. Equal options and seeds give bit-identical results. It is not safe for concurrent use.
+// environment. Trainers with equal options and seeds produce bit-identical results. A trainer is not safe for
+// concurrent use.
 type Trainer struct {
 	*course
 	validation []elastic.Study
@@ -41,10 +42,10 @@ type progress struct {
 // networkStream is the random stream of initial weights.
 const networkStream = 53
 
-// NewTrainer creates a trainer. The argument study gives the cluster, the speeds and the job types; its jobs are
-// ignored. The argument generate describes the workloads on which agents train. The argument validation holds the
-// workloads on which policies are validated. Schedulers and environments reproduce the bugs of DL2's published program.
-// The quirks and the cost of scaling in the studies have no effect. The options determine the reward of a slot.
+// NewTrainer creates a trainer. The study gives the cluster, the speeds and the job types; its jobs are ignored. Agents
+// train on generated workloads. Policies are validated on the validation workloads. Schedulers and environments
+// reproduce the bugs of DL2's published program. NewTrainer ignores the quirks and the scaling costs that the studies
+// set. The options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()

@@ -22,10 +22,12 @@ type Learner struct {
 
 // EpisodeResults holds the results of episodes, one value per episode.
 type EpisodeResults struct {
-	// Ends holds, for each episode, the end of the tree that it reached. Nil for the rule exact, which has no episodes.
+	// Ends holds the number of the leaf that each episode reached in the tree. Nil for the rule "exact", which plays no
+	// episodes.
 	Ends []int32
 	// Objectives holds the loss of each episode: the mean, over its decisions, of minus the log probability times the
-	// reward. For the rule exact, it holds the expected reward before each step, which is maximized.
+	// reward. For the rule "exact", Objectives holds the expected reward before each step; training maximizes this
+	// reward.
 	Objectives []float64
 }
 

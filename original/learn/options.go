@@ -78,8 +78,10 @@ type Options struct {
 	TemperatureEvery int // Decay interval of the temperature, in episodes. Zero means 1.
 	// Weight of a new reward in the running mean of rewards, which serves as the baseline. Zero means no baseline.
 	Baseline float64
-	Entropy  float64 // Weight of a decision's entropy, which is added to the decision's reward. Zero adds no entropy.
-	Batch    int     // Number of episodes per learning step. Zero means 1.
+	// Weight of the entropy bonus: each decision's reward is increased by the weight times the decision's entropy. Zero
+	// means no bonus.
+	Entropy float64
+	Batch   int // Number of episodes per learning step. Zero means 1.
 }
 
 // EnsureDefaults sets zero fields to their defaults.

@@ -28,8 +28,8 @@ type TreeState struct {
 	Tokens []int32 // tokens of the network's layers
 	Left   float64 // time left in the budget, in seconds
 	Budget float64 // whole time budget, in seconds
-	// Children holds, for each action, the index of the next state, which is larger than this state's, or -1 - k for
-	// end k of the tree. All ends are at the same depth.
+	// Children holds one number per action. A positive number is the index of the next state; it is larger than the
+	// index of this state. A negative number -1 - k denotes leaf k of the tree. All leaves are at the same depth.
 	Children []int32
 	// Discarded is the number of random numbers to skip after each action, because the original system drew the weights
 	// of a new layer from them before setting the weights. Nil means none.

@@ -44,14 +44,14 @@ type TableOptions struct {
 	// Path of the training table: a table folder in graft's or the original system's format, or a single data.pkl of
 	// the original system. Required.
 	File string
-	// Initial network of the sequences: a name in the zoo or a network file. Empty means the network named in the
-	// table's folder, or ConvNet2 for a single data.pkl.
+	// Initial network to which the table's sequences of actions are applied: a name in the zoo or a network file. Empty
+	// means the network named in the table's folder, or ConvNet2 for a single data.pkl.
 	Network string
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
-	// means deepen for each marked block, then none.
+	// means that the first numbers deepen the marked blocks, in order, and the last number is "none".
 	Actions []net2net.Action
-	// Compatibility with the original system's deepening. The deepening determines the layers that the policy reads.
-	// Empty means graft's own deepening.
+	// Version of the deepen operation, which determines the layers that the policy reads: "original" inserts layers as
+	// in the original system, "original-without-norm" omits their batch normalisations. Empty means graft's version.
 	Compat net2net.Compat
 	// Path of the vocabulary: a folder, a graft vocabulary file, or NAME.ids.pkl with NAME.embeddings.pkl in the same
 	// folder. Required.
@@ -80,7 +80,7 @@ func (o TableOptions) Validate() error {
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
 	learn.PolicyOptions // sizes of the policy's layers
-	// Expected length of a token's vector in the vocabulary. Zero skips the check of the length.
+	// Expected length of a token's vector in the vocabulary. Zero accepts vectors of any length.
 	Embedding int
 	// Path of initial weights, a .pth or .safetensors file; its embedding is ignored. Empty draws random weights.
 	Weights string

@@ -38,8 +38,8 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 }
 
 // ReadFirstPolicy reads the policy with which the training of a run started. If the first policy exists, the original
-// system evaluated it instead of the trained policy. The first policy is looked up next to the run folder by the
-// recorded name of its folder, because the folders may have been moved together.
+// system evaluated it instead of the trained policy. The recorded path may be outdated, because the folders may have
+// been moved together. The policy's folder is therefore looked up by name, next to the run folder.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)

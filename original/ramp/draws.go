@@ -32,9 +32,9 @@ type drawn struct {
 // mostPool limits the pool of jobs.
 const mostPool = 10_000_000
 
-// Draws returns the random numbers for an episode. The published simulator creates the environment once before the
-// episode, and draws a pool of jobs each time. The numbers of the first pool are therefore skipped. It returns nil if
-// the jobs are recorded and nothing else is drawn.
+// Draws returns the random numbers for an episode. The published simulator creates the environment once more before the
+// episode, and draws a pool of jobs each time it creates the environment. Draws therefore skips the numbers of the
+// first pool. It returns nil if the jobs are recorded and nothing else is drawn.
 func (e *Episode) Draws() (*Draws, error) {
 	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
 		return nil, nil
@@ -113,8 +113,8 @@ func (d *Draws) until(job int) {
 	}
 }
 
-// Pick returns the function that chooses channels: for each transfer it shuffles the channels. Nil Draws always choose
-// the first channel.
+// Pick returns a function that chooses a channel for each transfer, by shuffling the channels. A nil Draws always
+// chooses the first channel.
 func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 	if d == nil {
 		return nil

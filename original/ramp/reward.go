@@ -28,7 +28,8 @@ type Decision struct {
 	Accepted   bool    // whether the job started and ended before the end of the episode
 	Sequential float64 // run time of the job on one server, in s
 	Event      fabric.Event
-	// maximum throughput in bytes per second: of operations, and of operations and channels together
+	// two maximum throughputs in bytes per second: the first of the operations, the second of the operations plus the
+	// channels
 	Largest [2]float64
 }
 
@@ -110,7 +111,7 @@ func (r *Reward) throughput(d *Decision, bytes, largest float64) float64 {
 func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
 	job := w.Waiting()
 	if job == nil {
-		return nil, fmt.Errorf("decide: no job waits; the episode is over")
+		return nil, fmt.Errorf("decide: no job is waiting; the episode is over")
 	}
 	d := &Decision{Job: job, Sequential: w.Study().Sequential(job), Largest: s.largest(w)}
 	each, seen := w.Each, false

@@ -7,9 +7,9 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// NewScales returns the extreme values over the pool of an episode whose time limits are drawn at random. For split
-// jobs, the values are bounds, as in the published simulator. The bounds assume three transfers for each operation, and
-// one between any two operations.
+// NewScales returns the minimum and the maximum of each quantity over the episode's job pool. The episode must draw
+// time limits at random. For split jobs, the values are bounds, as in the published simulator. The bounds assume three
+// transfers for each operation, and one between any two operations.
 func (e *Episode) NewScales(d *Draws, profiles []*graph.Profile) Scales {
 	split := float64(max(e.Config.Jobs.Observed, 1))
 	s := Scales{MinSteps: float64(e.Config.Jobs.Steps), MaxSteps: float64(e.Config.Jobs.Steps)}

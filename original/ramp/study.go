@@ -10,10 +10,11 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// StudyGraphs lists the files of PipeDream's profiles in the experiments of PAC-ML's authors, in the order of the pool.
+// StudyGraphs lists the PipeDream profile files that PAC-ML's authors used in their experiments, in the order of the
+// job pool.
 var StudyGraphs = []string{"alexnet.txt", "gnmt.txt", "resnet18.txt", "squeezenet1_0.txt", "vgg16.txt"}
 
-// Limits holds the distributions of time limits in the experiments of PAC-ML's authors, by letter.
+// Limits lists the letters that name the time limit distributions in the experiments of PAC-ML's authors.
 var Limits = []string{"A", "B", "C", "D"}
 
 // printed are the blocking rates and bytes of demand per second that the authors print (notebook

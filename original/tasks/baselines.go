@@ -8,7 +8,8 @@ type Policy func(e *Env) int
 type Baseline struct {
 	Name  string
 	About string // description of the policy's rule
-	// New creates the policy for an episode. Only the policy random uses the seed, for Python's generator.
+	// New creates the policy for an episode. The seed is for Python's random number generator, which only the policy
+	// "random" uses.
 	New func(seed uint64) Policy
 }
 

@@ -16,7 +16,7 @@ type Summary struct {
 const EvaluationSeed = 12345
 
 // Evaluate plays episodes whose tasks are drawn one after the other from one seed. For each episode k, counted from 0,
-// it calls the function choose with seed k to create the policy.
+// it calls choose with seed k to create the policy.
 func Evaluate(gpus, episodes int, seed uint64, choose func(seed uint64) Policy) (s Summary, err error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus, Source: NewPython(seed)})
 	if err != nil {

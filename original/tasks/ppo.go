@@ -26,12 +26,12 @@ type Point struct {
 	Entropy   float64 `json:"entropy_loss"` // mean entropy of the policy, negated
 	KL        float64 `json:"approx_kl"`
 	Clipped   float64 `json:"clip_fraction"`
-	// fraction of the variance of returns that the values before the update explain
+	// fraction of the returns' variance that the predicted values explained before the update
 	Explained float64 `json:"explained_variance"`
 }
 
 // LearnPPO trains an agent with the published settings, which are the defaults of Stable-Baselines3 and of package
-// learn. After every rollout, it calls the function each.
+// learn. It reports to the callback after every rollout.
 func LearnPPO(ctx context.Context, gpus int, seed uint64, rollouts int, each func(Point) error) (*learn.MLP, error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus})
 	if err != nil {

@@ -222,7 +222,7 @@ func markdown(lines [][]string, right []bool) string {
 	return b.String()
 }
 
-// CSV writes the exact values in their measured units. A missing value is an empty cell.
+// CSV writes the exact values. Each value has the unit of its column. A missing value is an empty cell.
 func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))

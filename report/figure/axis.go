@@ -15,7 +15,7 @@ type Axis struct {
 	Low  float64 // lower end; if High is not above Low, the data determine both ends
 	High float64 // upper end
 	Zero bool    // starts the axis at zero if the data allow it
-	// Within bounds the ends of the axis that are derived from the data. The zero value sets no limit.
+	// Within is the allowed range of axis ends that are derived from the data. The zero value allows any ends.
 	Within stat.Range
 
 	Whole bool // places ticks only at whole numbers

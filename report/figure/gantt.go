@@ -29,7 +29,7 @@ type Span struct {
 	End      End
 }
 
-// End states how a span ended. Each end has a mark that is readable without colour.
+// End is the way in which a span ended. Each End has a mark that is readable without colour.
 type End int
 
 // Ends of spans.

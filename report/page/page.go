@@ -74,7 +74,8 @@ type Table struct {
 // Nest puts rows of a table inside other rows. The page hides inner rows until the reader opens the outer row.
 type Nest struct {
 	Keys []string // unique name of each row, which identifies the row when the page is updated
-	// key of the row that contains the row; empty for an outer row. Inner rows cannot contain other rows.
+	// for each row, key of the outer row that contains it; empty for an outer row. Inner rows cannot contain other
+	// rows.
 	Parents []string
 }
 

@@ -32,8 +32,8 @@ func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 // Given holds the inputs of figures in addition to the runs. The zero value has no additional inputs.
 type Given struct {
 	Policy    *Policy  // policy whose choices trees and heat maps of tables show; nil means none
-	Threshold *float64 // threshold of the figure transfer; nil means the last value of the first run
-	// horizontal axis of the figures curves and accuracy: time, device-time or flop; empty means time
+	Threshold *float64 // threshold of the figure "transfer"; nil means the last value of the first run
+	// horizontal axis of the figures "curves" and "accuracy": "time", "device-time" or "flop"; empty means "time"
 	X string
 }
 

@@ -56,7 +56,7 @@ func readLearned(r *runs.Run) (*learned, error) {
 	return all, nil
 }
 
-// ChooserNames lists the entries in the legend of bars, in order.
+// ChooserNames lists the legend entries of the figure "bars", in order.
 var ChooserNames = []string{"learned", "never", "random", "best fixed", "optimum"}
 
 // plotBars draws the accuracy of policies and baselines in each table.

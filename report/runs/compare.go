@@ -22,8 +22,8 @@ func (r *Run) Material() []config.Setting {
 	})
 }
 
-// ColumnSettings returns the settings that distinguish the columns of a comparison, as strings. They are the
-// configuration, without seeds and keys that do not change results, and the versions and data in the manifest.
+// ColumnSettings returns the settings that distinguish the columns of a comparison, as strings. The settings are the
+// configuration, graft's version and the digest of the images. Seeds and keys that do not change results are omitted.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {

@@ -20,8 +20,8 @@ type ElasticCase struct {
 	// minimum time over all validations, summarised over seeds; optimistic, because the minimum is selected on the same
 	// workloads
 	Best stat.OverSeeds `json:"jct_best"`
-	// mean time to completion at the last validation, summarised over seeds; null if jobs of a seed were left
-	// unfinished
+	// mean time to completion at the last validation, summarised over seeds; null if jobs were left unfinished with any
+	// seed
 	Last  *stat.OverSeeds `json:"jct_last"`
 	Bound float64         `json:"jct_lower_bound"` // lower bound of the time under every scheduler
 	// mean time to completion under each scheduler in schedule.schedulers that completes all jobs

@@ -30,7 +30,7 @@ type ElasticStanding struct {
 	// rank from 1; a scheduler shares a rank if it does not differ significantly from the best scheduler of the rank;
 	// zero if jobs were left unfinished
 	Rank int `json:"rank"`
-	// number of seeds that learned the scheduler; zero for a built-in scheduler
+	// number of seeds with which the scheduler was trained; zero for a built-in scheduler
 	Seeds    int            `json:"seeds"`
 	Left     int            `json:"left"`         // number of simulations in which jobs were left unfinished
 	Mean     *float64       `json:"jct_mean"`     // mean over workloads and seeds; null if jobs were left unfinished
@@ -121,7 +121,7 @@ func (s *ElasticStanding) compare(other *ElasticStanding) {
 	}
 }
 
-// ElasticComparisonKind is the kind of run folders of graft evaluate --out for schedulers of elastic jobs.
+// ElasticComparisonKind describes the run folders that graft evaluate --out writes for schedulers of elastic jobs.
 var ElasticComparisonKind = &Kind{Name: "elastic-comparison", By: "graft evaluate",
 	Title:  "comparison of schedulers of elastic jobs",
 	Titles: "comparisons of schedulers of elastic jobs", matches: hasManifestAnd(comparisonTable),

@@ -20,7 +20,8 @@ const EnergyFile = energyTable + ".csv"
 
 const energyTable = "energy"
 
-// EnergySegment is the measured energy of a part of a job: from a row of epochs or a checkpoint to the next one.
+// EnergySegment is the measured energy of a part of a job. Each row of the epochs table and each checkpoint ends a
+// part.
 type EnergySegment struct {
 	// epoch number, from 0; energy after the last completed epoch has the number of the next one
 	Epoch   int
@@ -103,7 +104,8 @@ type MeasuredEnergy struct {
 	// energy in joules from the start to the end of training, without work lost when a process was killed; null means
 	// unknown
 	Joules *float64 `json:"joules"`
-	// methods, separated by commas: counter, integrated, not attributable or unknown, with the reason
+	// measurement methods, separated by commas: counter, integrated, not attributable or unknown; the last two include
+	// a reason
 	Method  string  `json:"method"`
 	Seconds float64 `json:"seconds"` // measured time on the machine's clock in seconds
 	// maximum memory in use on a device, by all processes, in MiB; null means unknown

@@ -26,8 +26,9 @@ type Options struct {
 	// Number of validation examples, for which the virtual clock charges time. Zero means that validation takes no time
 	// on the virtual clock.
 	ValidationExamples int `json:",omitempty"`
-	// Maximum time between two messages of the program, such as for its start, a validation or a step. A program that
-	// exceeds it is ended. Zero means 10 minutes.
+	// Maximum time between two messages that graft receives from the training program. The program sends a message
+	// after its start, each validation and each step. graft kills a program that sends no message for longer. Zero
+	// means 10 minutes.
 	Silence time.Duration `result:"none"`
 }
 

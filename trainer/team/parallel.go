@@ -15,8 +15,8 @@ import (
 // Parallel configures training in several processes, one per device of the allocation. Losses equal the losses of a
 // single process up to rounding.
 type Parallel struct {
-	// Starts one training process per device. False trains in one process; on the virtual clock, the cost of work is
-	// then divided by the number of devices, which has no other effect.
+	// Starts one training process per device. False trains in one process. The number of devices then affects only the
+	// virtual clock, which divides the cost of work by this number.
 	On bool
 	// Maximum number of processes, including the leader. Zero means one per device.
 	MaxProcesses int `config:",was=most"`
@@ -36,7 +36,7 @@ type Parallel struct {
 	// environment variable GRAFT_TOKEN can replace it.
 	Token string `config:"token_file" json:",omitempty" result:"none"`
 	// Minimum number of processes, including the leader, that a job waits for when it starts or resumes. The job fails
-	// if these processes are not ready within parallel.start. Requires listen. Zero does not wait.
+	// if these processes are not ready within parallel.start. Requires listen. Zero starts the job without waiting.
 	MinProcesses int `json:",omitempty" result:"none"`
 	// Derives the number of devices from the followers: each follower that becomes ready adds a device, and each
 	// follower that leaves or is lost removes one. Requires listen. If true, the timeline and POST /allocation must

@@ -23,15 +23,15 @@ type Options struct {
 	Interval float64 `config:"interval_seconds"`
 	// Restart time of a job after a change of its devices, in seconds. Default 30.
 	Delay float64 `config:"delay_seconds"`
-	// Fraction of its speed that a multi-node job loses if another multi-node job shares a node with it, from 0 to
-	// below 1. Default 0.
+	// Fraction of speed that a multi-node job loses while it shares a node with another multi-node job, from 0 to below
+	// 1. Default 0.
 	Interference float64
 	// Maximum simulated time in seconds; a longer simulation fails. Zero means no limit.
 	Limit float64 `config:"max_seconds,was=limit_seconds"`
 	// Reference simulator: "pollux" reproduces Pollux's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string `config:",one=none|pollux"`
-	// Names of the bugs of Pollux's simulator to reproduce if compat = "none". Empty reproduces no bugs.
+	// Names of bugs to reproduce from Pollux's simulator, if compat = "none". Empty reproduces no bugs.
 	Quirks []string
 }
 

@@ -13,10 +13,10 @@ import (
 // parameter. Paths use the operating system's syntax. Relative paths are looked up in the working directory first, then
 // in the folder of the file.
 type Options struct {
-	// Source of the job speeds. A JSON file lists the steps per second for each combination of model, number of
-	// servers and number of workers. A folder of applications, in the format of adaptive.data, replaces the job
-	// types; jobs then have no parameter servers. The value "analytic" computes speeds from the computation and
-	// communication of the job types. Required unless the trace sets analytic speeds.
+	// Source of the job speeds. A JSON file lists the steps per second for each combination of model, number of servers
+	// and number of workers. A folder of applications, in the format of adaptive.data, replaces the job types; jobs
+	// then have no parameter servers. The value "analytic" computes speeds from the computation and communication of
+	// the job types. Required unless the trace file selects "analytic".
 	Speeds string `config:",path=word" result:"contents"`
 	// Path of a JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
 	Types string `config:",path" result:"contents"`

@@ -40,7 +40,7 @@ type Options struct {
 	// Operation time per part in ms, for strategy = "tensor": an operation is split into one part per quantum, up to
 	// max_degree parts. Default 0.01.
 	Quantum float64  `config:"quantum_ms"`
-	Quirks  []string // Names of the bugs of PAC-ML's simulator to reproduce. Empty reproduces no bugs.
+	Quirks  []string // Names of bugs to reproduce from PAC-ML's simulator. Empty reproduces no bugs.
 }
 
 // EnsureDefaults fills in defaults.

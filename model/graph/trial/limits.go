@@ -34,9 +34,9 @@ const (
 // machineShare is the maximum part of the machine's memory for a network.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph with the given resource needs. If gradients is true, the trial
-// computes gradients. The limits stay below the argument machine, which is the machine's memory in bytes; zero means
-// unknown.
+// EnsureDefaults fills in the limits for a graph with the given resource needs. The time limit is longer for trials
+// that compute gradients. The memory limit stays below the machine's memory in bytes; zero means that the machine's
+// memory is unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)

@@ -14,8 +14,8 @@ import (
 // Small is the shape of a policy for fast tests. It has four actions, for networks with three blocks.
 var Small = bilstm.Shape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
 
-// Weights returns random weights, between -1 and 1, of a policy for a vocabulary. If the shape's vector size differs
-// from the vocabulary's, the weights do not match the vocabulary.
+// Weights returns random weights between -1 and 1 for a policy that uses the given vocabulary. If the shape's vector
+// size differs from the vocabulary's, the weights do not match the vocabulary.
 func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}

@@ -61,9 +61,10 @@ type File struct {
 // Jobs of generated workloads have uniformly drawn types. Zero values mean the settings of workload.traces, if given.
 type WorkloadOptions struct {
 	// Path of a cluster trace in any format of 'graft trace'. The trace's GPU jobs, in the order of submission, become
-	// training workloads, then validation workloads, then test workloads. The next workload type starts with the first
-	// job that was submitted more than one slot later; the jobs in between are skipped. Jobs after the last test
-	// workload are not used. If empty, the other keys of this section determine the workloads.
+	// training workloads, then validation workloads, then test workloads. There is a gap between workloads of different
+	// kinds: jobs that were submitted up to one slot after the last training workload, or after the last validation
+	// workload, are skipped. Jobs after the last test workload are not used. If empty, the other keys of this section
+	// determine the workloads.
 	From string `result:"contents"`
 	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
@@ -91,7 +92,8 @@ type WorkloadOptions struct {
 	// Number of epochs of a job, before it is multiplied by the "length" of the job type. Zero means 30,000; if
 	// workloads.from is set, zero keeps the amount of work that each job has in the trace.
 	Epochs float64
-	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
+	// Maximum relative error of the epoch count that is reported to schedulers, from 0 to below 1. Zero means exact
+	// counts.
 	EpochError float64
 	// Varies the number of epochs by up to 10% between jobs of the same type. Cannot be combined with workloads.from.
 	// False gives all jobs of a type the same number of epochs.

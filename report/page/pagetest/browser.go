@@ -420,7 +420,7 @@ func (b *Browser) Complaints() []string {
 	return append([]string(nil), b.complaints...)
 }
 
-// PNG returns a picture of the top of the page, with a height in pixels.
+// PNG returns an image of the top of the page. The width and the height are in pixels.
 func (b *Browser) PNG(width, height int) ([]byte, error) {
 	var answer struct{ Data string }
 	if err := b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true,
