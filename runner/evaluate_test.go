@@ -251,7 +251,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"no vocabulary": {gone("vocab/models.ids.pkl"), nil, failure.Failed,
 			[]string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
 		"another vocabulary": {foreign, nil, failure.Damaged,
-			[]string{"a different vector for token 0", "use the vocabulary that it was trained with"}},
+			[]string{"the policy's vector for token 0 differs", "use"}},
 		"a network it does not know": {func(r *legacyRuns) {
 			r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n")
 		}, nil, failure.Failed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, " +

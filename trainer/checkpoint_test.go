@@ -8,9 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/trainer/program"
-
 	"graft/torch"
+	"graft/trainer/program"
 )
 
 // Every field of the parts of a job is in the file, under one key, in a fixed order.

@@ -64,7 +64,7 @@ func copied(tables fs.FS) func(*app.Env, string, string) error {
 func simulated(env *app.Env, path, folder string) error {
 	set := []string{"data.synthetic.train=20", "data.synthetic.test=10", "train.batch=10", "adapt.rows=10",
 		`fleet.image="graft"`, `fleet.claim="shared"`, `fleet.mount="/"`}
-	if _, err := simulate.Manifest(env, path, simulate.ManifestOptions{Set: set, Folder: folder,
+	if _, err := simulate.Manifest(context.Background(), env, path, simulate.ManifestOptions{Set: set, Folder: folder,
 		Force: true}); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestSimulationsSurviveFaults(t *testing.T) {
 	run := func(env *app.Env, folder string, _ bool) error {
 		o := simulate.ManifestOptions{Folder: folder,
 			Set: []string{`simulate.cache="` + filepath.Join(folder, "..", "cache") + `"`}}
-		if _, err := simulate.Manifest(env, file, o); err != nil {
+		if _, err := simulate.Manifest(t.Context(), env, file, o); err != nil {
 			return err
 		}
 		if err := simulate.Work(ctx, env, folder, workers.Options{Threads: 1}); err != nil {
