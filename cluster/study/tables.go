@@ -40,7 +40,7 @@ type Tables struct {
 	folder string
 }
 
-// Write writes a table atomically. It calls the function body, which adds the rows.
+// Write writes a table atomically. The callback adds the rows.
 func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows) error) error {
 	if t == nil {
 		return body(&Rows{to: io.Discard})

@@ -24,7 +24,7 @@ type jobWriter interface {
 // WriterOptions holds the options of the output. The zero value is graft's own format, without a date.
 type WriterOptions struct {
 	Format string // writable format, one of [Formats]; empty means graft
-	// date of time 0, in UTC and in whole seconds; the zero time writes submissions as seconds
+	// date of time 0, in UTC and in whole seconds; if unset, submissions are written in seconds instead of dates
 	Start      time.Time
 	Nodes      int // number of nodes of the cluster, for the header of format swf; zero omits it
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
