@@ -32,7 +32,8 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 			"after action deepen:conv1: profile closed has no measurement of this ConvSmall with a batch of 64, " +
 				"and no rates"},
 		"a profile without random networks": {[]string{"time.profile=" + closed, "adapt.decider=random",
-			`time.events=[{at="30s",change="up"}]`}, "the profile closed has no rates, but the decider random may"},
+			`time.events=[{at="30s",change="up"}]`},
+			"the profile closed has no rates and covers only measured networks, but the decider random may"},
 		"another network": {[]string{"time.profile=" + closed, "network.name=ConvNet2"}, "has no measurement of this"},
 		"no time for a step": {[]string{"time.budget=1ms"},
 			"the budget ends before the first training step: with the profile steady, one step and the evaluation " +

@@ -157,8 +157,8 @@ func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application
 	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least,
 		DeviceMost: most}
 	if a.Alone > 0 && (a.Alone < a.Limits.Least || a.Alone > a.Limits.Most) {
-		return nil, fmt.Errorf("read application %s: column \"alone\" is %d; expected a batch size from %d to %d", name, a.Alone,
-			a.Limits.Least, a.Limits.Most)
+		return nil, fmt.Errorf("read application %s: column \"alone\" is %d; expected a batch size from %d to %d",
+			name, a.Alone, a.Limits.Least, a.Limits.Most)
 	}
 	if a.Epochs = fixed.Epochs; a.Epochs == 0 {
 		a.Epochs = slices.MinFunc(a.runs, func(x, y trained) int { return len(x.progress) - len(y.progress) }).epochs()

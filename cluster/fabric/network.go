@@ -1,7 +1,7 @@
 package fabric
 
-// Network connects servers and computes the duration of transfers between them. To add a network, add a file and a line
-// in the variable kindsOfNetworks.
+// Network connects servers and computes the duration of transfers between them. To add a network, add a file, and an
+// entry to "kindsOfNetworks".
 type Network interface {
 	// Size returns the number of servers. Servers are numbered from 0 to Size()-1.
 	Size() int

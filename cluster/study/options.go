@@ -79,7 +79,7 @@ func (o *Schedule) EnsureDefaults(usual ...string) {
 	}
 }
 
-// Validate returns every invalid option. The function known returns an error for an unknown name; paths are not
+// Validate returns every invalid option. The callback returns an error for an unknown scheduler name; paths are not
 // checked.
 func (o Schedule) Validate(known func(name string) error) error {
 	var faults validate.Faults

@@ -133,8 +133,8 @@ func (job *Job) validate() error {
 	return nil
 }
 
-// WriteFile atomically writes a file; the function fill passes the jobs to the writer. A path that ends in .gz is
-// compressed. An existing file is replaced only if force is true; otherwise the error wraps fs.ErrExist.
+// WriteFile atomically writes a trace file. The callback passes the jobs to the writer. If the path ends in .gz, the
+// file is compressed. An existing file is replaced only with force; otherwise the error wraps fs.ErrExist.
 func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
 	put := files.WriteNew
 	if force {
