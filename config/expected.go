@@ -128,8 +128,8 @@ func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// CoveredBy returns an error if a profile lacks the cost of a step or evaluation that the job may run. It checks
-// networks that are known before the job starts.
+// CoveredBy returns an error if a profile lacks the cost of a step or evaluation of a network that is known before the
+// job starts. CoveredBy also returns an error if the profile has no rates and the decider may create any network.
 func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
 	if p.Closed() && j.MayMakeAnyNetwork() {
 		return fmt.Errorf("the profile %s has no rates and covers only measured networks, but the decider %s may "+

@@ -93,8 +93,8 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns the images and labels of the rows r. It also starts to read the images of the following rows in the
-// background.
+// Pick returns the images and labels of the selected rows. It also starts to read the images of the next rows in
+// advance.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {

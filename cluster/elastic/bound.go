@@ -28,11 +28,11 @@ type Bound struct {
 // cost of an epoch is the weight of the job's resources multiplied by the length of the epoch in slots. Let v(j) be
 // E(j) multiplied by the minimum cost of an epoch over all numbers of tasks. A job that holds resources of weight x
 // completes work at a rate of at most x, measured in units of v, and all jobs together complete work at a rate of at
-// most one. Compare a single machine of speed one on which job j arrives at the same time and needs the processing time
-// v(j). If the machine allows preemption, it can complete every job at least as early as the cluster does under any
-// schedule. On this machine, shortest remaining processing time first minimises the sum of completion times (Schrage,
-// "A proof of the optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs
-// that hold resources until the end of their last slot use more than v(j), so the bound still holds.
+// most one. Now consider a single machine with preemption, on which job j arrives at the same time and needs the
+// processing time v(j). For any schedule of the cluster, this machine can complete every job at least as early. On this
+// machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of the
+// optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
+// resources until the end of their last slot use more than v(j), so the bound still holds.
 //
 // MeanBusy. Let M(j) be the mean time at which job j does its work, weighted by the work done. Since a job never
 // exceeds its maximum speed, its completion time is at least M(j) + T(j)/2. On the single machine of SRPT, the sum of M
