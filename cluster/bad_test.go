@@ -116,7 +116,7 @@ func TestBadSchedulers(t *testing.T) {
 		},
 		"one that packs a job onto itself": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0]); return Never },
-			"cannot pack job j0 with job j0", nil,
+			"cannot pack waiting job j0 with job j0", nil,
 		},
 		"one whose jobs work at no rate": {
 			(*toy).start, "a rate of NaN for job j0", fixedSpeed{math.NaN(), 0},

@@ -40,9 +40,10 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// OverDays returns the mean of one value per job, or NaN if there are no jobs. The interval comes from a bootstrap over
-// submission days, which samples all jobs of a day together (Künsch, The jackknife and the bootstrap for general
-// stationary observations, 1989). With fewer than two days, the interval is NaN.
+// OverDays returns the mean of the values and its confidence interval; the list "values" has one value for each job.
+// The mean is NaN if there are no jobs. The interval comes from a bootstrap over submission days, which samples all
+// jobs of a day together (Künsch, The jackknife and the bootstrap for general stationary observations, 1989). With
+// fewer than two days, the interval is NaN.
 func OverDays(jobs []trace.Job, values []float64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
 }

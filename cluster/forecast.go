@@ -17,8 +17,8 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of a list's values over the next five spans that begin after the argument now. It returns NaN
-// if there are no such spans.
+// Ahead returns the mean of a list's values over the next five spans that begin after the given time. If there are no
+// such spans, Ahead returns NaN.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {
@@ -48,7 +48,7 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo makes a forecast's times relative to the argument zero, which is the date of a trace's time 0.
+// ShiftTo makes a forecast's times relative to a trace. The given date is the date at which the trace has time 0.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

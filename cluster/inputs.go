@@ -45,8 +45,8 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 // forecastDates is the layout of dates in a forecast, without time zone.
 const forecastDates = "2006-01-02 15:04:05"
 
-// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The argument begin is
-// the time of the first row, in seconds.
+// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The first row gets the
+// given time in seconds.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
 	return f, ReadRows(fsys, path, func(r *Row) error {

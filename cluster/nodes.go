@@ -46,7 +46,8 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the length of the table of nodes by name: names 0 to Names()-1 have an entry.
+// Names returns the length of the table that maps names to nodes. Names are numbers, and the table covers 0 to
+// Names()-1.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {

@@ -219,7 +219,7 @@ func (p *Pool) rates(j *Job) (job, partner float64) {
 		partner = job
 	}
 	if !(min(job, partner) > 0) || math.IsInf(max(job, partner), 1) {
-		p.fail("the speed model returns a rate of %v for job %s and %v for the job on the same devices; "+
+		p.fail("the speed model returns a rate of %v for job %s and %v for the job that shares its devices; "+
 			"expected positive, finite rates", job, j.Trace.ID, partner)
 		return 1, 1
 	}
@@ -242,7 +242,7 @@ func (p *Pool) repeat(j *Job, lost float64) {
 // Preempt removes a running job from its devices. The job loses work and waits again.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
-		p.fail("cannot preempt job %s; expected a running job without a partner", j.Trace.ID)
+		p.fail("cannot preempt job %s; expected a running job that does not share its devices", j.Trace.ID)
 		return
 	}
 	lost := p.speed.Lost(j)
@@ -300,9 +300,8 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
 		guest.Share()+host.Share() > 0:
-		p.fail("cannot pack job %s with job %s; expected jobs with equal numbers of whole devices, and a host "+
-			"without a partner",
-			guest.Trace.ID, host.Trace.ID)
+		p.fail("cannot pack waiting job %s with job %s; expected jobs with equal numbers of whole devices, and a "+
+			"running second job that does not share its devices", guest.Trace.ID, host.Trace.ID)
 		return false
 	case !p.nodes.at(guest).canJoin(host.Nodes):
 		return false
@@ -320,8 +319,8 @@ func (p *Pool) Pack(guest, host *Job) bool {
 // returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
 	if !j.Running() || j.partner != nil || gpus <= 0 {
-		p.fail("cannot resize job %s to %d devices; expected a running job without a partner, and at least one device",
-			j.Trace.ID, gpus)
+		p.fail("cannot resize job %s to %d devices; expected a running job that does not share its devices, and at "+
+			"least one device", j.Trace.ID, gpus)
 		return false
 	}
 	p.nodes.at(j).release(j.Nodes)

@@ -35,16 +35,17 @@ func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, 
 
 // Profiles holds measurements of configurations that run alone, and of pairs that share a device.
 type Profiles struct {
-	// Scores rates how much a configuration slows down another configuration on its device: 0 means little, 1 some, 2
-	// much. A configuration without a score is not packed.
+	// Scores holds the interference score of each configuration. The score states how much the configuration slows down
+	// another configuration on the same device: 0 means little, 1 some, 2 much. Jobs of a configuration without a score
+	// are not packed.
 	Scores map[Config]int
 	// Pairs holds the rates of two configurations on one device, in the order of the key. Each pair is listed only
 	// once, in either order.
 	Pairs map[[2]Config][2]float64
 }
 
-// Rates returns the rates of two configurations on one device, and whether they were measured. A pair without a
-// measurement has full rates.
+// Rates returns the rates of two configurations on one device, and whether they were measured. If this pair of
+// configurations was not measured, both rates are 1, so neither configuration slows down.
 func (p *Profiles) Rates(a, b Config) (rateA, rateB float64, measured bool) {
 	if r, ok := p.Pairs[[2]Config{a, b}]; ok {
 		return r[0], r[1], true

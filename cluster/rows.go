@@ -15,8 +15,8 @@ import (
 // maxTableBytes is the maximum size of a table file.
 const maxTableBytes = 1 << 30
 
-// ReadRows reads a table of comma-separated values with a header, and calls the function each for every row. Errors
-// name the file, the line and the column.
+// ReadRows reads a CSV table with a header, and passes every row to the callback. Errors name the file, the line and
+// the column.
 func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {

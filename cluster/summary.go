@@ -107,8 +107,8 @@ func jain(users map[string]*share) float64 {
 	return stat.Jain(slowdowns)
 }
 
-// Used returns the utilization: the device-time with a job divided by the total device-time of all pools, up to the
-// last submission.
+// Used returns the utilization of all pools up to the last submission: the device-time in which a device has a job,
+// divided by the total device-time.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
 	for _, p := range o.Pools {

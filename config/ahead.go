@@ -9,8 +9,9 @@ import (
 	"graft/trainer"
 )
 
-// Ahead lists the accepted changes to a job since its run began: later events, later script actions, or a different
-// budget. It returns an error for any other change, and for a change before the time that the run has reached.
+// Ahead lists the accepted changes to a job since its run began. A running job accepts a different budget, and changes
+// to events and script actions that lie in the future of the run. Ahead returns an error for changes to other keys, and
+// for changes to events or actions that the run has already reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,

@@ -45,8 +45,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own weight file.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the path of the weight file that provides the tensors without a defined initialization, if
-// network.fresh initializes the parameters randomly. Otherwise the path is empty.
+// ConstantsOf returns the path of a weight file if network.fresh is set, so that parameters start from random values.
+// The file provides only the tensors that have no random initialization. Without network.fresh, the path is empty.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""

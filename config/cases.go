@@ -27,7 +27,8 @@ type Case struct {
 	places []Fault // places of the assignments in their file; nil if there is no file
 }
 
-// Located adds the lines of the case's assignments in the file of cases to an error from reading a configuration.
+// Located adds positions to an error from reading the configuration of a case. A position is the line in the cases file
+// that assigns the faulty value.
 func (c Case) Located(err error) error {
 	var faults Faults
 	if errors.As(err, &faults) {
@@ -48,8 +49,7 @@ func (c Case) Located(err error) error {
 // longestKey is the maximum length of a case's name in paths.
 const longestKey = 60
 
-// Key returns a name for the case that is safe in file paths. It avoids names for which the function taken returns
-// true.
+// Key returns a name for the case that is safe in file paths. Key avoids names that the callback reports as taken.
 func (c Case) Key(taken func(key string) bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||

@@ -242,7 +242,8 @@ var descriptions = map[string]string{
 		"means no dependency.",
 	"graft/cluster/node/world.Task.Arrival": "Time of submission, measured from the start of the run. Default 0.",
 	"graft/cluster/node/world.Task.Checkpoint": "Declares that a real task saves its state at SIGTERM and resumes " +
-		"from it in its next run, as 'graft train --resume' does. False allows only pausing by signals.",
+		"from this state in its next run, as 'graft train --resume' does. If false, graft can pause the task only by " +
+		"signals (SIGSTOP and SIGCONT).",
 	"graft/cluster/node/world.Task.Command": "Program and arguments of a real task, run without a shell. Empty means " +
 		"a task that is only simulated.",
 	"graft/cluster/node/world.Task.Cores": "Percentage of a GPU's cores that the task keeps busy when it runs alone. " +

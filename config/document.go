@@ -18,8 +18,8 @@ type Document struct {
 	kind *Kind
 }
 
-// Open reads a file of any kind; an empty path means an empty file. If the file cannot be read, its kind is a job and
-// Read returns the error.
+// Open reads a file of any kind; an empty path means an empty file. If the file cannot be read, the document has the
+// kind of job files, and Read returns the error.
 func Open(fsys files.FS, path string) *Document {
 	d := &Document{fsys: fsys, path: path, kind: JobKind}
 	if d.doc, d.err = decode.Open(fsys, path); d.err == nil {

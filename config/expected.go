@@ -44,7 +44,7 @@ func (j *Job) Expected() (Expected, bool) {
 	return Expected{Spans: spans, Open: j.Adapt.Decider != DecideNone && !j.Adapt.rehearsed()}, known
 }
 
-// Expected returns the expected work of a sequence of actions that leaves the network unchanged.
+// Expected returns the expected work of a run in which every action is "none", so the network does not change.
 func (m *Simulation) Expected() (Expected, bool) {
 	e, known := m.Job.Expected()
 	e.Open = true
@@ -128,11 +128,12 @@ func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// CoveredBy returns an error if a profile lacks the cost of work that is known before the start.
+// CoveredBy returns an error if a profile lacks the cost of a step or evaluation of a network that is known before the
+// job starts. CoveredBy also returns an error if the profile has no rates and the decider may create any network.
 func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
 	if p.Closed() && j.MayMakeAnyNetwork() {
-		return fmt.Errorf("the profile %s has no rates, but the decider %s may create networks that were not "+
-			"measured; measure them with 'graft profile' and the job file, or use a profile with rates", p.Name,
+		return fmt.Errorf("the profile %s has no rates and covers only measured networks, but the decider %s may "+
+			"create other networks; run 'graft profile' with the job file, or use a profile with rates", p.Name,
 			j.Adapt.Decider)
 	}
 	return j.Options().CoveredBy(p, first, j.Adapt.Actions)

@@ -32,7 +32,8 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 			"after action deepen:conv1: profile closed has no measurement of this ConvSmall with a batch of 64, " +
 				"and no rates"},
 		"a profile without random networks": {[]string{"time.profile=" + closed, "adapt.decider=random",
-			`time.events=[{at="30s",change="up"}]`}, "the profile closed has no rates, but the decider random may"},
+			`time.events=[{at="30s",change="up"}]`},
+			"the profile closed has no rates and covers only measured networks, but the decider random may"},
 		"another network": {[]string{"time.profile=" + closed, "network.name=ConvNet2"}, "has no measurement of this"},
 		"no time for a step": {[]string{"time.budget=1ms"},
 			"the budget ends before the first training step: with the profile steady, one step and the evaluation " +
@@ -41,9 +42,9 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 			"time.budget to"},
 		"any time on a wall clock": {[]string{"time.budget=1ms", "time.clock=wall"}, ""},
 		"down to as many": {[]string{`time.events=[{at="1s",change="down",devices=1}]`},
-			`event 0 has change "down" and 1 device, but the job has 1 device before this event`},
+			`event 0 with change "down" gives the job 1 device, but the job has 1 device before this event`},
 		"up to fewer": {[]string{`time.events=[{at="1s",change="up",devices=4},{at="2s",change="up",devices=3}]`},
-			`event 1 has change "up" and 3 devices, but the job has 4 devices before this event`},
+			`event 1 with change "up" gives the job 3 devices, but the job has 4 devices before this event`},
 		"up to as many": {[]string{`time.events=[{at="1s",change="up",devices=2},{at="2s",change="up",devices=2}]`},
 			""},
 		"down without a number": {[]string{`time.events=[{at="1s",change="down"}]`}, ""},

@@ -195,9 +195,9 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 			continue
 		}
 		if e.Change == trainer.Up && e.Devices < held || e.Change == trainer.Down && e.Devices >= held {
-			faults = append(faults, fmt.Errorf("%s: event %d has change %q and %s, but the job has %s before this "+
-				"event; correct \"change\" or \"devices\", or omit \"devices\" to keep their number", key, k, e.Change,
-				words.Plural(e.Devices, "device"), words.Plural(held, "device")))
+			faults = append(faults, fmt.Errorf("%s: event %d with change %q gives the job %s, but the job has %s "+
+				"before this event; correct \"change\" or \"devices\", or omit \"devices\" to keep the number of "+
+				"devices", key, k, e.Change, words.Plural(e.Devices, "device"), words.Plural(held, "device")))
 		}
 		held = e.Devices
 	}

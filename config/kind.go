@@ -121,8 +121,8 @@ func (k *Kind) defaults() File {
 	return f
 }
 
-// Reference returns the reference page, in Markdown, of the keys of all file kinds. It has a table per section, with
-// types, defaults, and descriptions from the comments in the code.
+// Reference returns the reference page for all file kinds, in Markdown. Each section has a table of its keys with their
+// types and defaults, and with descriptions from the comments in the code.
 func Reference() string {
 	var b strings.Builder
 	for k, kind := range Kinds() {

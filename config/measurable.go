@@ -11,7 +11,8 @@ import (
 	"graft/simulation/grid"
 )
 
-// Measurable holds the networks to measure for a profile that covers a job, and the conditions of the measurement.
+// Measurable lists the networks that 'graft profile' must measure so that the profile covers a job. It also holds the
+// conditions of the measurement, such as batch sizes.
 type Measurable struct {
 	Network   *model.Network     // initial network, without weights
 	Sequences [][]net2net.Action // sequences of actions by which the network may grow

@@ -83,8 +83,8 @@ func problems(faults model.FormFaults) []decode.Problem {
 	return list
 }
 
-// WriteNetwork atomically writes a network file without weights. ReadNetwork creates an equal network from the file.
-// The file name determines the format, as in ReadNetwork. Class names, if given, become a comment in a TOML file.
+// WriteNetwork atomically writes a network file without weights. ReadNetwork restores the network from the file. The
+// file name determines the format, as in ReadNetwork. Class names, if given, become a comment in a TOML file.
 func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
 		return fmt.Errorf("write network %s: the network is invalid: %w", path, err)

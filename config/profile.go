@@ -47,7 +47,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 	return p, nil
 }
 
-// WriteProfile atomically writes a profile file. ReadProfile creates an equal profile from the file.
+// WriteProfile atomically writes a profile file. ReadProfile restores the profile from the file.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("write profile %s: the profile is invalid: %w", path, err)

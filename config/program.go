@@ -138,7 +138,7 @@ func (j *Job) checkProgram(r *decode.Reading) {
 	}
 }
 
-// SetNetwork sets the network that a program has brought, and its optimizer and the size of an epoch.
+// SetNetwork sets the network, the optimizer and the epoch size that a training program reported at its start.
 func (j *Job) SetNetwork(n *model.Network, o torch.OptimizerOptions, f program.Facts) {
 	j.network, j.brought, j.facts = n.Sketch(), o, f
 }
@@ -176,7 +176,7 @@ func (j *Job) programNetwork() (*model.Network, error) {
 	return j.network.Sketch(), nil
 }
 
-// Rehearse reports actions of a script that do not fit the network of a program, which SetNetwork has set.
+// Rehearse returns an error if script actions do not fit the program's network. Call SetNetwork first.
 func (j *Job) Rehearse() error {
 	if !j.Adapt.rehearsed() {
 		return nil

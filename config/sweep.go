@@ -78,7 +78,7 @@ func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 // returns at most compare.max_sequences sequences, spread evenly.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
-		return nil, 0, errors.New("list the fixed sequences: the network was not read; call ReadSweep first")
+		return nil, 0, errors.New("cannot list the fixed sequences: the network was not read; call ReadSweep first")
 	}
 	g := grid.Space{Network: s.network, Actions: s.Compare.Actions, Kinds: s.Compare.Kinds, Decisions: s.Decisions(),
 		Surgery: s.Adapt.Surgery}

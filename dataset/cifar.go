@@ -190,7 +190,7 @@ func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat) (*source, 
 	return c.source(train, test), nil
 }
 
-var errOtherFormat = errors.New("the archive has another format")
+var errOtherFormat = errors.New("unexpected archive format")
 
 // readArchive reads an archive with any name, in either format.
 func (c *cifar) readArchive(fsys files.FS, o Options) (*source, error) {

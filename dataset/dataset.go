@@ -53,9 +53,10 @@ type Set struct {
 	Validation Split // images for decisions during training; the tensors of Test with Options.TestAsValidation
 	Test       Split // images for the final evaluation
 
-	// Digest is a SHA-256 in hex of the images and labels of the three splits and, if the options set them, of the mean
-	// and deviation. Sets with the same digest are equal even if their files differ, so a digest can be a cache key.
-	// For a stream it covers the names and sizes of its images and a sample of them. Never empty.
+	// Digest is a hexadecimal SHA-256 hash. It covers the images and labels of the three splits and, if the options set
+	// them, the mean and the deviation. Datasets with the same digest are equal even if their files differ, so a digest
+	// can be a cache key. The digest of a stream covers the names and sizes of the images, and the contents of a sample
+	// of images. Never empty.
 	Digest string
 	// Mean and Deviation hold the mean and the standard deviation of each channel for pixels from 0 to 1, from the
 	// options or, by default, computed from Train. A constant channel has the deviation 1, so all deviations are above

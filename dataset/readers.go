@@ -164,8 +164,8 @@ func ended(r io.Reader) error {
 	return err
 }
 
-// Damage reports a file that is truncated or altered, or that has a wrong name. Its text is the text of the wrapped
-// error.
+// Damage is an error that reports a truncated or altered file, or a file with a wrong name. Damage wraps another error
+// and has the text of the wrapped error.
 type Damage struct{ error }
 
 // Damaged lets callers recognise the error without importing this package.

@@ -38,7 +38,7 @@ func (f form) readPicture(fsys files.FS, path string, into []byte) error {
 		return err
 	}
 	if err := f.decode(data, into); err != nil {
-		return fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
+		return fmt.Errorf("read %s: %w; replace or remove this file", path, damaged(err))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func shards(fsys files.FS, folder string) (all []sample, err error) {
 		path := filepath.Join(folder, name)
 		some, err := readShard(fsys, path)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
+			return nil, fmt.Errorf("read %s: %w; replace or remove this file", path, damaged(err))
 		}
 		if all = append(all, some...); len(all) > maxImages {
 			return nil, fmt.Errorf("read %s: the folder has more than the maximum of %d images", folder, maxImages)
@@ -218,7 +218,7 @@ func (s *sample) read(fsys files.FS, into []byte, f form) error {
 		err = f.decode(data, into)
 	}
 	if err != nil {
-		return fmt.Errorf("read %s of %s: %w; replace or remove it", s.name, s.shard, damaged(err))
+		return fmt.Errorf("read %s in %s: %w; replace or remove this image", s.name, s.shard, damaged(err))
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns the selected images and labels. It also starts to read the images that the argument next selects.
+// Pick returns the images and labels of the selected rows. It also starts to read the images of the next rows in
+// advance.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
@@ -113,9 +114,10 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 	return torch.FromOn(s, info.Device, bytes, len(r.Places), shape[0], shape[1], shape[2]), labels, s.Err()
 }
 
-// Each divides the split into consecutive parts (rows is the number of images per part) and calls the function do for
-// each part. The function needed takes the number of images in a part and returns the range of images that this process
-// needs; the other images of a stream are black. If the function needed is nil, all images are needed.
+// Each divides the split into consecutive parts with the given number of images, and passes each part to the callback
+// "do". If the split is a stream, the callback "needed" can skip images: it takes the number of images in a part and
+// returns the range of images that this process needs. Other images are not read and are black. A nil callback "needed"
+// reads all images.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {

@@ -20,10 +20,10 @@ type State struct {
 	Budget    time.Duration
 	Decisions int     // number of earlier decisions
 	Accuracy  float64 // last validation accuracy; zero before the first evaluation
-	// Step is the current time of a training step; zero means unknown.
+	// Step is the duration of a training step with the current network; zero means unknown.
 	Step time.Duration
-	// StepOf returns the time of a training step with another network; zero means unknown. A nil StepOf means that
-	// these times are unknown.
+	// StepOf returns the duration of a training step with another network; zero means unknown. A nil StepOf means that
+	// these durations are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
 	// Try trains a copy of the network with an action for some steps, and charges the time. A nil Try means that
@@ -109,12 +109,12 @@ var usualKinds = []net2net.Kind{"deepen", "widen"}
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // kinds of actions to choose from; nil means deepen and widen
-	// Actions lists the actions to choose from. Actions that do not fit with Surgery are skipped. Empty means all
-	// actions of Kinds, and the action "none".
+	// Actions lists the actions to choose from. An action is skipped if it cannot be applied to the current network
+	// with the options in Surgery. Empty means all actions of Kinds, and the action "none".
 	Actions []net2net.Action
 	Surgery net2net.Options
-	// Original deepens only the blocks that the original system could deepen, by their numbers, even after other blocks
-	// have grown. False allows all operations in Kinds.
+	// Original restricts the choice to deepening the blocks that the original system could deepen. These blocks keep
+	// their numbers when other blocks grow. False allows all operations in Kinds.
 	Original bool
 }
 

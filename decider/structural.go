@@ -26,8 +26,8 @@ type Structural struct {
 	StructuralOptions
 	Tokens, Rows Scale          // scales of tokens and rows in the training data
 	Learned      []net2net.Kind // kinds of actions in the training data; nil before training
-	// operations and kinds of layers of the actions in the training data, as Observation.Target returns them; nil means
-	// unknown
+	// operation and layer kind of each action in the training data, such as "deepen convolution"; see
+	// Observation.Target; nil means unknown
 	Targets []string
 	Members []Member // members of the ensemble, at least one; empty for a forest
 	Forest  []RegressionTree

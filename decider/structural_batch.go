@@ -73,8 +73,8 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows over situations. Token kinds that occur only in graphs of
-// operators get a scale only if the situations have tokens of such a kind.
+// MeasureScales computes the mean and standard deviation of each input over the situations, for tokens and for rows.
+// Token kinds that occur only in graphs of operators get a scale only if the situations have tokens of such a kind.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	graphs := slices.ContainsFunc(situations,

@@ -42,7 +42,7 @@ func newScale(rows [][]float64) Scale {
 	return s
 }
 
-// Without hides inputs of choices by treating them as constant.
+// Without returns a copy of the scale in which the named inputs count as constant, so that a policy cannot use them.
 func (s Scale) Without(names []string) Scale {
 	s.Deviation = slices.Clone(s.Deviation)
 	for k, name := range InputNames()[:len(s.Deviation)] {

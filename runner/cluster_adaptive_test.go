@@ -146,7 +146,7 @@ func TestAdaptiveFaults(t *testing.T) {
 		"batch too large": {head + "a,1,vision,1,2048\n", "job a: batch is 2048; vision supports 64 to 1024"},
 		"batch too small": {head + "a,1,vision,1,8\n", "job a: batch is 8; vision supports 64 to 1024"},
 		"request too large": {head + "a,1,vision,8,512\n",
-			"job a requests 8 devices; expected 1 to 4, the devices of the cluster"},
+			"job a requests 8 devices; expected 1 to 4 (all devices of the cluster)"},
 		"name twice": {head + "a,1,vision,1,64\na,2,vision,1,64\n",
 			"job a: duplicate name; rename one of the jobs"},
 		"missing column": {"name,time,application,batch_size\na,1,vision,64\n",

@@ -46,13 +46,13 @@ const (
 
 // ReadApplications reads a folder that contains one subfolder per application, with these files:
 //
-//   - placements.csv: step times by placement and by examples per device
-//   - scalability.csv, optional: step times by numbers of nodes and devices
-//   - validation-B.csv: progress and gradient statistics of each epoch of a run with batch B
+//   - placements.csv: step times by placement and by number of examples per device
+//   - scalability.csv (optional): step times by number of nodes and number of devices
+//   - validation-B.csv: progress and gradient statistics for each epoch, measured in a run with batch size B
 //
-// The folder's file applications.csv lists further properties. If applications.csv is missing, the properties come from
-// the argument fixed. Times that were not measured come from steptime_tables.json.gz and triangulations.json.gz if
-// these files exist, otherwise from a fit of [goodput.Speed].
+// The file applications.csv in the folder lists further properties of the applications. If applications.csv is missing,
+// ReadApplications takes these properties from its argument "fixed". Times that were not measured come from
+// steptime_tables.json.gz and triangulations.json.gz if these files exist, otherwise from a fit of [goodput.Speed].
 func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {
 	read, err := readFacts(fsys, filepath.Join(dir, factsFile))
 	switch {
@@ -157,8 +157,8 @@ func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application
 	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least,
 		DeviceMost: most}
 	if a.Alone > 0 && (a.Alone < a.Limits.Least || a.Alone > a.Limits.Most) {
-		return nil, fmt.Errorf("read application %s: alone is %d; expected a batch size from %d to %d", name, a.Alone,
-			a.Limits.Least, a.Limits.Most)
+		return nil, fmt.Errorf("read application %s: column \"alone\" is %d; expected a batch size from %d to %d",
+			name, a.Alone, a.Limits.Least, a.Limits.Most)
 	}
 	if a.Epochs = fixed.Epochs; a.Epochs == 0 {
 		a.Epochs = slices.MinFunc(a.runs, func(x, y trained) int { return len(x.progress) - len(y.progress) }).epochs()

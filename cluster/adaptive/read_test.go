@@ -102,7 +102,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		"too many epochs": {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,3,0,0\n"},
 			"the run with batch size 8 has 2 epochs; expected at least 3"},
 		"alone out of limits": {map[string]any{"applications.csv": "application,epochs,device_most,alone\n" +
-			"app,0,0,65\n"}, "alone is 65"},
+			"app,0,0,65\n"}, `column "alone" is 65`},
 		"a size of no class": {map[string]any{"applications.csv": "application,epochs,device_most,alone,size\n" +
 			"app,0,0,0,huge\n"}, "one of small, medium"},
 		"tables of garbage": {map[string]any{"steptime_tables.json.gz": "garbage"}, "steptime_tables.json.gz"},

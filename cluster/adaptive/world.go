@@ -77,8 +77,8 @@ func (s *Study) DeviceSeconds() (sum float64, err error) {
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the new devices of each active job, in the order of the list active. The simulation calls
-	// Schedule at the end of each round.
+	// Schedule returns the new devices of each active job, in the order in which the jobs are given. The simulation
+	// calls Schedule at the end of each round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 
@@ -331,8 +331,8 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	case k > 0 && j.Submitted < s.Jobs[k-1].Submitted:
 		return fmt.Errorf("job %s is submitted before the previous job; sort the jobs by time", j.Name)
 	case j.Devices < 1 || j.Devices > s.Options.Nodes*s.Options.Devices:
-		return fmt.Errorf("job %s requests %d devices; expected 1 to %d, the devices of the cluster", j.Name, j.Devices,
-			s.Options.Nodes*s.Options.Devices)
+		return fmt.Errorf("job %s requests %d devices; expected 1 to %d (all devices of the cluster)", j.Name,
+			j.Devices, s.Options.Nodes*s.Options.Devices)
 	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
 		return fmt.Errorf("job %s: batch is %d; %s supports %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least,
 			a.Limits.Most)

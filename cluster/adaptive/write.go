@@ -100,9 +100,8 @@ func (s Step) devices() (n int) {
 // Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
 // application with the same name is replaced if replace is true; otherwise Write returns an error. The table that
 // identifies an application is written last, so a killed process leaves no partial application. Write also returns an
-// error if applications.csv lists properties of an application with this name, since they would override the
-// measurements. If applications.csv is missing, Write returns an error if the argument fixed lists properties of this
-// application.
+// error if properties of an application with this name are already set, since they would override the measurements.
+// Properties are set in applications.csv or, if that file is missing, in the argument "fixed".
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

@@ -18,23 +18,26 @@ type Bound struct {
 	MeanBusy float64 // bound by mean busy times on one machine, plus half of Alone
 }
 
-// LowerBound computes a [Bound]. The bound ignores placement and start times, which are all that a scheduler decides.
-// Let T(j) be the true epochs of job j divided by the maximum number of epochs that it can complete in one slot.
+// LowerBound computes a [Bound]. A scheduler decides only placements and start times. The bound holds for all such
+// decisions, since it does not depend on them. Let E(j) be the true number of epochs of job j. Let T(j) be E(j) divided
+// by the maximum number of epochs that job j can complete in one slot.
 //
-// Alone. A job never exceeds its best speed, so it takes at least T(j).
+// Alone. A job never exceeds its maximum speed, so its completion time is at least T(j).
 //
-// SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j multiplied by
-// the minimum weight·slots per epoch, over all numbers of tasks. A job that uses a share x of the weight consumes v(j)
-// at a rate of at most x, and all jobs together consume at a rate of at most one. So one machine of speed one, shared
-// with preemption, can complete the jobs as early as any schedule, with processing times v and the same arrivals. On
-// this machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of
-// the optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
+// SRPT. Assign a weight to each kind of resource so that all resources of the cluster together have weight one. The
+// cost of an epoch is the weight of the job's resources multiplied by the length of the epoch in slots. Let v(j) be
+// E(j) multiplied by the minimum cost of an epoch over all numbers of tasks. A job that holds resources of weight x
+// completes work at a rate of at most x, measured in units of v, and all jobs together complete work at a rate of at
+// most one. Now consider a single machine with preemption, on which job j arrives at the same time and needs the
+// processing time v(j). For any schedule of the cluster, this machine can complete every job at least as early. On this
+// machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of the
+// optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
 // resources until the end of their last slot use more than v(j), so the bound still holds.
 //
-// MeanBusy. Let M(j) be the mean time at which j does its work, weighted by the work done. Since a job never exceeds
-// its best speed, its completion is at least M(j) + T(j)/2. On the single machine of SRPT, the sum of M is minimal if
-// the job with the smallest v runs first, with preemption (Goemans, "Improved approximation algorithms for scheduling
-// with release dates", SODA 1997).
+// MeanBusy. Let M(j) be the mean time at which job j does its work, weighted by the work done. Since a job never
+// exceeds its maximum speed, its completion time is at least M(j) + T(j)/2. On the single machine of SRPT, the sum of M
+// is minimal if the job with the smallest v runs first, with preemption (Goemans, "Improved approximation algorithms
+// for scheduling with release dates", SODA 1997).
 //
 // SRPT and MeanBusy hold for any weights of the resource kinds; the code tries several weights and takes the best
 // bound. Scaling costs and rounding to whole slots only lengthen jobs, so the bounds ignore them. If speeds have

@@ -17,8 +17,8 @@ type Measurement struct {
 // maxMeasurements limits the size of the linear system of a fit.
 const maxMeasurements = 1024
 
-// FitTable interpolates the measurements of each model into a table. The argument most is the table's maximum number of
-// servers, and of workers. It skips failed measurements, or keeps them as zeros if keepFailed is true.
+// FitTable interpolates the measurements of each model into a table. The table covers at most the given number of
+// servers and the same number of workers. FitTable skips failed measurements; with keepFailed, it keeps them as zeros.
 func FitTable(measured map[string][]Measurement, most int, keepFailed bool) (Table, error) {
 	table := Table{}
 	for name, points := range measured {

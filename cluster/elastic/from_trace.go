@@ -15,8 +15,8 @@ type TraceOptions struct {
 	// takes as long as in the trace if it runs alone at its best speed, with at most one worker and one server for
 	// each device that it had.
 	MaxEpochs float64
-	// maximum relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no
-	// error
+	// maximum relative error of the estimated number of epochs, at least 0 and below 1; the error is drawn uniformly
+	// between minus and plus this value; zero means no error
 	EpochError float64
 }
 

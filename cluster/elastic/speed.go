@@ -16,8 +16,8 @@ type Speed interface {
 	// Limit returns an upper bound on Epochs over all placements of the given numbers of workers and servers. Zero
 	// servers mean a cluster without parameter servers.
 	Limit(t *JobType, workers, servers int, seconds float64) float64
-	// Check returns an error if the model does not cover a type for all numbers of workers and servers up to the
-	// argument most.
+	// Check returns an error if the speed model does not cover a job type for all numbers of workers and servers up to
+	// the given maximum.
 	Check(t *JobType, most int) error
 }
 

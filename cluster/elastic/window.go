@@ -36,7 +36,8 @@ type WindowOptions struct {
 	// and a server in one step, the step becomes two training samples. Has no effect on jobs without parameter servers.
 	// False keeps the action.
 	Apart bool
-	// Shuffle returns a random order of n columns for the jobs. Nil keeps the order of the jobs.
+	// Shuffle returns the column numbers 0 to n-1 in random order; the k-th job is written into the k-th of these
+	// columns. If Shuffle is nil, the columns have the order of the jobs.
 	Shuffle func(n int) []int `json:"-"`
 }
 

@@ -26,8 +26,9 @@ type DurationOptions struct {
 	Past  bool                   // adds features of jobs that have already ended; false omits them
 	Tell  func(w DurationWindow) // called after each window; nil calls nothing
 	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions. An
-	// empty Validation means ValidateBlocks, since users submit many similar jobs at once. Alone also contains the
-	// date, the user and the name, since most users and names have too few jobs to train a pair with another feature.
+	// empty Validation means ValidateBlocks, since users submit many similar jobs at once. Nil Alone excludes the date,
+	// the user and the name from pairs, since most users and names have too few jobs to learn a joint effect with
+	// another feature.
 	Model Options
 }
 

@@ -33,8 +33,8 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	}
 	start := f.at(from)
 	if start < 2 || start == len(ticks) {
-		return nil, fmt.Errorf("forecast from %s: %d ticks are before this time and %d at or after it; expected at "+
-			"least 2 before and 1 at or after it", from.Format(timeLayout), start, len(ticks)-start)
+		return nil, fmt.Errorf("forecast from %s: the series has %d ticks before this time and %d later ticks; "+
+			"expected at least 2 earlier ticks and 1 later tick", from.Format(timeLayout), start, len(ticks)-start)
 	}
 	f.t.Forecasts = f.t.Forecasts[start:]
 	for k, at := 0, start; at < len(ticks); k++ {

@@ -51,8 +51,8 @@ type Options struct {
 	Leaves       int     // number of leaves per tree of one feature; zero means 3
 	LeastRows    int     // minimum number of rows per leaf; zero means 20
 
-	// number of averaged models, each learned from most of the rows; the spread of the models is the standard
-	// deviation of a shape; zero means 8
+	// number of models to average, each trained on most of the rows; the standard deviation over these models is
+	// reported for each value; zero means 8
 	Bags int
 	// method that chooses the validation rows; empty means random; the other methods need rows sorted by time
 	Validation      string
@@ -66,8 +66,8 @@ type Options struct {
 	// Monotone maps numeric features to the required direction of their curve: 1 for rising, -1 for falling. Monotone
 	// features are excluded from pairs, so that the whole prediction is monotone in them. Nil means none.
 	Monotone map[string]int
-	// Alone lists the features that are excluded from pairs. An example is a date, which only grows: dates at
-	// prediction time are later than all dates in the training data. Unknown names are ignored. Nil means none.
+	// Alone lists the features that are excluded from pairs. Exclude dates, for example: dates at prediction time are
+	// later than all dates in the training data. Unknown names are ignored. Nil means none.
 	Alone []string
 
 	Seed uint64 // seed that draws the rows of the bags; zero is a valid seed

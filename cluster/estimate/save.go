@@ -151,8 +151,8 @@ func (m *Model) check() error {
 	case m.rows < 2:
 		return fmt.Errorf("the number of training rows is %d; expected at least 2", m.rows)
 	case !stat.Finite(m.base) || !stat.Finite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
-		return fmt.Errorf("base is %v and smear is %v; expected finite numbers, and a positive smear (1 "+
-			"unless the target is %s)", m.base, m.smear, TargetLog)
+		return fmt.Errorf("base is %v and smear is %v; expected finite numbers, with \"smear\" above 0, and "+
+			"equal to 1 if \"target\" is not %s", m.base, m.smear, TargetLog)
 	case len(m.features) == 0 || len(m.terms) < len(m.features):
 		return fmt.Errorf("the model has %d features and %d terms; expected at least one feature, and a term per "+
 			"feature",
@@ -262,9 +262,8 @@ func (m *Model) checkAxis(a *axis, grouped bool) error {
 		return nil
 	}
 	if len(a.groups) != a.size || a.groups[missingBin] != 0 {
-		return fmt.Errorf("feature %d has groups for %[3]d bins; expected %[2]d bins, and group 0 for missing values",
-			a.feature,
-			a.size, len(a.groups))
+		return fmt.Errorf("the list of groups of feature %d has %[3]d entries; expected an entry for each of the "+
+			"%[2]d bins, and group 0 for the bin of missing values", a.feature, a.size, len(a.groups))
 	}
 	used := map[uint16]bool{}
 	for _, group := range a.groups[1:] {

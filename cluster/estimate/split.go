@@ -15,9 +15,9 @@ const (
 	mostListed  = 1 << 28
 )
 
-// WalkForward divides the time from the argument first to the last row into windows of equal length. A new model is
-// trained at the start of each window. The argument known holds, for each row, the time at which its outcome became
-// known; nil means the row's own time.
+// WalkForward divides the period from the given first time until the last row into windows of equal length. A new model
+// is trained at the start of each window. The list "known" gives the time at which each row's outcome became known; nil
+// means the time of the row itself.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {
 		known = times

@@ -38,15 +38,16 @@ type Tick struct {
 // ThroughputOptions holds the options for forecasting submissions.
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
-	// Original computes the smoothed value at the first lag as the published program does: it includes the tick five
-	// steps earlier, which is incomplete when the fifth step ahead is forecast. False uses only ticks at least six
+	// Original averages the ticks 5, 6 and 7 steps earlier into the first smoothed value, as the published program
+	// does. The tick 5 steps earlier is still incomplete when the forecast is made. False averages the ticks 6, 7 and 8
 	// steps earlier.
 	Original bool
 	// interval at which a new model is trained; zero means a single model in ForecastThroughput, and a week in
 	// WalkThroughput
 	Every time.Duration
 	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions: an
-	// empty Validation means ValidateLast, and Alone contains the parts of a date that only grow.
+	// empty Validation means ValidateLast, and nil Alone excludes the month, the week and the day of the year from
+	// pairs, since the training data may lack their later values.
 	Model Options
 }
 

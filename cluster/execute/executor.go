@@ -41,9 +41,9 @@ type executor struct {
 }
 
 // Run executes jobs until each job has completed or failed, and returns their outcome. If the run folder has a journal,
-// it continues from the journal. When ctx ends, it sends SIGTERM to all tasks and, after the grace period, SIGKILL; a
-// later Run with the same folder and jobs continues. If ctx ends while tasks remain, Run returns the outcome so far and
-// an error that wraps the error of ctx. A failed task does not cause an error.
+// Run resumes from the journal. When ctx ends, Run sends SIGTERM to all tasks and, after the grace period, SIGKILL. A
+// later call with the same folder and jobs resumes the run. If ctx ends while tasks remain, Run returns the outcome so
+// far and an error that wraps the error of ctx. A failed task does not cause an error.
 func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err == nil && (o.Run == nil || o.Clock == nil) {
@@ -212,9 +212,8 @@ func (x *executor) decide() {
 			x.touch(d.Start)
 		}
 	}
-	x.fail(fmt.Errorf("scheduler %s made %d decisions at the same point in time; the last decision at each point "+
-		"must be empty",
-		x.o.Kind.Name, most))
+	x.fail(fmt.Errorf("scheduler %s made %d decisions at the same point in time; it must return an empty decision "+
+		"when no more tasks can start or stop", x.o.Kind.Name, most))
 }
 
 // stop stops a task in the machine's state.

@@ -10,7 +10,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Demand describes the arriving jobs. To add a distribution of time limits, add a line to the variable draws.
+// Demand describes the arriving jobs. To add a distribution of time limits, add an entry to the map "draws".
 type Demand struct {
 	Jobs  int     // number of jobs; zero means 200
 	Steps int     // training steps per job; zero means 50, as in PAC-ML's experiments
@@ -75,7 +75,7 @@ func (l *Limits) ensureDefaults() {
 	}
 }
 
-// Validate returns the errors in a demand. Call it after EnsureDefaults; the argument models is the number of models.
+// Validate returns every invalid value of a demand for the given number of models. Call EnsureDefaults first.
 func (d *Demand) Validate(models int) error {
 	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }

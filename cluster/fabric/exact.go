@@ -15,12 +15,12 @@ type Plan struct {
 	Nodes   int   // number of visited states
 }
 
-// ErrTooLarge reports that an exact search would exceed its limit of states.
+// ErrTooLarge reports that an exact search would visit more states than its limit allows.
 var ErrTooLarge = errors.New("the exact search is too large")
 
-// Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. If several
-// states hold the same servers for the same times, it searches only one of them. The argument most limits the number of
-// states; if more are needed, Exact returns ErrTooLarge. It stops when ctx ends.
+// Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. If jobs
+// hold the same servers for the same times in several states, Exact searches only one of these states. It visits at
+// most the given number of states, and returns ErrTooLarge if the search needs more states. Exact stops when ctx ends.
 func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	world, err := NewWorld(study)
 	if err != nil {

@@ -1,7 +1,7 @@
 package fabric
 
-// Network connects servers and computes the duration of transfers between them. To add a network, add a file and a line
-// in the variable kindsOfNetworks.
+// Network connects servers and computes the duration of transfers between them. To add a network, add a file, and an
+// entry to "kindsOfNetworks".
 type Network interface {
 	// Size returns the number of servers. Servers are numbered from 0 to Size()-1.
 	Size() int
@@ -12,14 +12,15 @@ type Network interface {
 	Lanes() int
 	// Fits reports whether a block of n servers exists if all servers are free.
 	Fits(n int) bool
-	// Block appends a block of n servers to the list into. It uses only servers for which use returns true. It returns
-	// nil if there is no such block.
+	// Block appends a block of n servers to the given list and returns the longer list. The block contains only servers
+	// that the callback accepts. If there is no such block, Block returns nil.
 	Block(n int, use func(server int) bool, into []int) []int
 	// Alike appends a key that identifies the transfer times between the servers of a list. Transfers take equally long
 	// on two lists with the same key.
 	Alike(servers []int, key []byte) []byte
 	// Load sets the work of each transfer of a placed step, in the unit of [Network.Rates].
 	Load(p *Placed) error
-	// Rates sets the work per second of each ready transfer. The list ready is in order of priority, highest first.
+	// Rates sets the work per second of each ready transfer. The ready transfers are listed in order of priority,
+	// highest first.
 	Rates(p *Placed, ready []int, rates []float64)
 }

@@ -121,8 +121,8 @@ func addition(size float64, n int) float64 {
 	return rounds * (size / float64(n)) / 2 / min(sumBytes*intensity, sumRate)
 }
 
-// Alike implements [Network]: it renumbers groups, racks and positions in order of occurrence, since times depend only
-// on the differences between servers.
+// Alike implements [Network]. Transfer times depend only on which servers share a group, a rack or a position. Alike
+// therefore renumbers groups, racks and positions in the order in which they occur.
 func (r *Ramp) Alike(servers []int, key []byte) []byte {
 	var groups, racks, places renumber
 	for _, server := range servers {
@@ -133,7 +133,7 @@ func (r *Ramp) Alike(servers []int, key []byte) []byte {
 	return key
 }
 
-// renumber numbers values in order of occurrence.
+// renumber numbers values in the order in which they occur.
 type renumber struct{ seen []int }
 
 func (r *renumber) of(value int) int {

@@ -58,11 +58,14 @@ type Event struct {
 	Jobs     int     // number of running jobs
 	Servers  float64 // number of servers that running jobs hold
 	Channels float64
-	// memory in bytes of the operations of running jobs, weighted by the fraction of each job done in this period
+	// sum over the running jobs, in bytes: the memory of a job's operations multiplied by the fraction of the job done
+	// in this period
 	Memory float64
-	// bytes of the transfers of running jobs, weighted by the fraction of each job done in this period
+	// sum over the running jobs, in bytes: the size of a job's transfers multiplied by the fraction of the job done in
+	// this period
 	Dep float64
-	// bytes of the transfers between servers, weighted by the fraction of each job done in this period
+	// sum over the running jobs, in bytes: the size of a job's transfers between servers multiplied by the fraction of
+	// the job done in this period
 	Flow         float64
 	DemandMemory float64 // value of Memory for the jobs before they were split
 	DemandDep    float64

@@ -24,8 +24,8 @@ type Tick struct {
 	Length    float64 // length of the period in seconds
 }
 
-// Busy returns the mean fraction of servers that compute during a job that repeats this step. The argument job is the
-// run time of the job in seconds.
+// Busy returns the mean fraction of a job's servers that are computing. The job repeats this step and has the given run
+// time in seconds.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {
@@ -38,7 +38,8 @@ func (s *Step) Busy(servers int, job float64) float64 {
 type Watch struct {
 	// called for each running period of an operation; an operation with higher priority may interrupt it
 	Op func(op int, from, to float64)
-	// called at the end of each transfer between servers; from is the time at which it first made progress
+	// called at the end of each transfer between servers, with the time at which the transfer first made progress and
+	// the time at which it ended
 	Dep func(dep int, from, to float64)
 }
 

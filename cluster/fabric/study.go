@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is an episode before it begins: models, servers, and jobs that train the models.
+// Study holds the inputs of an episode: the network of servers, the models, and the jobs that train the models.
 type Study struct {
 	Network Network
 	Models  []Model
@@ -33,7 +33,8 @@ func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Deta
 
 // Options determines how jobs run.
 type Options struct {
-	// parallelism of a step; empty means Data; the quirk held-sizes splits like PAC-ML's simulator instead
+	// parallelism of a step; empty means Data; ignored with the quirk held-sizes, which splits operations as PAC-ML's
+	// simulator does
 	Strategy Strategy
 	MaxParts int     // maximum degree; zero means 16, as in PAC-ML's experiments
 	Quantum  float64 // operation time per part in ms; zero means 0.01, as in PAC-ML's experiments
@@ -119,8 +120,8 @@ func (s *Study) fault(j *Job, last float64) error {
 	case j.Model < 0 || j.Model >= len(s.Models):
 		return fmt.Errorf("unknown model %d; expected 0 to %d", j.Model, len(s.Models)-1)
 	case !(j.Limit > 0 && j.Limit <= 1):
-		return fmt.Errorf("the limit is %g; expected a share of the time on one server, more than 0 and at most 1",
-			j.Limit)
+		return fmt.Errorf("the limit is %g; expected more than 0 and at most 1 (fraction of the job's run time on one "+
+			"server)", j.Limit)
 	case j.Steps < 1:
 		return fmt.Errorf("the job has %d steps; expected at least 1", j.Steps)
 	case !(j.Arrival >= last) || math.IsInf(j.Arrival, 1):
@@ -153,7 +154,7 @@ type partedSteps struct {
 
 type partedKey struct{ model, degree int }
 
-// Parted returns the training step of a model, split at a degree.
+// Parted returns the training step of a model, split for the given degree: the maximum number of parts per operation.
 func (s *Study) Parted(model, degree int) *Parted {
 	s.parted.mutex.Lock()
 	defer s.parted.mutex.Unlock()

@@ -20,7 +20,7 @@ type Tree struct {
 	// bandwidth of a rack's link in bytes/s; a link of at least Servers*Bandwidth does not slow transfers between
 	// racks
 	Uplink float64
-	// latency of a transfer in seconds, counted as the bytes that a server's link carries in that time
+	// latency of a transfer in seconds; it is simulated as additional bytes, Latency*Bandwidth, on the transfer's links
 	Latency float64
 }
 
@@ -56,8 +56,8 @@ func (t *Tree) Lanes() int { return 0 }
 // Fits reports whether the network has at least n servers.
 func (t *Tree) Fits(n int) bool { return n <= t.Size() }
 
-// Block takes n servers from one rack if possible: among the racks with enough free servers, from the rack with the
-// fewest. If no rack has enough free servers, it takes servers from as few racks as possible.
+// Block takes n servers from one rack if possible. Among the racks with enough free servers, Block chooses the rack
+// with the fewest free servers. If no rack has enough free servers, Block takes servers from as few racks as possible.
 func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	free := make([][]int, t.Racks)
 	all := 0

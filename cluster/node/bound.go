@@ -3,10 +3,11 @@ package node
 import "slices"
 
 // Bound returns a lower bound on the mean turnaround of a study over all schedules, in seconds. The bound ignores
-// arrival times and the placement of tasks on devices. The k-th task to complete needs at least as much time as the
-// k-th smallest work takes on the fastest device. By the end of the k-th task, all devices together have provided at
-// least the k smallest areas of cores and the k smallest areas of memory. An area is an amount multiplied by the time
-// for which a task holds it.
+// arrival times and the placement of tasks on devices. Sort the tasks by their amount of work. The k-th task to
+// complete needs at least the time in which the fastest device does the k-th smallest amount of work. By the time the
+// k-th task completes, all devices together have also provided at least the k smallest areas of cores and the k
+// smallest areas of memory. A task's area is its number of cores, or its memory, multiplied by the time for which the
+// task holds it.
 func Bound(s Study) float64 {
 	s.EnsureDefaults()
 	speed, speeds, memory, first := 0.0, 0.0, 0.0, s.Tasks[0].Arrival

@@ -13,7 +13,8 @@ import (
 type Options struct {
 	GPUs   int     // number of GPUs; zero means 4
 	Memory float64 // memory per GPU in MiB; zero means 16384
-	// GPUs of a machine with different GPUs, in place of GPUs and Memory; only Memory and Speed are read
+	// list of GPUs for a machine whose GPUs differ; replaces the fields GPUs and Memory; only Memory and Speed of each
+	// device are read
 	Devices  []Device
 	Together int           // maximum number of tasks on a GPU at a time; zero means no limit
 	Whole    bool          // limits the cores of the tasks on a GPU to all cores of the GPU

@@ -30,7 +30,8 @@ type Slicer interface {
 type Kind struct {
 	Name  string // name in files and flags
 	About string // help text in one line
-	// Slices reports whether the scheduler stops tasks, so that programs must support stopping.
+	// Slices reports whether the scheduler stops running tasks. Such a scheduler requires programs that support
+	// stopping.
 	Slices bool
 	Draws  bool // decisions depend on SchedulerOptions.Random
 	New    func(o SchedulerOptions) Scheduler

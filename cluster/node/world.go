@@ -14,7 +14,7 @@ import (
 // each call.
 type World struct {
 	*Machine
-	// Spans holds the running periods of tasks, in order of their ends. If NoSpans is true, Spans stays empty.
+	// Spans holds the running periods of tasks, sorted by end time. If NoSpans is true, Spans stays empty.
 	Spans   []Span
 	NoSpans bool
 
@@ -305,7 +305,6 @@ func (w *World) decide(s Scheduler) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the scheduler made %d decisions at the same point in time; the last decision at each point "+
-		"must be empty",
-		2*len(w.All)+1)
+	return fmt.Errorf("the scheduler made %d decisions at the same point in time; it must return an empty decision "+
+		"when no more tasks can start or stop", 2*len(w.All)+1)
 }

@@ -12,8 +12,8 @@ import (
 	"graft/cluster/trace"
 )
 
-// Case is a small study with the settings of its simulation. It is written as lines of a keyword with arguments;
-// [Parse] reads the output of [Case.String]:
+// Case is a small study with the settings of its simulation. In the text form of a case, each line has a keyword and
+// its arguments. [Case.String] writes the text form, and [Parse] reads it. For example:
 //
 //	each 8
 //	vc a 2

@@ -96,7 +96,7 @@ func TestHold(t *testing.T) {
 				}
 				s.start(p)
 				return cluster.Never
-			}, "a second simulation has a different outcome",
+			}, "two simulations of the same case have different outcomes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,8 @@ func Hold(policy cluster.Policy, c *Case) error {
 		return err
 	}
 	if first, second := Table(o), Table(again); first != second {
-		return fmt.Errorf("a second simulation has a different outcome\nfirst:\n%s\nsecond:\n%s", first, second)
+		return fmt.Errorf("two simulations of the same case have different outcomes\nfirst outcome:\n%s\n"+
+			"second outcome:\n%s", first, second)
 	}
 	return nil
 }

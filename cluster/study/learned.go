@@ -132,7 +132,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 			return kind, err
 		}
 	}
-	return kind, fmt.Errorf("%s: the weights are not a scheduler; expected a file that 'graft learn' wrote", path)
+	return kind, fmt.Errorf("%s: the file does not contain a scheduler; expected a file that 'graft learn' wrote", path)
 }
 
 // FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Duplicate names are errors.

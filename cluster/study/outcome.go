@@ -58,8 +58,8 @@ type CellOutcome struct {
 	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% confidence interval;
 	// null for the baseline.
 	Difference *Interval `json:"difference"`
-	// P is the p-value for a difference of zero, corrected by Holm's method for the number of simulations on the same
-	// workload that have a difference; null without an interval.
+	// P is the p-value of the hypothesis that the difference is zero, corrected by Holm's method for multiple
+	// comparisons on the same workload; null without an interval.
 	P *float64 `json:"p_holm"`
 }
 

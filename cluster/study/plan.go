@@ -32,8 +32,8 @@ type Plan struct {
 	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
 	// means 1.
 	AblatePoints, AblateWorkloads int
-	// NoQuirks means that the study's simulations keep no quirk, so ablations compare each quirk with them. If NoQuirks
-	// is false, ablations also simulate their schedulers without quirks.
+	// NoQuirks states that the study's own simulations run without quirks. Ablations then compare each quirk with these
+	// simulations. If NoQuirks is false, ablations also simulate their schedulers without quirks.
 	NoQuirks bool
 	// PairJobs compares the samples of each simulation with the baseline's samples on the same workload, paired by job.
 	PairJobs bool

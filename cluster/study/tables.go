@@ -40,7 +40,7 @@ type Tables struct {
 	folder string
 }
 
-// Write writes a table atomically. It calls the function body, which adds the rows.
+// Write writes a table atomically. The callback adds the rows.
 func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows) error) error {
 	if t == nil {
 		return body(&Rows{to: io.Discard})
@@ -63,7 +63,7 @@ func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows)
 	return err
 }
 
-// WriteTo writes a table atomically; the function write produces its text.
+// WriteTo writes a table atomically. The callback writes the table's text.
 func (t *Tables) WriteTo(name string, write func(w io.Writer) error) error {
 	if t == nil {
 		return write(io.Discard)

@@ -43,8 +43,8 @@ type GenerateOptions struct {
 	GPUsPerNode int // GPUs per node; zero means 8
 	VCs         int // number of virtual clusters, which share the nodes; zero means one per nine nodes
 	Users       int // number of users, each in one virtual cluster; zero means eight per virtual cluster
-	// Load is the GPU time of all jobs divided by the GPU time of the cluster in these days. Durations are scaled to
-	// reach this load. Zero keeps the drawn durations.
+	// Load is the GPU time of all jobs divided by the GPU time that the cluster offers in Days days. Durations are
+	// scaled to reach this load. Zero keeps the drawn durations.
 	Load     float64
 	Seed     uint64    // seed of all random numbers; zero is a valid seed
 	Arrivals Arrivals  // distribution of submissions over the days; zero means Diurnal

@@ -103,7 +103,7 @@ func (p *philly) broken(err error) error {
 		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "invalid JSON: "+err.Error(),
 			"correct the JSON")
 	case errors.As(err, &kind):
-		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+": expected a "+kind.Type.String(),
+		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+"; expected a "+kind.Type.String(),
 			mendLine)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs",

@@ -24,7 +24,7 @@ type jobWriter interface {
 // WriterOptions holds the options of the output. The zero value is graft's own format, without a date.
 type WriterOptions struct {
 	Format string // writable format, one of [Formats]; empty means graft
-	// date of time 0, in UTC and in whole seconds; the zero time writes submissions as seconds
+	// date of time 0, in UTC and in whole seconds; if unset, submissions are written in seconds instead of dates
 	Start      time.Time
 	Nodes      int // number of nodes of the cluster, for the header of format swf; zero omits it
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
@@ -133,8 +133,8 @@ func (job *Job) validate() error {
 	return nil
 }
 
-// WriteFile atomically writes a file; the function fill passes the jobs to the writer. A path that ends in .gz is
-// compressed. An existing file is replaced only if force is true; otherwise the error wraps fs.ErrExist.
+// WriteFile atomically writes a trace file. The callback passes the jobs to the writer. If the path ends in .gz, the
+// file is compressed. An existing file is replaced only with force; otherwise the error wraps fs.ErrExist.
 func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
 	put := files.WriteNew
 	if force {

@@ -10,8 +10,8 @@ const (
 	tops    = 0x8080808080808080
 )
 
-// MostDevices is the maximum number of devices per node. A byte holds the devices of a job on a node: crossover may
-// triple the count before repair, and it still fits.
+// MostDevices is the maximum number of devices per node. A byte stores the number of devices that a job has on a node.
+// Crossover may triple this number before repair, and 3 × 64 still fits in a byte.
 const MostDevices = 64
 
 // positive marks the bytes above zero by their top bits.

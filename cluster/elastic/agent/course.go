@@ -50,7 +50,7 @@ func NewLearner(train, validation []elastic.Study, o candidates.Options, seed ui
 // CheckTeacher returns an error if the teacher is not a scheduler.
 func CheckTeacher(name string) error {
 	if _, err := schedulers.Named(name); err != nil && name != candidates.NoTeacher && name != candidates.BestTeacher {
-		return fmt.Errorf("teacher: %w; or use best or none", err)
+		return fmt.Errorf("teacher: %w; \"best\" and \"none\" are also valid", err)
 	}
 	return nil
 }

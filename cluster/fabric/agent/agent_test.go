@@ -134,7 +134,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = NewLearner(nil, episodes(1, 1), quick(), 1)
 	require.ErrorContains(t, err, "0 training episodes and 1 validation episodes")
 	for teacher, says := range map[string]string{"random": "cannot be imitated",
-		"nobody":     "; or use best or none",
+		"nobody":     `; "best" and "none" are also valid`,
 		"constant-3": "expected 1 or an even number up to 4096, such as constant-4"} {
 		require.ErrorContains(t, CheckTeacher(teacher), says)
 		o := quick()

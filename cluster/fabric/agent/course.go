@@ -58,7 +58,7 @@ func teachersOf(name string) ([]fabric.Kind, error) {
 	}
 	kind, err := fabric.Named(name)
 	if err != nil {
-		return nil, fmt.Errorf("teacher: %w; or use best or none", err)
+		return nil, fmt.Errorf("teacher: %w; \"best\" and \"none\" are also valid", err)
 	}
 	if kind.Draws() {
 		return nil, errors.New("teacher is random, which cannot be imitated; choose another teacher")

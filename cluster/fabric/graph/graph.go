@@ -41,7 +41,8 @@ type Dep struct {
 	Sync     bool    // exchange between parts of the same operation, in both directions
 }
 
-// Twin returns the number of the backward twin of a forward operation, or the reverse.
+// Twin returns the number of an operation's twin: the backward operation for a forward operation, and the forward
+// operation for a backward operation.
 func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 
 // Backward reports whether an operation belongs to the backward pass.
@@ -49,9 +50,11 @@ func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
 // MirrorOptions selects the bugs of PAC-ML's simulator that Mirror reproduces. The zero value reproduces none.
 type MirrorOptions struct {
-	// sizes a backward transfer by the forward output of its source instead of its target
+	// gives each backward transfer the size of its source's forward output; false gives it the size of its target's
+	// forward output
 	SourceSizes bool
-	// makes backward operations wait only for the last forward operation instead of their own twins
+	// makes backward operations wait only for the last forward operation; false makes each operation wait for its own
+	// twin
 	OneLoss bool
 }
 

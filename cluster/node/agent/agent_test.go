@@ -99,7 +99,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = NewLearner(nil, workloads(1), Completion, candidates.Options{}, 1)
 	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")
 	for teacher, says := range map[string]string{"round-robin": "which stops tasks",
-		"nobody": "; or use best or none"} {
+		"nobody": `; "best" and "none" are also valid`} {
 		o := quick(candidates.PPO)
 		o.Teacher = teacher
 		_, err = NewLearner(workloads(1), workloads(1), Completion, o, 1)

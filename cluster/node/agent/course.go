@@ -44,7 +44,7 @@ func CheckTeacher(name string) error {
 	}
 	kind, err := schedulers.Named(name)
 	if err != nil {
-		return fmt.Errorf("teacher: %w; or use best or none", err)
+		return fmt.Errorf("teacher: %w; \"best\" and \"none\" are also valid", err)
 	}
 	if kind.Slices {
 		return fmt.Errorf("teacher is %s, which stops tasks, but agents cannot stop tasks; choose another teacher",

@@ -39,9 +39,10 @@ func (o Objective) Unit() string {
 }
 
 // Env is a learning environment over simulations: an action starts a task on a device, or advances time to the next
-// event. The sum of the rewards in an episode is minus the ratio of its mean turnaround to the mean turnaround of
-// best-fit. With the objective "energy-delay", the sum is minus the mean of two ratios: the ratio of the turnarounds
-// and the ratio of the energies. To first order, this mean is the logarithm of the ratio of the energy-delay products.
+// event. Let the turnaround ratio be the episode's mean turnaround divided by the mean turnaround under best-fit, and
+// let the energy ratio be defined in the same way. With the objective "energy-delay", the rewards of an episode add up
+// to the negative mean of both ratios; otherwise they add up to the negative turnaround ratio. To first order, changes
+// of this mean are proportional to changes in the logarithm of the energy-delay product.
 type Env struct {
 	studies   []*node.Prepared
 	scales    []func() (scale, error) // scale of each study, computed once

@@ -40,8 +40,8 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
 }
 
-// Setting describes the machine. It names no training data, since schedulers are never compared on traces from which
-// they learn.
+// Setting describes the machine. The description omits training data, since learned schedulers are compared only on
+// other traces.
 func (f *File) Setting() study.Setting {
 	m, o := &f.Machine, f.Machine.options()
 	var memories, speeds []float64

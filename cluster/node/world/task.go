@@ -43,8 +43,8 @@ type Task struct {
 	Retries int // Maximum number of retries of a real task after failures. Default 0.
 	// Main memory limit of a real task in MiB, enforced only if its processes have a cgroup. Zero means no limit.
 	MainMemory float64 `config:"main_memory_mb"`
-	// Declares that a real task saves its state at SIGTERM and resumes from it in its next run, as 'graft train
-	// --resume' does. False allows only pausing by signals.
+	// Declares that a real task saves its state at SIGTERM and resumes from this state in its next run, as 'graft train
+	// --resume' does. If false, graft can pause the task only by signals (SIGSTOP and SIGCONT).
 	Checkpoint bool
 }
 
@@ -107,7 +107,8 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 	return errors.Join(faults...)
 }
 
-// ExpandedTasks returns the tasks of the file, each copy separately, in the order and with the names of the specs.
+// ExpandedTasks returns the tasks of the file, with a separate task for each copy. The tasks have the same order and
+// names as the file's specs.
 func (f *File) ExpandedTasks() (all []Task) {
 	for _, t := range f.Task {
 		for range t.Count {

@@ -130,7 +130,7 @@ func Faults() map[string]Fault {
 			`the file ends within the list of jobs; download the trace again`},
 		"Philly, no JSON":       {swap(Philly, `"Killed"`, `Killed`), `a.csv:7: invalid JSON`},
 		"Philly, more after it": {Philly + "{}", `a.csv:11: unexpected text after the list of jobs`},
-		"Philly, another kind":  {swap(Philly, `"ce2f"`, `7`), `a.csv:6: user is a number: expected a string`},
+		"Philly, another kind":  {swap(Philly, `"ce2f"`, `7`), `a.csv:6: user is a number; expected a string`},
 		"Philly, no name": {swap(Philly, `"application_1_2"`, `null`),
 			`a.csv:7: jobid is empty: expected a job ID`},
 		"Philly, no date": {swap(Philly, `"2017-10-06 00:00:00"`, `"yesterday"`),
