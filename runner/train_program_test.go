@@ -101,7 +101,7 @@ func TestProgramsGrow(t *testing.T) {
 			text = strings.Replace(text, `decider = "script"`, "decider = \"script\"\non_error = \"stop\"", 1)
 			job := programJob(t, "nn.Conv2d(4, 8, 3", "nn.Conv2d(4, 8, 3", text)
 			o := done(t, "train", job, "--folder", t.TempDir()+"/run", "--log-format", "json")
-			require.Equal(t, 3, strings.Count(o.stderr, "the program runs the changed network"), o.stderr)
+			require.Equal(t, 3, strings.Count(o.stderr, "the program now runs the changed network"), o.stderr)
 			require.Contains(t, o.stderr, c.forward)
 			for line := range strings.SplitSeq(o.stderr, "\n") {
 				if _, after, found := strings.Cut(line, `"outputs_moved_by":`); found && !strings.Contains(after, "}") {

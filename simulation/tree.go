@@ -282,8 +282,8 @@ func (n Node) Actions() []string {
 	return actions
 }
 
-// Digest returns the SHA-256 in hexadecimal of all inputs of learning and evaluation: the records with their seeds, and
-// the inputs of a policy at each decision.
+// Digest returns a SHA-256 in hexadecimal. It covers all inputs of learning and evaluation: the records with their
+// seeds, and the policy inputs at each decision.
 func (t *Tree) Digest() string { return t.digest(t.Scenario) }
 
 // Content returns the digest of the tree without its name.

@@ -139,12 +139,12 @@ func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *train
 	return made, j.adopt()
 }
 
-// pushed reports how the program took over a changed network.
+// pushed logs how the program runs a changed network.
 func (j *job) pushed(p program.Pushed) {
 	code := "generated code"
 	if p.Own {
 		code = "its own code"
 	}
-	j.env.Log.Info("the program runs the changed network", zap.String("forward", code),
+	j.env.Log.Info("the program now runs the changed network", zap.String("forward", code),
 		zap.Float64p("outputs_moved_by", p.Moved))
 }
