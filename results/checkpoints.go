@@ -83,8 +83,8 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 }
 
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint. The checkpoint holds the number of
-// rows, and the sections that the callback parts writes. Once the checkpoint is durable, only the newest Run.Keep
-// intact checkpoints are kept.
+// rows, and the sections that the callback writes. Once the checkpoint is durable, only the newest Run.Keep intact
+// checkpoints are kept.
 //
 // Rows that are appended during the call may or may not be counted. The callback should therefore write the state as of
 // the start of the call.

@@ -18,7 +18,7 @@ func newPipelineCommand() *cobra.Command {
 		Use:   "pipeline CONFIG",
 		Short: "Simulate scenarios, train policies on them, and evaluate the policies",
 		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command. It simulates
-all action sequences of several scenarios, which gives a table for each scenario, and trains
+all action sequences of several scenarios, which gives a table for each scenario. It trains
 structural policies on these tables. It then compares the policies with four baselines: no
 adaptation, random actions, the best fixed sequence, and the optimum of each table. CONFIG is a
 file with a section [pipeline], which lists the scenario files. The sections [run], [policy] and

@@ -74,7 +74,8 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.BoolVar(&o.Exact, "float64", false, "compute in double precision")
 	flags.BoolVar(&o.Verify, "verify", false, "print the change of the logits, and fail if it exceeds the tolerance")
 	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 means 1e-5 in eval mode and "+
-		"1e-4 in train mode; if a normalisation was calibrated on the given batch, 0 means 5% (L2 norm) on other batches")
+		"1e-4 in train mode; if a normalisation was calibrated on the given batch, 0 means 5% (L2 norm) on other "+
+		"batches")
 	flags.StringVar(&o.Out, "out", "", "output file for the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "output file for the network (.toml, .json)")
 	flags.StringVar(&o.RecordOut, "record", "", "output file for the change record (.json)")

@@ -187,7 +187,7 @@ func TestProgramFaults(t *testing.T) {
 		says      string
 	}{
 		"exits at once": {"import graft_job\n", "raise SystemExit(0)\n", failure.Configuration,
-			"exited without an answer; a program of a job calls graft_job.attach() and job.begin"},
+			"exited without an answer; the program must call graft_job.attach() and then job.begin"},
 		"fails at once": {"import graft_job\n", "raise ValueError('no data here')\n", failure.Configuration,
 			"ValueError: no data here"},
 		"lacks a module": {"import graft_job\n", "import nowhere\n", failure.Configuration,

@@ -237,8 +237,8 @@ func OfferedTargets(trees []*Tree) []string {
 	return slices.Sorted(maps.Keys(targets))
 }
 
-// Follow walks through the tree and takes the choice that the function pick returns for each node. It returns the index
-// of the record that it reaches.
+// Follow walks through the tree and takes the choice that the callback returns for each node. Follow returns the index
+// of the record that this path reaches.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {

@@ -186,7 +186,7 @@ type ProgramOptions struct {
 	Graphs bool
 }
 
-// NewProgram creates a program from the layers of b. The argument output is the program's result.
+// NewProgram creates a program from the layers of b. The given value is the program's result.
 func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program {
 	p := &Program{scope: s}
 	if b.err != nil {

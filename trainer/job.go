@@ -36,8 +36,7 @@ type Parts struct {
 	// process on the CPU and Options.Steady is set, because then results do not depend on the number of threads. Nil
 	// keeps the current number of threads.
 	Threads *ThreadChooser
-	// Field Was holds the previous options, if a job resumes with another timeline. Nil means that the options are
-	// unchanged.
+	// previous options of a job that resumes with another timeline; nil means that the options are unchanged
 	Was        *Options
 	Pretrained *Pretrained // earlier training of the network; nil means none
 	// Starter starts the processes of a job that trains in parallel; required if Options.Parallel is on.
@@ -180,8 +179,7 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 }
 
 // Answers returns an error if a network does not accept the data's tokens, or lacks an output for each class. Outputs
-// are per example or per token, depending on the task. If fixed is true, the weights are given, so the number of
-// outputs cannot change.
+// are per example or per token, depending on the task. With given weights, the number of outputs is fixed.
 func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {

@@ -22,7 +22,7 @@ const energyTable = "energy"
 
 // EnergySegment is the measured energy of a part of a job: from a row of epochs or a checkpoint to the next one.
 type EnergySegment struct {
-	// number of the epoch, from 0; a segment after the last completed epoch has the number of the epoch that follows
+	// number of the epoch, from 0; a segment after the last completed epoch has the next epoch's number
 	Epoch   int
 	Seconds float64  // duration on the machine's clock in seconds
 	Joules  *float64 // total energy of all measured devices in joules; nil means unknown

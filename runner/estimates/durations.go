@@ -88,7 +88,8 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
 		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no shape "+
-			"functions: too few jobs ended before each week to train a model; add earlier traces with option \"history\""))
+			"functions: too few jobs ended before each week to train a model; add earlier traces with "+
+			"option \"history\""))
 	}
 	return report, err
 }

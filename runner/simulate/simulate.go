@@ -125,7 +125,8 @@ func (s *workspace) checkSame() error {
 	}
 	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
 	return fmt.Errorf("%s contains another simulation: %s; restore its configuration, "+
-		"choose another folder with option \"folder\", or set option \"force\" to move the existing folder aside", s.folder, what)
+		"choose another folder with option \"folder\", or set option \"force\" to move the existing folder aside",
+		s.folder, what)
 }
 
 // makePlan computes the plan. It loads the images on the CPU only for their digest.

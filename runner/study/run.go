@@ -78,8 +78,8 @@ func nameOf(f study.File, path string) string {
 	return path
 }
 
-// Prepare returns the study that a file describes, ready to simulate. If quick is true, it reads only enough to
-// verify that the simulation can start.
+// Prepare returns the study that a file describes, ready to simulate. A quick call reads only enough to verify that the
+// simulation can start.
 func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study.Study, error) {
 	s := f.Study()
 	err := s.Prepare(ctx, study.Env{Files: env.Files, Log: env.Log}, quick)

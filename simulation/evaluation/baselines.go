@@ -319,7 +319,7 @@ func fallBounds(trees []*simulation.Tree) []float64 {
 }
 
 // Linear fits a linear model to the given trees, and returns the model's policy. The model scores each choice by the
-// features of the choice.
+// choice's features.
 func Linear(trees []*simulation.Tree) (Policy, error) {
 	o := learning.NewTransferOptions()
 	o.Reward, o.Pool, o.Entropy, o.WeightDecay = learning.Points, 0, 0.01, 0.01

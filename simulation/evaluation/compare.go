@@ -68,10 +68,10 @@ type TableScores struct {
 	// left
 	// out.
 	Scores []Score `json:"verdicts"`
-	// Ties holds the number of equally good choices whose results a baseline averages, by the baseline's name.
-	// Baselines with a single best choice are left out.
+	// number of equally good choices whose results a baseline averages, by the baseline's name; baselines with a single
+	// best choice are left out
 	Ties map[string]int `json:"ties,omitempty"`
-	// Field Each holds the scores of a candidate, one for each seed, by the candidate's name.
+	// scores of each candidate, one for each seed, by the candidate's name
 	Each map[string][]Score `json:"-"`
 	// Runs holds the accuracies of all runs of the sequence that a candidate chooses with certainty, by the
 	// candidate's name. Sequences that ran only once are left out.

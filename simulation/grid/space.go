@@ -108,8 +108,8 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 	return sequences, segments, err
 }
 
-// EachNetwork visits the initial network and each network that sequences produce, until the function visit returns an
-// error. It visits equal networks once.
+// EachNetwork visits the initial network and each network that sequences produce, until the callback returns an error.
+// EachNetwork visits equal networks once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}
 	var walk func(b *node) error

@@ -25,9 +25,8 @@ func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 // candidates is the number of batch sizes that Best compares.
 const candidates = 50
 
-// Best returns the highest goodput, and the division among the devices of the batch that reaches this goodput. It
-// compares 50 batch sizes that are evenly spaced on a logarithmic scale. The goodput is zero if no size is within the
-// limits.
+// Best returns the highest goodput, and the batch that reaches this goodput, divided among the devices. It compares 50
+// batch sizes that are evenly spaced on a logarithmic scale. The goodput is zero if no size is within the limits.
 func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	network := j.Speed.network(nodes, devices)
 	best = -1
@@ -82,8 +81,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 }
 
 // Split divides the examples that a device processes in a step into turns, which are gradient computations that fit the
-// device's memory. A true argument asks for at least two turns, since gradient noise is measured between turns or
-// between devices.
+// device's memory. If the last argument is true, Split returns at least two turns, since gradient noise is measured
+// between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
