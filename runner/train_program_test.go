@@ -247,7 +247,7 @@ func TestProgramFaults(t *testing.T) {
 		"sends another key": {step, "        job._socket.sendall(b'{\"a\": 1}\\n')\n" + step, failure.Failed,
 			`unknown field "a"`},
 		"sends too few losses": {step, "        job._socket.sendall(b'{\"losses\": [], \"correct\": [], \"rate\": 1}" +
-			"\\n')\n" + step, failure.Failed, "reports 0 losses"},
+			"\\n')\n" + step, failure.Failed, "reports the results of 0 steps instead of"},
 		"sends a line without end": {step, "        while True: job._socket.sendall(b'a' * 65536)\n", failure.Failed,
 			"exceeds 16 MiB"},
 		"speaks another version": {"job = graft_job.attach", "graft_job.PROTOCOL = 9\njob = graft_job.attach",
