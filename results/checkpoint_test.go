@@ -235,7 +235,7 @@ func TestRewindFindsLostRows(t *testing.T) {
 		"another row": {func(t *testing.T, path string) { write(t, head+"2,1.0,\"\",true\n", path) },
 			"the rows have changed since they were written"},
 		"the table is gone": {func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) },
-			"epochs.csv with 1 rows is missing"},
+			"file epochs.csv is missing, but the checkpoint counts 1 rows"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -82,11 +82,12 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 	return nil
 }
 
-// SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint, with the number of rows and the
-// sections that parts writes. Once the checkpoint is durable, only the newest Run.Keep intact checkpoints are kept.
+// SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint. The checkpoint holds the number of
+// rows, and the sections that the callback writes. Once the checkpoint is durable, only the newest Run.Keep intact
+// checkpoints are kept.
 //
-// Rows that are appended during the call may or may not be counted. The function parts should therefore write the state
-// at the start of the call.
+// Rows that are appended during the call may or may not be counted. The callback should therefore write the state as of
+// the start of the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -198,7 +199,8 @@ func (r *Run) Rewind(c *Checkpoint) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(marks)) {
 		if all[file] == nil && marks[file].Rows > 0 && !isEvents(file) { // users may delete event files
-			return fmt.Errorf("rewind %s: %s with %d rows is missing; restore a copy of the run, or start another run",
+			return fmt.Errorf("rewind %s: file %s is missing, but the checkpoint counts %d rows in it; restore a "+
+				"copy of the run, or start another run",
 				r.path, file, marks[file].Rows)
 		}
 	}

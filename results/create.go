@@ -145,11 +145,13 @@ func takeable(fsys files.FS, path string) error {
 		return err
 	}
 	if files.HasName(entries, ManifestFile) {
-		return fmt.Errorf("%w: resume its run, choose another folder, or move it aside with option \"force\"",
+		return fmt.Errorf("%w: resume its run, choose another folder, or set option \"force\" to move the existing "+
+			"folder aside",
 			ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
-		return fmt.Errorf("%w and is not a run folder: choose another folder, or move it aside with option \"force\"",
+		return fmt.Errorf("%w and is not a run folder: choose another folder, or set option \"force\" to move the "+
+			"existing folder aside",
 			ErrExists)
 	}
 	return nil

@@ -19,9 +19,9 @@ type Events struct {
 	now func() time.Time
 }
 
-// Events starts a new event file. The function now returns the wall-clock time for the timestamps of events. A resumed
-// run first calls Rewind, which truncates event files in the same way as tables. A resumed run passes its next step, so
-// that an open TensorBoard drops this step and later steps. A run that starts from the beginning passes zero.
+// Events starts a new event file. Events have wall-clock timestamps, which the callback returns. A resumed run first
+// calls Rewind, which truncates event files in the same way as tables. A resumed run passes its next step, so that an
+// open TensorBoard drops this step and later steps. A run that starts from the beginning passes zero.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {

@@ -98,8 +98,8 @@ func ReadProgress(fsys files.FS, folder string) (*Progress, error) {
 	return p, nil
 }
 
-// Tracker writes the progress of a run into its folder, at limited intervals. It ignores write errors, so that no run
-// fails because of them. Create it with NewTracker; a nil Tracker writes nothing. It is safe for concurrent use.
+// Tracker writes a run's progress into the run folder, at a limited rate. It ignores write errors, so that no run fails
+// because of them. Create it with NewTracker; a nil Tracker writes nothing. It is safe for concurrent use.
 type Tracker struct {
 	fsys   files.FS
 	folder string
@@ -115,8 +115,8 @@ type Tracker struct {
 	closed   bool
 }
 
-// NewTracker starts to track the progress of the run in a folder. The function now returns the wall-clock time. The
-// tracker keeps the metric's values that an earlier process recorded.
+// NewTracker starts to track the progress of the run in a folder. The callback reads the wall clock. The tracker keeps
+// the metric's values that an earlier process recorded.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}
 	t.progress = Progress{Unit: unit, Since: t.written.UTC()}
@@ -171,8 +171,8 @@ func (t *Tracker) Measure(metric, unit string, value float64) {
 	t.writeIfDue()
 }
 
-// End ends the tracking. If err is nil, it removes the file, since the outcome contains the same information. Otherwise
-// it records the error as the reason for the failure. A process that was interrupted calls Stop instead.
+// End ends the tracking. Without an error, End removes the file, since the outcome contains the same information. With
+// an error, End records the error as the reason for the failure. A process that was interrupted calls Stop instead.
 func (t *Tracker) End(err error) {
 	if t == nil {
 		return

@@ -20,7 +20,7 @@ const (
 	readBuffer = 1 << 16
 )
 
-// ReadTable opens a table or log and passes at most maxTable bytes of it to the function read.
+// ReadTable opens a table or log and passes at most its first maxTable bytes to a callback.
 func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -36,9 +36,9 @@ func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// EachLine calls the function do for each complete line, until the function returns an error. It passes the line's
-// number, counted from 1, and the line with its line break, which is valid only during the call. The result torn
-// reports whether an incomplete line follows the last complete line.
+// EachLine passes each complete line to a callback, until the callback returns an error. The callback receives the
+// line's number, counted from 1, and the line with its line break, which is valid only during the call. EachLine
+// returns true if an incomplete line follows the last complete line.
 func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // part of a line that is longer than the buffer

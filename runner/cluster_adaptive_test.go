@@ -39,7 +39,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
 	fails(t, failure.Configuration, "restore the configuration, or start a new run with --out",
 		append(args, "--set", "adaptive.interference=0.5", "--resume")...)
-	fails(t, failure.Usage, "move it aside with --force", args...)
+	fails(t, failure.Usage, "set --force to move the existing", args...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
 	require.Equal(t, text, done(t, append(args, "--resume")...).stdout)
 	require.Equal(t, outcome, contents(t, filepath.Join(out, runs.OutcomeFile)))

@@ -19,11 +19,11 @@ func newClusterApplicationCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "application NAME RUN…",
 		Short: "Build a model of an adaptive job from training runs and a device profile",
-		Long: `application builds an application from runs of 'graft train': the training progress and step times
-with which 'graft cluster run' simulates an adaptive job. Each run must use a fixed batch size and
-measure gradient noise (adaptive_batch.measure = true). Runs with at least two batch sizes are
-required; runs with the same batch size are averaged. RUN may also be the run folder of a sweep;
-all its trials are used.
+		Long: `application builds an application, which is a model of an adaptive job, from runs of 'graft
+train'. The application holds the training progress and the step times that 'graft cluster run'
+needs to simulate the job. Each run must use a fixed batch size and measure gradient noise
+(adaptive_batch.measure = true). Runs with at least two batch sizes are required; runs with the
+same batch size are averaged. RUN may also be the run folder of a sweep; all its trials are used.
 
 Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. By
 default, step times come from the device profile of the runs' virtual clock. The application
@@ -49,8 +49,8 @@ predicts step times for other placements, and its prediction errors are printed.
 	flags.IntVar(&o.DeviceMost, "device-most", 0,
 		"maximum number of examples per device; 0 uses the largest batch size of the runs")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"target validation accuracy at which a job with the smallest batch ends; 0 uses the number of epochs of the "+
-			"shortest run")
+		"target validation accuracy: a job ends after as many epochs as the runs with the smallest batch need to "+
+			"reach it; 0 ends a job after the epochs of the shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of the same name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

@@ -31,8 +31,9 @@ the submissions before that date, and forecast all later submissions. Forecasts 
 submissions from the preceding hour.
 
 Schedulers that use forecasts read the output from the --data folder of 'graft cluster run'; the
-file name must end in throughput_pred.csv. Times in the output are dates; for a trace without
-dates, the first row is the start of the simulation.`,
+file name must end in throughput_pred.csv. Times in the output are dates without a time zone.
+'graft cluster run' takes the date in the first row as the start of the trace, so a trace without
+dates can be forecast too.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
 		Args: cobra.NoArgs,
@@ -44,8 +45,8 @@ dates, the first row is the start of the simulation.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions per ten minutes, used instead of a trace")
 	flags.StringVar(&o.from, "from", "",
-		"start date of the forecast, with models trained on all earlier submissions; empty trains new models every "+
-			"week")
+		"start date of the forecast: models are trained once, on all earlier submissions; if empty, new models are "+
+			"trained for each week")
 	flags.StringVar(&o.Models, "models", "",
 		"output folder for the last models, jobs.json and gpus.json, which 'graft cluster shapes' prints")
 	command.MarkFlagsOneRequired("trace", "ticks")

@@ -68,9 +68,9 @@ sequences. In a trace larger than 64 MiB, check reads only the first job. check 
 for each valid file, and at most 20 errors, with line numbers, for each invalid file. Devices and
 dataset contents are checked only when a job starts.
 
-For a job on the virtual clock, check also estimates the numbers of epochs and steps between
-device changes, and their duration on this machine from a few measured steps. These estimates
-assume that only scripted decisions change the network.`,
+For a job on the virtual clock, check also estimates how many epochs and steps the job runs
+between device changes. From a few measured steps, check estimates how long these steps take on
+this machine. These estimates assume that only scripted decisions change the network.`,
 		Example: `  graft config check job.toml
   graft config check job.toml --without-data
   graft config check *.toml`,
@@ -251,8 +251,9 @@ func newConfigSchemaCommand() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of job files, or a reference page of all keys",
 		Long: `schema prints the JSON Schema (draft 2020-12) of job files or of another kind of file. Editors use
-the schema to complete, explain and check keys; 'graft config check' checks more. --markdown
-prints a reference page of the keys of all configuration files, with a table for each section.`,
+the schema to complete, explain and check keys; 'graft config check' also finds faults that a
+schema cannot express. --markdown prints a reference page for all kinds of configuration files,
+with a table of keys for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
@@ -271,7 +272,7 @@ prints a reference page of the keys of all configuration files, with a table for
 	}
 	names := []string{"markdown"}
 	command.Flags().BoolVar(&markdown, "markdown", false,
-		"print a Markdown reference of the keys of all configuration files")
+		"print a Markdown reference page for all kinds of configuration files")
 	for _, kind := range config.Kinds() {
 		if kind == config.JobKind {
 			continue

@@ -20,8 +20,8 @@ func newDemoCommand() *cobra.Command {
 network is deepened and widened. When the job loses the added devices, the network shrinks to its
 original size and is distilled from the larger network. demo prints the effect of each step on the
 accuracy. demo needs no dataset and no network connection. --set changes keys of the job; --folder
-keeps the run folder, which is otherwise deleted. The devices change after 5 s and 14 s of the
-budget of 18 s, so a budget below 14 s also requires different time.events.`,
+keeps the run folder, which is otherwise deleted. The time budget is 18 s, and the devices change
+after 5 s and 14 s. A budget below 14 s therefore also requires earlier changes (time.events).`,
 		Example: `  graft demo
   graft demo --folder runs/demo --set time.clock=wall --set time.budget=60s`,
 		Args: cobra.NoArgs,

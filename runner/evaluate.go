@@ -40,22 +40,24 @@ func newEvaluateCommand() *cobra.Command {
 		Short: "Compare policies on tables of simulated sequences, or schedulers on workloads",
 		Long: `evaluate replays policies on tables, which hold the accuracy of every action sequence of a
 scenario. At each decision, evaluate takes the policy's most likely action, given the current
-network and the time left. For each policy, evaluate prints the accuracy of the resulting sequence
-and its regret in points (distance to the best sequence). evaluate prints the same values for
-baselines that need no training: never adapting, random actions, always one action, one-step
-lookahead, the best fixed sequence over all these tables, and the optimum. evaluate also prints
-the noise of the tables (the standard deviation of an accuracy due to chance), the range of ranks
-within this noise, and the noise floor (the expected regret of an oracle).
+network and the time left. For each policy, evaluate prints the accuracy of the resulting
+sequence. It also prints the sequence's regret in points, which is the distance to the best
+sequence. The same values are printed for baselines that need no training: never adapting, random
+actions, always one action, one-step lookahead, the best fixed sequence over all these tables, and
+the optimum. The noise of a table is the standard deviation of an accuracy due to chance. For each
+sequence, evaluate prints the ranks that differ from its own rank only by noise. The noise floor
+is the expected regret of an oracle.
 
 A policy is a structural policy's file (.safetensors), a run folder of 'graft learn' with
 policy.safetensors, or a policy of the original system: a folder with agent.finalmodel.pth and
 config.toml, or its weight file. Policies of the original system need --vocab, a folder with
 NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder in
-graft's format, or a folder of the original system with data.pkl and config.toml.
+graft's format, or a folder of the original system, which contains data.pkl and config.toml.
 
---leave-out replaces --policy by cross-validation: each scenario, or all tables of each network,
-is left out in turn; policies are trained on the other tables and evaluated on the tables left
-out. With --leave-out held-out, policies are evaluated on the held-out tables of the --learn file.
+--leave-out runs a cross-validation instead of evaluating a --policy. In turn, it leaves out the
+tables of one scenario or of one network. Policies are trained on the other tables and evaluated
+on the tables left out. With --leave-out held-out, policies are evaluated on the held-out tables
+of the --learn file.
 
 FILE is a configuration file of 'graft learn' with a section [workloads]. With FILE, evaluate
 compares schedulers of elastic jobs on the file's test workloads, which are never used for
@@ -67,11 +69,12 @@ schedulers come from the run folder of FILE. Differences are relative to the bas
 --out also writes a run folder with the inputs, the result of each seed on each table, and the
 printed report. 'graft report' and 'graft plot' read this run folder.
 
---compat prints the report of the original system for one policy; token 0 precedes the layers if
-it did in the published report. --as-published also reproduces two bugs of the original system's
-last version. First, for a policy initialized from another policy, the original system evaluated
-the other policy (in the sibling folder). Second, the original system never put token 0 before the
-layers, although policies for the first network were trained with token 0.`,
+--compat prints the report of the original system for one policy. The policy reads token 0 before
+the layers if it did so in the published report. --as-published also reproduces two bugs of the
+original system's last version. First, a policy's training can start from another policy's
+weights. For such a policy, the original system evaluated the other policy by mistake. Second,
+policies for the first network were trained with token 0 before the layers, but the original
+system evaluated them without token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -107,8 +110,8 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"reproduce the bugs of the original system's last version; requires --compat")
-	flags.StringVar(&o.Prefix, "prefix", "", `use of token 0 before the layers, for policies of the original `+
-		`system: "always" or "never"; empty does as in training (with --compat, as in the published report)`)
+	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original system reads token 0 before the `+
+		`layers: "always" or "never"; empty means as in training, or with --compat as in the published report`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "new run folder for the results")
@@ -134,9 +137,10 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.Leave.Try, "try", nil, "additional candidate setting, such as learn.leaf=5; "+
 		"repeatable, requires --learn. Cross-validation on the training tables selects the best setting")
 	flags.StringVar(&o.Leave.For, "for", "new",
-		`scenarios that determine the default learning options of --leave-out: "new" or "known"`)
+		`default learning options of --leave-out: "new" for scenarios outside of the training tables, "known" for `+
+			`scenarios of the training tables`)
 	flags.IntVar(&o.seeds, "seeds", 10,
-		"number of policies per group left out by --leave-out, with seeds from 1")
+		"number of policies that --leave-out trains for each group it leaves out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
 		fmt.Sprintf("baseline to compare with. With FILE, a scheduler (default: optimus); with --leave-out, "+
 			"one of: %s (default: the first)", strings.Join(evaluation.BaselineNames, "; ")))

@@ -131,7 +131,7 @@ draws its servers and the links between them over time.`,
 	flags.Float64Var(&o.Network.Uplink, "uplink", 0,
 		"uplink bandwidth per rack of a tree, in bytes/s; 0 means the sum of its servers' bandwidths")
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, in seconds")
-	flags.StringSliceVar(&o.quirks, "quirks", nil, "names of the bugs of PAC-ML's simulator to reproduce")
+	flags.StringSliceVar(&o.quirks, "quirks", nil, "names of bugs in PAC-ML's simulator; these bugs are reproduced")
 	flags.IntVar(&o.Critical, "critical", 0,
 		"degree whose critical path is printed; 0 means the last degree that fits into memory")
 	flags.StringVar(&o.Trace, "trace", "", "trace file to write, for the degree selected by --critical")

@@ -15,10 +15,10 @@ func newFleetCancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
 		Short: "Cancel the workers of a simulation or of trials",
-		Long: `cancel stops the workers of a run folder and returns when all have exited. cancel first sends a
-signal on which workers save their work. The supervisor does not restart cancelled workers, and
-exits with code 75. Completed work is kept: 'graft simulate', 'graft train --resume' and 'graft
-compare --resume' continue from the completed work.`,
+		Long: `cancel stops all workers of a run folder and returns when they have exited. cancel first sends a
+signal, so that the workers save their work before they exit. The supervisor does not restart
+cancelled workers, and exits with code 75. Completed work is kept: 'graft simulate', 'graft train
+--resume' and 'graft compare --resume' continue from the completed work.`,
 		Example: "  graft fleet cancel runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -11,9 +11,9 @@ func newFleetLogsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logs FOLDER",
 		Short: "Print the logs of the workers of a simulation or of trials",
-		Long: `logs prints the workers' logs of a run folder; with several workers, each line starts with the
-worker's number. With --follow, logs also prints new lines until all workers have exited. For
-workers on Kubernetes, use 'kubectl logs'.`,
+		Long: `logs prints the logs of the workers that run in a run folder. With several workers, each line
+starts with the worker's number. With --follow, logs also prints new lines until all workers have
+exited. For workers on Kubernetes, use 'kubectl logs'.`,
 		Example: `  graft fleet logs runs/late --worker 2
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),

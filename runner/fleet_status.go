@@ -30,8 +30,8 @@ func newFleetStatusCommand() *cobra.Command {
 sequence so far, the time left, and the state of each worker. A leg is the training between two
 decisions. For trials, status prints the number of completed trials, and lists the trials that are
 running or have failed. The command is read-only and safe while another process supervises the
-workers. If the workers' engine, such as Slurm, does not respond, status omits the states of its
-workers and exits with code 3.`,
+workers. If the engine that runs the workers, such as Slurm, does not respond, status omits the
+workers' states and exits with code 3.`,
 		Example: `  graft fleet status runs/late
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),

@@ -31,7 +31,8 @@ finds no leader within --wait.
 
 Traffic is not encrypted: use private addresses in a trusted network, or use a tunnel.
 
-'graft train' starts 'follow CONFIG' for each additional device on its own machine.`,
+The leader's 'graft train' also starts a process 'graft follow CONFIG' for each additional device
+of the leader's machine.`,
 		Example: `  graft follow --join 10.0.0.1:7000 --token token
   graft follow --join 10.0.0.1:7000 --token token --device cuda:1 --set data.path=/local/images`,
 		Args: cobra.MaximumNArgs(1),

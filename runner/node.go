@@ -101,7 +101,7 @@ follows the published method.`,
 	}
 	o.add(command)
 	command.Flags().StringVar(&o.compat, "compat", "",
-		"published simulator to reproduce: tasks; empty uses machine.compat")
+		"name of a published simulator to reproduce: \"tasks\"; empty uses machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
 		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all schedulers that need "+
 			"no training")

@@ -26,11 +26,11 @@ func newNodeRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run tasks on this machine's GPUs, or on its CPU slots",
-		Long: `run starts the tasks of CONFIG (tables [[task]]) as processes, on the GPUs of this machine,
-selected with CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to
-a shell. --scheduler selects the scheduler that places the tasks; the default is the first entry
-of schedule.schedulers. All schedulers of 'graft node simulate' are available, including learned
-ones. Several tasks share a GPU if they fit into its memory.
+		Long: `run starts the tasks that CONFIG lists in its [[task]] tables. Each task is a process; run sets
+CUDA_VISIBLE_DEVICES to the GPUs of the task. On a machine without GPUs, tasks run on CPU slots.
+Commands are not passed to a shell. --scheduler selects the scheduler that places the tasks; the
+default is the first entry of schedule.schedulers. All schedulers of 'graft node simulate' are
+available, including learned ones. Several tasks share a GPU if they fit into its memory.
 
 Time-sharing schedulers pause tasks with SIGSTOP, or with SIGTERM if machine.stop = "checkpoint";
 tasks with checkpoint = true then save their work and are restarted later. Each attempt of a task
@@ -100,9 +100,9 @@ func newNodeGuardCommand() *cobra.Command {
 		Use:    "guard EXECUTOR",
 		Hidden: true,
 		Short:  "Kill the tasks of an executor that was killed",
-		Long: `guard is a helper process that 'graft node run', the executor, starts. If the executor ends
-without announcing its end on guard's standard input, guard kills all processes of the executor's
-tasks.`,
+		Long: `guard is a helper process that 'graft node run', the executor, starts. An executor that exits
+normally first sends guard a message on guard's standard input. If the executor ends without this
+message, guard kills all processes of the executor's tasks.`,
 		Example: "  graft node guard 4711-815",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -101,7 +101,7 @@ func TestNodeSimulate(t *testing.T) {
 		require.EqualValues(t, 1, c.Values["completed_share"])
 		require.GreaterOrEqual(t, c.Values["jct_mean_s"], o.References[0].Values[0], c.Scheduler)
 	}
-	fails(t, failure.Usage, "move it aside with --force", "node", "simulate", "tasks.toml")
+	fails(t, failure.Usage, "set --force to move the existing", "node", "simulate", "tasks.toml")
 	done(t, "node", "simulate", "tasks.toml", "--force")
 	require.Contains(t, done(t, "config", "check", "tasks.toml").stdout,
 		"8 tasks on 2 GPUs under best-fit, round-robin, sjf")

@@ -17,11 +17,12 @@ func newPipelineCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pipeline CONFIG",
 		Short: "Simulate scenarios, train policies on them, and evaluate the policies",
-		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command, to simulate all
-sequences of several scenarios, train structural policies on the tables, and compare the policies
-with never adapting, random actions, the best fixed sequence and the optimum of each table. CONFIG
-is a file with a section [pipeline], which lists the scenario files. The sections [run], [policy]
-and [learn] configure structural policies. With evaluate.leave_out, policies are also evaluated on
+		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command. It simulates
+all action sequences of several scenarios, which gives a table for each scenario. It trains
+structural policies on these tables. It then compares the policies with four baselines: no
+adaptation, random actions, the best fixed sequence, and the optimum of each table. CONFIG is a
+file with a section [pipeline], which lists the scenario files. The sections [run], [policy] and
+[learn] configure structural policies. With evaluate.leave_out, policies are also evaluated on
 scenarios or networks that were not used to train them.
 
 A stage is skipped if its inputs are unchanged and its output is complete; otherwise it runs

@@ -37,13 +37,13 @@ func newPlotCommand() *cobra.Command {
 		Use:   "plot RUN…",
 		Short: "Draw figures of runs, for papers and web pages",
 		Long: `plot draws the figures available for each run, and the figures that combine several runs. Files
-are named after the run and the figure. RUN is a run folder of a job, a simulation, a table,
-policies, an evaluation or a pipeline, a result folder of the original system, or a folder of such
-folders. plot only reads runs, and can read a run in progress.
+are named after the run and the figure. RUN is a run folder of a job, a simulation, learned
+policies, an evaluation or a pipeline. RUN can also be a table, a result folder of the original
+system, or a folder of such folders. plot only reads runs, even while they are in progress.
 
 ` + listed(plot.Kinds(plot.Given{})) + `
-Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper, and colours
-safe for colour blindness. Identical runs give byte-identical files.
+Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper. Their colours
+are suitable for colour-blind readers. Identical runs give byte-identical files.
 
 --policy names a policy, whose path is marked in the trees of the other RUN tables and whose
 decisions are drawn as a map for each table.
@@ -70,12 +70,12 @@ Unreadable runs are reported and left out, and the exit code is then 3.`,
 	flags.StringVar(&o.x, "x", "time",
 		"horizontal axis of a job's figures \"curves\" and \"accuracy\": time, device-time or flop")
 	flags.StringVar(&o.policy, "policy", "",
-		"policy (file or run folder) to draw in the trees of tables and in the figures of its decisions")
+		"policy to draw (file or run folder): its path in the decision tree of each table, and its decisions as a map")
 	flags.StringVar(&o.vocab, "vocab", "",
-		"vocabulary (folder or file) of a --policy of the original system")
+		"vocabulary (folder or file), required if --policy names a policy of the original system")
 	flags.Float64Var(&o.threshold, "threshold", 0,
-		"target value for the figure transfer, in % of accuracy or points of regret (default: final value of the "+
-			"first run)")
+		"target value in the figure \"transfer\": an accuracy in %, or a regret in points (default: final value of "+
+			"the first run)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

@@ -30,9 +30,10 @@ func newReportCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Report on one run, or compare several runs",
-		Long: `report reads run folders of graft train, simulate, learn, evaluate, pipeline and cluster run,
-tables, and result folders of the original system. report never changes a run folder, and can read
-a run in progress. RUN is a run folder, a folder of run folders, or a pattern.
+		Long: `report reads the run folders of these commands: graft train, simulate, learn, evaluate, pipeline
+and cluster run. It also reads tables, and result folders of the original system. report never
+changes a run folder, and can read a run in progress. RUN is a run folder, a folder of run
+folders, or a pattern.
 
 For one run, report prints the configuration, the events and the outcome. Several runs of one kind
 are compared: first their configurations, then their results. Runs that differ only in their seed

@@ -20,12 +20,13 @@ func newSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Simulate all action sequences of a scenario",
-		Long: `simulate runs all action sequences of a scenario, which is a job in which every action is tried at
-every decision. CONFIG is a job file with a section [simulate]. If sequences begin with the same
-actions, the training of this common part runs only once. Worker processes run the sequences; no
-two workers run the same work. Results are cached by a digest of their inputs, and other scenarios
-can reuse them. The resulting table, from which policies learn, is written into the run folder.
-The same command continues a stopped or killed simulation, and reruns damaged work. Failed
+		Long: `simulate runs every sequence of actions that is possible in a scenario. A scenario is a job with
+several possible actions at each decision. CONFIG is a job file with a section [simulate].
+Sequences that begin with the same actions share the training up to the point where they differ.
+Worker processes run the sequences and divide the work among themselves, without duplicates.
+Results are cached by a digest of their inputs, and other scenarios can reuse them. The resulting
+table, from which policies learn, is written into the run folder. The same command continues a
+stopped or killed simulation. It also repeats work whose result files are damaged. Failed
 sequences are left out and reported; --retry retries them.
 
 With --engine slurm, the workers are a job array, which the command submits before it returns.

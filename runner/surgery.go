@@ -67,14 +67,15 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", or `+
 		`for graphs also "opposite" and "stacked" (not lossless); empty chooses automatically`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
-		"original system's deepening to reproduce: "+
-			`"original" or "original-without-norm"; empty uses graft's own deepening`)
+		`deepen as the original system does: "original", or "original-without-norm" without normalisation; empty `+
+			`deepens as graft does`)
 	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all random draws")
 	flags.StringVar(&o.Device, "device", "cpu", "device to compute on: cpu or cuda:N")
 	flags.BoolVar(&o.Exact, "float64", false, "compute in double precision")
 	flags.BoolVar(&o.Verify, "verify", false, "print the change of the logits, and fail if it exceeds the tolerance")
 	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 means 1e-5 in eval mode and "+
-		"1e-4 in train mode, and 5% (L2 norm) on other batches if a normalisation was calibrated")
+		"1e-4 in train mode; if a normalisation was calibrated on the given batch, 0 means 5% (L2 norm) on other "+
+		"batches")
 	flags.StringVar(&o.Out, "out", "", "output file for the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "output file for the network (.toml, .json)")
 	flags.StringVar(&o.RecordOut, "record", "", "output file for the change record (.json)")

@@ -56,7 +56,7 @@ func TestSurgeryVerifies(t *testing.T) {
 	o := fails(t, failure.Failed, "", "surgery", "--model", "ConvNet2", "--action", "deepen:0", "--compat", "original",
 		"--verify", "--rows", "64", "--out", out)
 	require.Contains(t, o.stdout, "NOT KEPT")
-	require.Contains(t, o.stderr, "the network's function changed in train mode")
+	require.Contains(t, o.stderr, "the network's function changed: in train mode")
 	require.NoFileExists(t, out)
 	done(t, "surgery", "--model", "ConvNet2", "--action", "widen:conv1:64", "--noise", "0.1", "--verify", "--rows",
 		"64", "--tolerance", "10", "--float64")

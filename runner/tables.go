@@ -10,7 +10,7 @@ import (
 func newTableCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "table",
-		Short: "Show tables of simulated action sequences, check and convert them",
+		Short: "Show, check and convert tables of simulated action sequences",
 		Long: `table shows, checks and converts results of simulations: the accuracy of each sequence of actions,
 and the time left at each decision. table reads graft's table folders, even while they are being
 written, and the original system's data.pkl, without executing it.`,
@@ -29,7 +29,7 @@ func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags.StringVar(&o.Dataset, "dataset", "",
 		"dataset with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,
-		"start time of the sequences in data.pkl within the budget, in seconds (default: from config.toml)")
+		"time in the budget at which the sequences in data.pkl start, in seconds (default: from config.toml)")
 	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in data.pkl (default: from config.toml)")
 }
 

@@ -24,11 +24,12 @@ func newTableShowCommand() *cobra.Command {
 	var o tableShowOptions
 	command := &cobra.Command{
 		Use:   "show DIR|data.pkl",
-		Short: "Print a table's scenario, its best and worst sequences, and the rank of never adapting",
-		Long: `show ranks the sequences of a table by accuracy, and prints the best and worst sequences and the
-rank of never adapting. SPREAD is the standard deviation of a sequence's accuracy over seeds. TIME
-LEFT AT EACH DECISION lists the remaining budget at each decision, in order. Sequences of equal
-accuracy are ordered by their actions. --csv has a row for every sequence.
+		Short: "Print a table's scenario, its best and worst sequences, and the rank without adaptation",
+		Long: `show ranks the sequences of a table by accuracy, and prints the best and worst sequences. It also
+prints the rank of the sequence that never changes the network. SPREAD is the standard deviation
+of a sequence's accuracy over seeds. TIME LEFT AT EACH DECISION lists the remaining budget at each
+decision, in order. Sequences of equal accuracy are ordered by their actions. --csv has a row for
+every sequence.
 
 If a table is partly damaged, show prints the undamaged part, and the exit code is 3.`,
 		Example: `  graft table show tables/late

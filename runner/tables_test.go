@@ -133,7 +133,7 @@ func TestTableConvertKeepsEverything(t *testing.T) {
 		require.Equal(t, failure.Done, graft("table", "check", dir).code)
 		require.Equal(t, first, graft("table", "convert", dir, "--json"))
 	}
-	fails(t, failure.Usage, "move it aside with --force", "table", "convert", original, "--out", one)
+	fails(t, failure.Usage, "set --force to move the existing", "table", "convert", original, "--out", one)
 	require.Equal(t, failure.Done, graft("table", "convert", original, "--out", one, "--force").code)
 	require.Equal(t, first, graft("table", "convert", one+".1", "--json"))
 }

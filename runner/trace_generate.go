@@ -20,17 +20,17 @@ func newTraceGenerateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "generate OUT",
 		Short: "Generate a synthetic trace that resembles a month of a research cluster",
-		Long: `generate writes synthetic jobs. The submission rate has daily and weekly cycles, or is constant;
-GPUs, durations and states are distributed as in a published month of the Venus cluster; jobs of
-the same user and name have similar durations, so that schedulers can learn them. Equal flags
-give byte-identical files.
+		Long: `generate writes synthetic jobs. The submission rate has daily and weekly cycles, or is constant.
+Numbers of GPUs, durations and final states are drawn from the distributions in a month of the
+published Venus trace. Jobs of the same user and name have similar durations, so that schedulers
+can learn them. The same flags always give byte-identical files.
 
-Without --load, --jobs, --days and --nodes determine the load. --load scales durations until the
-jobs request this share of the cluster's GPU time.
+--load scales durations until the jobs request this share of the cluster's GPU time. By default,
+durations are not scaled, and the load depends on --jobs, --days and --nodes.
 
---data creates a folder for 'graft cluster run --data': the virtual clusters with their nodes,
-and synthetic profiles of the models alone and in pairs, computed from the models' device
-utilization.`,
+--data creates a folder for 'graft cluster run --data': the virtual clusters with their nodes, and
+synthetic profiles. A profile describes a model alone or a pair of models, and is computed from
+the models' device utilization.`,
 		Example: `  graft trace generate month.csv --data month
   graft trace generate busy.csv.gz --jobs 1000000 --days 90 --nodes 500 --load 0.9 --seed 7
   graft trace generate flat.csv --to helios --arrivals poisson`,

@@ -36,9 +36,9 @@ func newTrainCommand() *cobra.Command {
 	var trials sweep.Options
 	command := &cobra.Command{
 		Use:   "train [CONFIG]",
-		Short: "Train a network within a time budget, adapting to changes of its devices",
-		Long: `train runs one job from the first step to the end of its time budget. The timeline and the
-decider determine when and how its network grows and shrinks. Unset keys have defaults; 'graft
+		Short: "Train a network within a time budget, and adapt it when its devices change",
+		Long: `train runs one job from the first step to the end of its time budget. The timeline and the decider
+determine when and how the job's network grows and shrinks. Unset keys have defaults; 'graft
 config show' prints all keys. Without CONFIG, --set changes the default job: ConvSmall on
 synthetic images.
 

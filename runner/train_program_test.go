@@ -187,7 +187,7 @@ func TestProgramFaults(t *testing.T) {
 		says      string
 	}{
 		"exits at once": {"import graft_job\n", "raise SystemExit(0)\n", failure.Configuration,
-			"exited without an answer; a program of a job calls graft_job.attach() and job.begin"},
+			"exited without an answer; the program must call graft_job.attach() and then job.begin"},
 		"fails at once": {"import graft_job\n", "raise ValueError('no data here')\n", failure.Configuration,
 			"ValueError: no data here"},
 		"lacks a module": {"import graft_job\n", "import nowhere\n", failure.Configuration,
@@ -247,7 +247,7 @@ func TestProgramFaults(t *testing.T) {
 		"sends another key": {step, "        job._socket.sendall(b'{\"a\": 1}\\n')\n" + step, failure.Failed,
 			`unknown field "a"`},
 		"sends too few losses": {step, "        job._socket.sendall(b'{\"losses\": [], \"correct\": [], \"rate\": 1}" +
-			"\\n')\n" + step, failure.Failed, "reports 0 losses"},
+			"\\n')\n" + step, failure.Failed, "reports the results of 0 steps instead of"},
 		"sends a line without end": {step, "        while True: job._socket.sendall(b'a' * 65536)\n", failure.Failed,
 			"exceeds 16 MiB"},
 		"speaks another version": {"job = graft_job.attach", "graft_job.PROTOCOL = 9\njob = graft_job.attach",

@@ -237,8 +237,8 @@ func OfferedTargets(trees []*Tree) []string {
 	return slices.Sorted(maps.Keys(targets))
 }
 
-// Follow walks through the tree and takes the choice that the function pick returns for each node. It returns the index
-// of the record that it reaches.
+// Follow walks through the tree and takes the choice that the callback returns for each node. Follow returns the index
+// of the record that this path reaches.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {
@@ -282,8 +282,8 @@ func (n Node) Actions() []string {
 	return actions
 }
 
-// Digest returns the SHA-256 in hexadecimal of all inputs of learning and evaluation: the records with their seeds, and
-// the inputs of a policy at each decision.
+// Digest returns a SHA-256 in hexadecimal. It covers all inputs of learning and evaluation: the records with their
+// seeds, and the policy inputs at each decision.
 func (t *Tree) Digest() string { return t.digest(t.Scenario) }
 
 // Content returns the digest of the tree without its name.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// operators are the operators that programs of calls may use: functions of tensors and sizes without side effects, by
-// name, with their overloads. Names are ATen's; "operator" is Python's module, for arithmetic on sizes.
+// operators are the operators that programs of NewCalls may use: functions of tensors and sizes without side effects,
+// by name, with their overloads. Names are ATen's; "operator" is Python's module, for arithmetic on sizes.
 var operators = map[string][]string{
 	"conv1d": paddedOp, "conv2d": paddedOp, "conv3d": paddedOp,
 	"conv_transpose1d": plainOp, "conv_transpose2d": {"input"}, "conv_transpose3d": {"input"}, "_weight_norm": plainOp,
@@ -92,7 +92,7 @@ var sizeOperators = map[string]bool{"add": true, "sub": true, "mul": true, "floo
 // it.
 const CountBatch = "graft.count"
 
-// KnowsOperator reports whether graft supports an operator, such as conv2d.default, in programs of calls.
+// KnowsOperator reports whether graft supports an operator, such as conv2d.default, in programs that NewCalls creates.
 func KnowsOperator(name string) bool {
 	_, _, _, ok := splitOperator(name)
 	return ok && name != CountBatch

@@ -16,7 +16,7 @@ import (
 )
 
 // Peers represents a group of processes that train together, each with a copy of the network, and the rank of this
-// process in it. All processes make the same calls in the same order. A scope owns it.
+// process in it. All processes make the same calls in the same order. A scope owns the group.
 //
 // The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] immediately if another process has ended,
 // and after the timeout if it does not answer. From then on every call fails, and a new group must be formed.
@@ -24,7 +24,7 @@ type Peers struct {
 	Rank   int // rank of this process, from 0
 	Size   int // number of processes in the group
 	handle C.graft_peers
-	store  cgo.Handle // handle of the store that it calls; zero without one
+	store  cgo.Handle // handle of the store that the group calls; zero without a store
 	scope  *Scope
 }
 

@@ -179,13 +179,14 @@ type ProgramOptions struct {
 	// Precision is the numeric type that convolutions and linear layers compute in; weights, gradients and all other
 	// layers keep their types. The default is Single.
 	Precision Precision
-	// Graphs records the training step on a full batch and repeats the recording: on a CUDA device as a CUDA graph,
-	// which the host starts with one call. Steps with a teacher, mixup, a scaled loss, parts or peers are not recorded.
-	// On the CPU a recording calls the same operations again. The default is false.
+	// If Graphs is true, the training step on a full batch is recorded once and then replayed. On a CUDA device, the
+	// recording is a CUDA graph, which the host starts with one call. On the CPU, a replay calls the same operations
+	// again. Steps with a teacher, mixup or a scaled loss are not recorded, and neither are steps on a part of a batch
+	// or in a group of processes. The default is false.
 	Graphs bool
 }
 
-// NewProgram creates a program from the layers of b. The argument output is the program's result.
+// NewProgram creates a program from the layers of b. The given value is the program's result.
 func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program {
 	p := &Program{scope: s}
 	if b.err != nil {

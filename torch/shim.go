@@ -140,8 +140,8 @@ func flag(b bool) int {
 	return 0
 }
 
-// Sources maps each channel of a widened weight to its source channel. If a field is nil, the dimension or the values
-// do not change.
+// Sources maps each channel of a widened weight to its source channel. If Rows or Columns is nil, the size of that
+// dimension does not change. If Scale is nil, the values do not change.
 type Sources struct {
 	Rows    *Tensor // int64 indices of the source rows (dimension 0)
 	Columns *Tensor // int64 indices of the source columns (dimension 1)
@@ -157,8 +157,8 @@ func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 		from.First)
 }
 
-// IndexAdd adds factor times each slice of y to the slice of x that the argument index selects, in place, along a
-// dimension.
+// IndexAdd multiplies each slice of y along a dimension by a factor, and adds it in place to the slice of x that has
+// the slice's index.
 func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
 }

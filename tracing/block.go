@@ -20,7 +20,8 @@ type Block struct {
 	// Ends reports whether the last layer produces the block's output: inside the block, nothing is added to this
 	// output or concatenated with it.
 	Ends bool
-	// Parent, Lane and Step are the place where the block runs or, for an unmarked block, its last layer.
+	// Parent, Lane and Step are the position at which the block runs. For an unmarked block, they are the position at
+	// which the last layer runs.
 	Parent *model.Container
 	Lane   model.Lane
 	Step   int

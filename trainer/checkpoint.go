@@ -113,7 +113,7 @@ type origin struct {
 	Counts    []int64 `json:"counts"`    // steps of each of the optimizer's slots
 	Options   string  `json:"options"`   // digest of the options that change results
 	Data      string  `json:"data"`      // digest of the data
-	// size of an epoch of the external program; nil without one
+	// epoch size of the external program; nil without an external program
 	Program *program.Facts `json:"program,omitempty"`
 }
 

@@ -18,7 +18,8 @@ type Forecast struct {
 	Training, Validation int            // number of images
 	First                *model.Network // network at the start of the job; required
 	Earlier              int            // epochs of earlier training, which count towards Options.Epochs
-	// Decide returns the network that a decision, counted from 0, produces from a network. Nil keeps the network.
+	// Decide returns the network after a decision, given the network before the decision. Decisions are counted from 0.
+	// Nil keeps the network.
 	Decide func(n *model.Network, decision int) *model.Network
 }
 

@@ -23,7 +23,7 @@ type Parts struct {
 	Data    *dataset.Set   // dataset on the network's device
 	Clock   clock.Clock
 	Decider decider.Decider
-	// scheduler of devices and time, with the clock Clock; nil follows the timeline of the options
+	// scheduler of devices and time, which uses the clock in the field Clock; nil follows the timeline of the options
 	Scheduler Scheduler
 	Recorder  Recorder // recorder of epochs, events and checkpoints; nil records nothing
 	// Watch receives the job's progress before each operation. The job calls it on the training goroutine, so it must
@@ -32,11 +32,11 @@ type Parts struct {
 	// Now reads the wall clock. It determines when the job saves and reports; on a virtual clock no result depends on
 	// it.
 	Now func() time.Time
-	// Threads finds the fastest number of LibTorch threads by trials. It applies to steady jobs of one process on the
-	// CPU, whose results do not depend on the number of threads. Nil keeps the current number of threads.
+	// Threads finds the fastest number of LibTorch threads by trials. Threads applies only if a job trains in one
+	// process on the CPU and Options.Steady is set, because then results do not depend on the number of threads. Nil
+	// keeps the current number of threads.
 	Threads *ThreadChooser
-	// Was holds the previous options of a job that resumes with another timeline. Nil means that the options are
-	// unchanged.
+	// previous options of a job that resumes with another timeline; nil means that the options are unchanged
 	Was        *Options
 	Pretrained *Pretrained // earlier training of the network; nil means none
 	// Starter starts the processes of a job that trains in parallel; required if Options.Parallel is on.
@@ -179,8 +179,7 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 }
 
 // Answers returns an error if a network does not accept the data's tokens, or lacks an output for each class. Outputs
-// are per example or per token, depending on the task. If fixed is true, the weights are given, so the number of
-// outputs cannot change.
+// are per example or per token, depending on the task. With given weights, the number of outputs is fixed.
 func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {

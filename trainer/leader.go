@@ -26,7 +26,7 @@ func (l leader) State() (any, []*torch.Tensor, error) {
 	return c, l.core.tensors(), nil
 }
 
-// Revision returns the number of changes of the state that training steps did not cause.
+// Revision counts changes of the job's state, except changes by training steps.
 func (l leader) Revision() int { return l.core.revision }
 
 // Record writes an event to the log of events.

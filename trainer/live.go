@@ -53,7 +53,8 @@ func (r *Request) finish(err error) {
 // Pending are safe for concurrent use.
 //
 // A request has the same effect as the same change in the timeline. The job queries its allocation before each
-// operation. A change waits until the clock has advanced beyond the last query that found no change.
+// operation. If a query finds no change, a later request takes effect only after the clock has advanced beyond the time
+// of that query.
 type Live struct {
 	Planned
 	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock

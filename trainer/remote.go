@@ -24,7 +24,8 @@ type Program struct {
 	Facts   program.Facts // size of an epoch
 	// Validation is the number of validation examples for which the virtual clock charges time. Zero charges none.
 	Validation int
-	// Pushed receives how the program took over a changed network. Nil calls nothing.
+	// Pushed is called after each change of the network, with a description of how the program runs the changed
+	// network. Nil means no calls.
 	Pushed func(program.Pushed)
 }
 
@@ -177,7 +178,7 @@ func (r *replica) push() error {
 	}
 	pushed, err := r.remote.Session.Push(c, r.remote.teacher)
 	if err != nil {
-		return fmt.Errorf("give the program its changed network: %w", err)
+		return fmt.Errorf("send the changed network to the program: %w", err)
 	}
 	r.remote.revision, r.remote.teacher = r.revision, nil
 	if r.remote.Pushed != nil {
@@ -234,8 +235,8 @@ func (st *SavedJob) restoreProgram(r *replica) error {
 	return err
 }
 
-// SavedFacts returns the size of an epoch of the program that a saved job drives. It returns an error if graft trained
-// the saved job itself.
+// SavedFacts returns the epoch size of an external program, from a saved job that trains with this program. It returns
+// an error if graft trained the saved job itself.
 func (st *SavedJob) SavedFacts() (program.Facts, error) {
 	var from origin
 	if err := decodePosition(st.sections[positionSection], &from); err != nil {

@@ -92,13 +92,13 @@ type Scheduler interface {
 	Budget() time.Duration
 	// Left returns the remaining time.
 	Left() time.Duration
-	// Allocation returns the next change since the last call. Changes are returned one at a time.
+	// Allocation returns the earliest change that it has not returned yet, one change per call.
 	Allocation() Allocation
 	// Next returns the next known event. An event without a change is the end of the budget.
 	Next() Event
 	// Standing returns the state from which Resume continues.
 	Standing() SchedulerState
-	// Resume continues from a state. It is called before the first Allocation.
+	// Resume continues from a state. The job calls Resume before the first call of Allocation.
 	Resume(s SchedulerState)
 	// End reports that the job has ended, or failed with an error. Later calls have no effect.
 	End(err error)

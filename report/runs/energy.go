@@ -23,7 +23,7 @@ const energyTable = "energy"
 // EnergySegment is the measured energy of a part of a job. Each row of the epochs table and each checkpoint ends a
 // part.
 type EnergySegment struct {
-	// epoch number, from 0; energy after the last completed epoch has the number of the next one
+	// number of the epoch, from 0; a segment after the last completed epoch has the next epoch's number
 	Epoch   int
 	Seconds float64  // duration on the machine's clock in seconds
 	Joules  *float64 // total energy of all measured devices in joules; nil means unknown

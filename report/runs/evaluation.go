@@ -145,7 +145,7 @@ type EvaluatedPolicy struct {
 	Members int      `json:"members,omitempty"` // number of voting members of a structural policy
 	Trees   int      `json:"trees,omitempty"`   // number of trees of a structural policy that is a forest
 	Learned []string `json:"learned,omitempty"` // kinds of actions in the training data of a structural policy
-	// operations and kinds of layers of the actions in the training data of a structural policy
+	// operations and layer kinds that occur in the actions of a structural policy's training data
 	Targets []string          `json:"targets,omitempty"`
 	Notes   map[string]string `json:"notes,omitempty"` // notes from the run that learned the policy
 }

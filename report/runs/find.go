@@ -118,7 +118,7 @@ func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
 	return found, nil
 }
 
-// MaxDepth is the maximum depth of folders in which runs are searched.
+// MaxDepth is the maximum folder depth of a search for runs.
 const MaxDepth = 8
 
 // runsBeneath lists the runs in a folder, sorted by path. It does not enter runs, hidden folders

@@ -40,7 +40,7 @@ const largestOutcome = 1 << 28
 
 // PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
-	// name of the chooser of the learned policies, which is the vote of all seeds
+	// name of the chooser that follows the vote of the learned policies of all seeds
 	Learned                string `json:"learned"`
 	*evaluation.Comparison        // comparison on the training tables
 	// LeftOut evaluates policies on tables that they did not learn from; null if no tables are left out.

@@ -10,9 +10,9 @@ import (
 	"graft/results"
 )
 
-// Reach compares two cases of a sweep by cost. It pairs trials with the same seed: the cost at which the trial of one
-// case reaches the final validation loss of the other trial is divided by the other trial's cost. If a trial never
-// reaches the loss, its whole cost counts, so the true mean is higher.
+// Reach compares two cases of a sweep by cost. For each seed, the first case's trial must reach the final validation
+// loss of the second case's trial. The cost until then is divided by the whole cost of the second trial. If the first
+// trial never reaches the loss, its whole cost counts, so the true mean is higher.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
 	Of      string         `json:"of"`          // name of the case whose loss is to be reached

@@ -35,11 +35,11 @@ type SweepCase struct {
 	Seeds  []int64  `json:"seeds"`  // seeds of the case's trials
 	// Shared describes the initial state that the seeds share; empty if each seed draws all weights.
 	Shared string `json:"shared_by_seeds,omitempty"`
-	// Final is the name of another case. Each trial of this case starts with the final network of that case's trial
-	// with the same seed, but with fresh weights. Empty means none.
+	// Final is the name of another case that supplies the network. Each trial starts with fresh weights in the network
+	// with which the other case's trial of the same seed ended. Empty means none.
 	Final string `json:"final_of,omitempty"`
-	// Selects holds the sequence of actions of a case that is run only to select the best sequence. Null means a
-	// reported case.
+	// Selects holds the case's action sequence if the case runs only to select the best sequence. Null means that the
+	// case is reported.
 	Selects []string `json:"selects,omitempty"`
 	// Best means that the trials of this case use the best fixed sequence.
 	Best bool `json:"best,omitempty"`

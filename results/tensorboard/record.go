@@ -38,10 +38,10 @@ func AppendRecord(to, data []byte) []byte {
 	return binary.LittleEndian.AppendUint32(append(to, data...), checksum(data))
 }
 
-// EachRecord calls the function do for each complete record, until the function returns an error. It passes the
-// record's number, counted from 1, and its frame, which is valid only during the call. The result torn reports whether
-// an incomplete record follows the last complete record. If the rest of the file is not the beginning of a record, the
-// error wraps ErrDamaged.
+// EachRecord passes each complete record to a callback, until the callback returns an error. The callback receives the
+// record's number, counted from 1, and the record's frame, which is valid only during the call. EachRecord returns true
+// if an incomplete record follows the last complete record. If the rest of the file is not the beginning of a record,
+// the error wraps ErrDamaged.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte

@@ -79,8 +79,8 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
-// Suffixed returns the path of a configuration file with a suffix in its name, so that Folder derives a different run
-// folder from it. An empty path stays empty.
+// Suffixed adds a suffix to the name in a configuration file's path. Folder derives a different run folder from the new
+// path. An empty path stays empty.
 func Suffixed(path, suffix string) string {
 	if path == "" {
 		return ""
@@ -89,8 +89,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder: the argument given or, if it is empty, the argument configured. If both
-// arguments are empty, the path is derived from the configuration file's name.
+// Folder returns the path of the run folder. A path given by an option takes precedence over a configured path. If both
+// are empty, the path is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":

@@ -38,7 +38,8 @@ type Options struct {
 	// time in seconds of a gradient exchange between nodes; zero means the profile's value
 	Between    float64
 	DeviceMost int // maximum number of examples per device at once; zero means the largest batch
-	// validation accuracy at which a job with the smallest batch ends; zero means that it ends with the shortest run
+	// target validation accuracy. A job ends after as many epochs as the runs with the smallest batch need to reach it.
+	// Zero ends a job after the epochs of the shortest run.
 	Accuracy float64
 	Replace  bool // replaces an existing application with the same name
 }

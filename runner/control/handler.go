@@ -151,7 +151,8 @@ func refusalOf(err error) *listen.Refusal {
 	case errors.Is(err, trainer.ErrOver):
 		return listen.Refuse(http.StatusConflict, "start another job", "%v", err)
 	case errors.Is(err, trainer.ErrConflict):
-		return listen.Refuse(http.StatusConflict, "see the keys devices and pending of /status", "%v", err)
+		return listen.Refuse(http.StatusConflict,
+			"see the keys \"devices\" and \"pending\" in the response to GET /status", "%v", err)
 	case errors.Is(err, trainer.ErrBusy):
 		return listen.Refuse(http.StatusTooManyRequests, "wait until /status lists no pending changes",
 			"%v", err)

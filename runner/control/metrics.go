@@ -33,9 +33,9 @@ func formatMetrics(s Status, host string) string {
 	for _, p := range phases {
 		m.Sample(map[bool]float64{true: 1}[p == s.State], "state", string(p))
 	}
-	m.Gauge("graft_job_time_seconds", "Elapsed time of the budget, by the job's clock.", &s.Time)
-	m.Gauge("graft_job_budget_seconds", "Budget, by the job's clock.", &s.Budget)
-	m.Gauge("graft_job_time_left_seconds", "Remaining time of the budget, by the job's clock.", &s.Left)
+	m.Gauge("graft_job_time_seconds", "Elapsed time of the budget, on the job's clock.", &s.Time)
+	m.Gauge("graft_job_budget_seconds", "Time budget, on the job's clock.", &s.Budget)
+	m.Gauge("graft_job_time_left_seconds", "Remaining time of the budget, on the job's clock.", &s.Left)
 	m.Gauge("graft_job_epoch", "Current epoch, from 0.", count(s.Epoch))
 	m.Gauge("graft_job_epoch_step", "Completed steps of the current epoch.", count(s.Step))
 	m.Gauge("graft_job_epoch_steps", "Steps per epoch.", count(s.StepsPerEpoch))

@@ -9,8 +9,8 @@ import (
 	"graft/trainer"
 )
 
-// Status is the response to GET /status. Keys keep their meaning; later versions may add keys. Times are in seconds of
-// the budget, by the job's clock.
+// Status is the response to GET /status. Keys keep their meaning; later versions may add keys. Times are in seconds on
+// the job's clock, which measures the budget.
 type Status struct {
 	Graft  string `json:"graft"`  // version of graft
 	Folder string `json:"folder"` // path of the run folder

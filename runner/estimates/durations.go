@@ -46,7 +46,7 @@ type DurationReport struct {
 	Later int `json:"history_left_out"`
 	// accuracy in seconds for the jobs that a model estimated; null if there are none
 	Scores *Scores `json:"scores"`
-	// accuracy of estimates from similar jobs, for the same jobs
+	// accuracy of a baseline that estimates from similar jobs, for the jobs that a model estimated
 	Usual   *Scores  `json:"scores_of_similar"`
 	Windows []Window `json:"windows"` // windows in order of time
 	Target  string   `json:"target"`  // learned target: plain, log or median
@@ -87,8 +87,9 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no term "+
-			"shapes: too few jobs ended before each week; add earlier traces with option \"history\""))
+		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no shape "+
+			"functions: too few jobs ended before each week to train a model; add earlier traces with "+
+			"option \"history\""))
 	}
 	return report, err
 }

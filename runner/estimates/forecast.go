@@ -73,8 +73,8 @@ func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastRe
 		return nil, err
 	}
 	if t.Models == 0 && o.Models+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the forecast was written, but no models: "+
-			"the submissions cover less than a week, or are all equal; use a longer trace"))
+		err = failure.With(failure.Partial, errors.New("the forecast was written, but no model was "+
+			"trained: the submissions cover less than a week, or their number never changes; use a longer trace"))
 	}
 	return report, err
 }

@@ -13,7 +13,7 @@ import (
 // Measure is a statistic with its interval.
 type Measure struct {
 	Value *float64 `json:"value"` // value of the statistic; null if undefined
-	// lower end of the 95% interval by a bootstrap of blocks of consecutive rows
+	// lower end of the 95% interval, from a bootstrap that resamples blocks of consecutive rows
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"` // upper end of the interval
 }

@@ -13,7 +13,7 @@ import (
 	"graft/runner/app"
 )
 
-// OriginalOptions holds the options of an evaluation that has the form of the original system's report.
+// OriginalOptions holds the options of an evaluation that prints its results as the original system did.
 type OriginalOptions struct {
 	Policy string // path of a policy in the original system's format; required
 	Table  string // path of a table in the original system's format; required

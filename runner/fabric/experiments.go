@@ -24,7 +24,7 @@ import (
 	"graft/runner/app"
 )
 
-// ExperimentOptions selects the experiments of PAC-ML's authors to reproduce.
+// ExperimentOptions selects which experiments of the PAC-ML paper to reproduce.
 type ExperimentOptions struct {
 	Graphs   string          // path of the folder with PipeDream's five profiles; required
 	Out      string          // path of the folder for the table; empty writes none
@@ -94,8 +94,8 @@ type ExperimentTie struct {
 	Learned float64 `json:"learned"` // published fraction of blocked jobs under the learned policy
 	// result in words: no significant difference, the constant degree is better, or the learned policy is better
 	Verdict string `json:"verdict"`
-	// Here is the fraction of blocked jobs under policies that graft trained minus the fraction under the constant
-	// degree; null without such policies, and for a single episode.
+	// fraction of blocked jobs under policies that graft trained, minus the fraction under the constant degree; null
+	// without such policies, and for a single episode
 	Here *stat.Interval `json:"here"`
 }
 

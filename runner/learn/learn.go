@@ -41,7 +41,7 @@ type Result struct {
 	Cases     *CasesResult     // results of schedulers of elastic jobs in several cases
 }
 
-// Run trains the policies of a configuration file. When ctx ends, it saves checkpoints and returns an error with the
+// Run trains the policies of a configuration file. When ctx ends, Run saves checkpoints and returns an error with the
 // code failure.Requeue. With Resume, the run then continues with bit-identical results.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	d := config.Open(env.Files, path)

@@ -21,7 +21,9 @@ func schedulers() (list []Entry) {
 func quirks() (list []Entry) {
 	for _, w := range worlds.All() {
 		for _, q := range w.Quirks {
-			list = append(list, Entry{Name: q.Name, Of: w.Name, About: "published bug; without this bug, " + q.Fixed,
+			list = append(list, Entry{Name: q.Name, Of: w.Name,
+				About: "bug of a published simulator; if fixed: " + q.Fixed,
+
 				Command: fmt.Sprintf("graft cluster run %s.toml --set schedule.ablate=true", w.Name)})
 		}
 	}

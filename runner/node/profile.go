@@ -24,7 +24,8 @@ import (
 type ProfileOptions struct {
 	app.FolderOptions     // options for the run folder
 	Repeats           int // number of repeats of each measurement; zero means 3
-	// pairs to measure: all measures each pair, and each task with itself; none measures only tasks alone; default all
+	// which pairs of tasks are measured: "all" measures each pair, and each task with itself; "none" measures only
+	// tasks alone; default "all"
 	Pairs string
 	// minimum duration of a measurement in seconds, during which shorter tasks start again; zero means 10
 	Seconds float64

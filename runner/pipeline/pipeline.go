@@ -26,7 +26,7 @@ type Options struct {
 	Set []string // assignments applied after the file, such as run.seeds=20; empty changes nothing
 	// path of the run folder; empty means pipeline.folder of the file, or runs/ with the name of the file
 	Folder string
-	// moves an existing run folder aside and starts from the beginning; false continues in it
+	// moves an existing run folder aside and starts from the beginning; false continues the run in the existing folder
 	Force   bool
 	Retry   bool // retries sequences that failed too often; false skips them
 	Workers int  // number of workers of each simulation; zero means fleet.workers of the scenario

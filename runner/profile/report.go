@@ -25,7 +25,7 @@ type Report struct {
 	// number of networks to which the rates were fitted; zero if they were not fitted
 	Fitted  int    `json:"fitted_networks"`
 	LeftOut Misses `json:"left_out"` // errors of leave-one-out prediction
-	// errors of predictions for a network by rates that were fitted without it and its adapted variants
+	// prediction errors for a network and its adapted variants, with rates fitted to the other networks
 	NewToThem Misses         `json:"new"`
 	Profile   *clock.Profile `json:"-"` // profile that is reported
 }

@@ -32,7 +32,8 @@ type Options struct {
 	Retry   bool   // retries sequences that failed too often
 	Engine  string // engine that starts workers; empty means fleet.engine
 	Workers int    // number of workers; zero means fleet.workers
-	// whether Run supervises workers on other machines until all work is done; false returns their submission
+	// makes Run supervise workers on other machines until all work is done; if false, Run returns once these workers
+	// are submitted
 	Wait bool
 }
 
@@ -123,7 +124,8 @@ func (s *workspace) checkSame() error {
 	}
 	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
 	return fmt.Errorf("%s contains another simulation: %s; restore its configuration, "+
-		"choose another folder with option \"folder\", or move it aside with option \"force\"", s.folder, what)
+		"choose another folder with option \"folder\", or set option \"force\" to move the existing folder aside",
+		s.folder, what)
 }
 
 // makePlan computes the plan. It loads the images on the CPU only for their digest.

@@ -55,7 +55,7 @@ func (r *Report) failures() error {
 						"option \"rows\" makes batches more similar"
 			}
 			faults = append(faults, fmt.Errorf(
-				"the network's function changed in %s mode on %s by %s, more than the tolerance of %s; "+
+				"the network's function changed: in %s mode on %s, the outputs differ by %s, but the tolerance is %s; "+
 					"no files were written%s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
 		}
 	}

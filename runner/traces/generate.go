@@ -35,7 +35,7 @@ type Generated struct {
 	Start time.Time // date of second zero
 }
 
-// Generate writes a synthetic trace. Equal options give byte-identical traces.
+// Generate writes a synthetic trace. The same options always give byte-identical traces.
 func Generate(env *app.Env, out string, o GenerateOptions) (*Generated, error) {
 	if o.EnsureDefaults(); o.To == "" {
 		o.To = ownFormat

@@ -95,8 +95,8 @@ func readToken(env *app.Env, path string) (string, error) {
 	}
 	token := env.Variable(control.TokenVariable)
 	if token == "" {
-		return "", fmt.Errorf("no token for followers: set parallel.token_file, or export %s, "+
-			"for example the output of 'openssl rand -hex 16'", control.TokenVariable)
+		return "", fmt.Errorf("no token for followers: set parallel.token_file or the environment variable %s; "+
+			"'openssl rand -hex 16' generates a token", control.TokenVariable)
 	}
 	return token, nil
 }

@@ -17,7 +17,8 @@ func Tools(env *app.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
 
-// Assigned returns the assignments in the argument set, followed by assignments for the options engine and workers.
+// Assigned returns the given assignments of configuration keys, followed by assignments of fleet.engine and
+// fleet.workers.
 func Assigned(set []string, engine string, workers int) []string {
 	set = slices.Clone(set)
 	if engine != "" {

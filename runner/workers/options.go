@@ -30,8 +30,8 @@ type Options struct {
 // MemoryVariable is the environment variable for the fraction of the device's memory that each worker may use.
 const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
-// UseThreads limits LibTorch's threads to the worker's share of the processors. If the options do not set the number of
-// threads, the argument configured applies; zero means that it is not configured.
+// UseThreads limits LibTorch's threads to the worker's share of the processors. The number of threads comes from the
+// options, or else from the configuration. A configured number of zero means that the configuration does not set it.
 func (o Options) UseThreads(configured int) error {
 	n := cmp.Or(o.Threads, configured)
 	if n == 0 && o.Given != "" {

@@ -14,10 +14,10 @@ import (
 type named struct {
 	name   string
 	choose func(t *simulation.Tree) ([]float64, error)
-	ties   int // number of equally good choices that it averages; zero for a policy without a choice
+	ties   int // number of equally good choices whose results are averaged; zero for a policy without a choice
 }
 
-// Ties returns the number of equally good choices over which the policy averages.
+// Ties returns the number of equally good choices whose results are averaged.
 func (n named) Ties() int { return n.ties }
 
 // Name returns the policy's name.
@@ -137,7 +137,7 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
 // trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. The policy takes the action
 // "none" if a tree does not offer an action of the sequence, and at decisions after the sequence. If several sequences
-// have the smallest regret, it averages them.
+// have the smallest regret, their results are averaged.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
@@ -251,7 +251,8 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 
 // Plateau returns a policy that waits for a plateau of the loss. At each decision it takes a fixed action if the loss
 // before the decision fell by less than a bound; otherwise it takes the action "none". The action and the bound are the
-// pair with the smallest mean regret over the given trees. If several pairs tie, it averages them.
+// pair with the smallest mean regret over the given trees. If several pairs have the smallest regret, their results are
+// averaged.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
@@ -317,7 +318,8 @@ func fallBounds(trees []*simulation.Tree) []float64 {
 	return bounds
 }
 
-// Linear fits a linear model of the features of choices to the given trees, and returns the model's policy.
+// Linear fits a linear model to the given trees, and returns the model's policy. The model scores each choice by the
+// choice's features.
 func Linear(trees []*simulation.Tree) (Policy, error) {
 	o := learning.NewTransferOptions()
 	o.Reward, o.Pool, o.Entropy, o.WeightDecay = learning.Points, 0, 0.01, 0.01

@@ -33,11 +33,11 @@ type Candidate struct {
 	Role     Role
 	Seen     string // tables that the candidate used for its choice; empty means none or unknown
 	Policies []Policy
-	Ties     int // number of equally good choices that a baseline averages; zero without a choice
+	Ties     int // number of equally good choices whose results a baseline averages; zero without a choice
 }
 
-// BaselineCandidates returns the baselines as candidates. The argument seen describes the tables on which fixed
-// sequences were selected.
+// BaselineCandidates returns the baselines as candidates. The string describes the tables on which fixed sequences were
+// selected.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	baselines, err := Baselines(learn)
 	var candidates []Candidate
@@ -68,10 +68,10 @@ type TableScores struct {
 	// left
 	// out.
 	Scores []Score `json:"verdicts"`
-	// Ties holds the number of equally good choices that a baseline averages, by the baseline's name. Baselines with a
-	// single best choice are left out.
+	// number of equally good choices whose results a baseline averages, by the baseline's name; baselines with a single
+	// best choice are left out
 	Ties map[string]int `json:"ties,omitempty"`
-	// Each maps a candidate's name to its scores, one for each seed.
+	// scores of each candidate, one for each seed, by the candidate's name
 	Each map[string][]Score `json:"-"`
 	// Runs holds the accuracies of all runs of the sequence that a candidate chooses with certainty, by the
 	// candidate's name. Sequences that ran only once are left out.
@@ -116,7 +116,7 @@ type Comparison struct {
 	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
 }
 
-// Compare scores candidates on trees. The argument against names the candidate to which differences are relative.
+// Compare scores candidates on trees. Differences are relative to the baseline candidate that the last parameter names.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {
@@ -254,7 +254,7 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean returns a policy's mean regret, in points, over the tables that were excluded from training with a group. It
+// Mean returns a policy's mean regret, in points, over the tables of a group that was excluded from training. It
 // returns false if the policy did not choose a sequence in every excluded table.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0

@@ -101,8 +101,8 @@ type LeaveOutReport struct {
 }
 
 // CompareLeftOut excludes each group of trees in turn and trains policies on all other trees. On the excluded group, it
-// compares these policies with baselines that were selected on the other trees. Differences refer to the best fixed
-// sequence of the other trees, unless the options name another baseline.
+// compares these policies with baselines that were selected on the other trees. Differences are relative to the best
+// fixed sequence of the other trees, unless the options name another baseline.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

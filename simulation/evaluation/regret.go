@@ -37,9 +37,9 @@ type Score struct {
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
 	// rank among the table's sequences, from 1; equal sequences share the first rank
 	Rank float64 `json:"rank"`
-	// From and To are the best and the worst rank that noise allows: the ranks of sequences whose accuracy differs by
-	// at most the noise of a difference. For a policy that samples actions, they are expectations, rounded outwards
-	// so that the range contains Rank.
+	// best rank that noise allows: the first rank of the sequences whose accuracy differs by at most one standard
+	// deviation of a difference between two sequences. For a policy that samples actions, this is an expectation,
+	// rounded down.
 	From   int     `json:"rank_from"`
 	To     int     `json:"rank_to"`      // worst rank that noise allows
 	Of     int     `json:"rank_of"`      // total number of sequences

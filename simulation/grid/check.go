@@ -49,8 +49,8 @@ func (o *Outcome) checkShape(want Expected) error {
 	}
 	switch {
 	case o.Ended != ended:
-		return fmt.Errorf("ended is %t after %d of %d decisions; expected %t", o.Ended, len(o.Sequence), want.Decisions,
-			ended)
+		return fmt.Errorf("\"ended\" is %t after %d of %d decisions; expected %t", o.Ended, len(o.Sequence),
+			want.Decisions, ended)
 	case len(o.Left) != noted || len(o.Step) != noted || len(o.Before) != noted:
 		return fmt.Errorf("got %d remaining times, %d step times and %d accuracies; expected %d of each", len(o.Left),
 			len(o.Step), len(o.Before), noted)

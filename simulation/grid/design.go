@@ -37,11 +37,11 @@ const (
 // Design selects the sequences of a tree to run. The zero value selects all sequences.
 type Design struct {
 	Which DesignKind `json:"which"` // rule that selects sequences; empty means all
-	// maximum number of sequences; zero means 10,000; sample and likely select this number, all and halve fail if there
-	// are more
+	// maximum number of sequences; zero means 10,000. The designs "sample" and "likely" select this number of
+	// sequences. The designs "all" and "halve" fail if there are more.
 	Most int     `json:"most"`
-	Keep float64 `json:"keep,omitempty"` // fraction of the branches that halve keeps at each decision; zero means 0.5
-	Seed uint64  `json:"seed,omitempty"` // seed of the random draws of sample; zero is a valid seed
+	Keep float64 `json:"keep,omitempty"` // fraction of branches that "halve" keeps at each decision; zero means 0.5
+	Seed uint64  `json:"seed,omitempty"` // seed of the random draws of "sample"; zero is a valid seed
 }
 
 // EnsureDefaults fills unset options.

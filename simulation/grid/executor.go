@@ -25,9 +25,9 @@ type Executor struct {
 	Options trainer.Options // options for every job; the run sets the seed
 	Data    *dataset.Set    // dataset on the device
 	Device  torch.Device
-	// Begin creates the initial network of a run with a seed, including weights. The scope owns its tensors.
+	// Begin creates the initial network of a run with a seed, including weights. The scope owns the network's tensors.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
-	// Clock creates the clock of a job that begins at a time in the budget.
+	// Clock creates a job's clock, which starts at the given time of the budget.
 	Clock func(at time.Duration) clock.Clock
 	// Now is the wall clock. Results do not depend on this clock.
 	Now func() time.Time

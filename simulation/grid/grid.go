@@ -118,7 +118,8 @@ func (p *Plan) plannable() error {
 
 func (p *Plan) tooLarge(count string) error {
 	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, "+
-		"but simulate.max_sequences is %d; raise it, offer fewer actions, or use a design: sample, halve or likely",
+		"but simulate.max_sequences is %d; raise it, offer fewer actions, or set simulate.design to "+
+		"sample, halve or likely",
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
@@ -213,7 +214,7 @@ type task struct {
 func (t task) key() string { return t.keys[t.seed] }
 
 // errTaken ends a walk that has found a task.
-var errTaken = errors.New("this worker leased a leg")
+var errTaken = errors.New("stop the search: this worker holds the lease of a leg (the training between two decisions)")
 
 // Leases grants a segment to one worker at a time. If two workers run the same segment, they repeat the work and
 // produce the same outcome.

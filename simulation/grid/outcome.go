@@ -97,7 +97,8 @@ func parseOutcome(text []byte, key string) (*Outcome, error) {
 		return nil, tables.NewFault(tables.Damaged, "the line is not an outcome: %v", err)
 	}
 	if o.Key != key {
-		return nil, tables.NewFault(tables.Foreign, "the outcome belongs to another leg, %s", o.Segment())
+		return nil, tables.NewFault(tables.Foreign,
+			"the outcome belongs to another leg (the training between two decisions): %s", o.Segment())
 	}
 	return o, nil
 }

@@ -67,7 +67,7 @@ func (g Space) follow(b *node) ([]*node, error) {
 }
 
 // Count returns the number of sequences and of their segments. It stops counting when the number of sequences exceeds
-// the argument most. At the last decision, all proposals are assumed to fit.
+// the given maximum. At the last decision, all proposals are assumed to fit.
 //
 // If action kinds are given, the action "none" always fits. The number of sequences therefore never decreases with the
 // number of decisions, and an oversized deep tree is rejected early.
@@ -108,8 +108,8 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 	return sequences, segments, err
 }
 
-// EachNetwork visits the initial network and each network that sequences produce, until the function visit returns an
-// error. It visits equal networks once.
+// EachNetwork visits the initial network and each network that sequences produce, until the callback returns an error.
+// EachNetwork visits equal networks once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}
 	var walk func(b *node) error

@@ -52,8 +52,8 @@ type heldOut struct {
 	cases   *decider.Batch
 }
 
-// NewLearner creates a learner with random weights. The argument held lists the trees for early stopping; if it is nil,
-// learning stops when the objective stops growing. The scope owns the new tensors.
+// NewLearner creates a learner with random weights. The held-out trees determine when learning stops; without held-out
+// trees, learning stops when the objective stops growing. The scope owns the new tensors.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -100,7 +100,7 @@ func (l *Learner) hold(held []*simulation.Tree) error {
 	return err
 }
 
-// Advance takes one learning step. It does nothing once learning has ended.
+// Advance takes one learning step. Advance does nothing once learning has ended.
 func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil
@@ -209,8 +209,8 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn trains one policy per seed. The argument most is the maximum number of policies that learn in parallel. The
-// argument held lists the trees for early stopping.
+// Learn trains one policy per seed. At most the given number of policies learn in parallel. The held-out trees
+// determine when learning stops.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}

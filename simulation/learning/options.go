@@ -92,7 +92,8 @@ func NewOptions() Options {
 
 // NewTransferOptions returns the defaults for policies that choose actions in scenarios outside of their training
 // tables. Each sequence of the tables ran only once, so the best sequences were partly lucky. Rewards are therefore
-// smoothed and half pooled, and a reward for entropy keeps policies uncertain.
+// smoothed, and moved halfway towards the mean over all tables. A reward for entropy keeps policies from becoming too
+// certain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()

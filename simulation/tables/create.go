@@ -62,13 +62,14 @@ func takeable(fsys files.FS, dir string) error {
 		return err
 	}
 	if files.HasName(entries, scenarioName) {
-		return fmt.Errorf("%w: continue its table, use another folder, or move it aside with option \"force\"",
+		return fmt.Errorf("%w: continue the table in this folder, use another folder, or set option \"force\" to move "+
+			"the existing folder aside",
 			ErrExists)
 	}
 	for _, entry := range entries {
 		if !isLeftover(entry.Name()) {
-			return fmt.Errorf("%w and is not a table folder: use another folder, or move it aside with option "+
-				"\"force\"",
+			return fmt.Errorf("%w and is not a table folder: use another folder, or set option \"force\" to move the "+
+				"existing folder aside",
 				ErrExists)
 		}
 	}

@@ -87,16 +87,16 @@ var damages = map[string]damage{
 	}),
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
-		[]string{"a-1.jsonl:3: missing: the line is numbered 4, but 1 line is missing before it; " +
+		[]string{"a-1.jsonl:3: missing: line number 4 follows a gap: 1 line is missing; " +
 			"restore the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
-		[]string{"a-1.jsonl:4: missing: the line is numbered 6, but 2 lines are missing before it"}, 6},
+		[]string{"a-1.jsonl:4: missing: line number 6 follows a gap: 2 lines are missing"}, 6},
 	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
 		[]string{"a-1.jsonl:4: doubled: duplicate line 3; the record counts once"}, 8},
 	"a missing head": {inA(func(l []string) []string { return l[1:] }),
-		[]string{"a-1.jsonl:1: missing: the line is numbered 2, but 1 line is missing before it"}, 8},
+		[]string{"a-1.jsonl:1: missing: line number 2 follows a gap: 1 line is missing"}, 8},
 	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
 		[]string{"a-1.jsonl:1: damaged: checksum mismatch"}, 8},
 	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
@@ -134,8 +134,8 @@ var damages = map[string]damage{
 		l[2] = altered(l[2], `"after-deepen:0"`, `"odd"`)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): the network after action 1 is odd, but " +
-			"only 1 of 4 records that begin with the same actions agree"}, 7},
+		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after action 1, the network is odd, but " +
+			"only 1 of 4 records with the same first actions have this network"}, 7},
 	"seeds whose times are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `20.25`, `20.5`)
 		return l

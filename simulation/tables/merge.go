@@ -40,8 +40,8 @@ func agreeing(all []found) ([]found, Faults) {
 	all = slices.DeleteFunc(all, func(f found) (odd bool) {
 		f.beginnings(func(n int, r reached) bool {
 			if odd = 2*votes[r] <= voters[r.path]; odd {
-				faults = append(faults, *f.fault(Disagree, "sequence %s: the network after action %d is %s, but only "+
-					"%d of %d records that begin with the same actions agree",
+				faults = append(faults, *f.fault(Disagree, "sequence %s: after action %d, the network is %s, but only "+
+					"%d of %d records with the same first actions have this network",
 					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
 			}
 			return !odd

@@ -25,9 +25,10 @@ var (
 
 // WriterOptions holds the options of a writer of records. The zero value is ready to use.
 type WriterOptions struct {
-	// Name is the name of the writer's file, before a number: up to 100 lower-case letters, digits and _ . - after a
-	// letter or digit. Processes on the same machine may use the same name; processes on several machines may do so
-	// only if the file system's locks work across all of these machines. Empty means the name of the host.
+	// Name is the name of the writer's file, without the number that follows. It has up to 100 lower-case letters,
+	// digits, and characters _ . -, and begins with a letter or digit. Processes on the same machine may use the same
+	// name; processes on several machines may do so only if the file system's locks work across all of these machines.
+	// Empty means the name of the host.
 	Name string
 	// Lazy delays the sync of records until Sync or Close: no records are lost if the process is killed, but a power
 	// failure may lose records. False writes each record to stable storage before Append returns.
@@ -61,8 +62,8 @@ func (o WriterOptions) Validate() error {
 }
 
 // Open opens a table to add records. Several processes may open the same table at once, even on several machines. The
-// writer gets a new file, or continues a file with its name that no live process holds, after removing an incomplete
-// last line.
+// writer continues a file with the writer's name if no live process has the file open, and removes an incomplete last
+// line first. Otherwise the writer gets a new file.
 //
 // If the folder has no table, the error wraps ErrNoTable. If the scenario is damaged or does not match its records,
 // the error wraps ErrUnsound. Damaged records are not an error.

@@ -132,7 +132,7 @@ func (m *machine) build() {
 // persistent pushes the value of a persistent id.
 func (m *machine) persistent(id any) {
 	if m.opt.Persistent == nil {
-		m.fail(fmt.Errorf("a persistent id is %w here: the pickle is part of a larger file", ErrForbidden))
+		m.fail(fmt.Errorf("a persistent id is %w here: the id refers to data outside of the pickle", ErrForbidden))
 	}
 	if m.err != nil {
 		return

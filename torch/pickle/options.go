@@ -14,8 +14,8 @@ const (
 // change args.
 type Constructor func(args Tuple) (any, error)
 
-// A pickle can attach a state to an object after creating it. Builder is implemented by values that accept such a
-// state. Values from a Constructor may implement it. For any other object, a state causes an error.
+// A pickle can attach a state to an object after creating it. Values that accept such a state implement Builder; a
+// Constructor may return such values. A state for any other object is an error.
 type Builder interface {
 	Build(state any) error
 }

@@ -36,7 +36,7 @@ type Dict struct {
 	// State is the state that the pickle attached to the object, such as the _metadata of a state dict. Nil means no
 	// state.
 	State any
-	// Replaced counts how often an existing key got a new value. Python does not record it.
+	// Replaced counts how often an existing key got a new value. Python does not record this number.
 	Replaced int
 }
 

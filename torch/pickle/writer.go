@@ -60,7 +60,7 @@ func (o *writer) bytes(b ...byte) { _, _ = o.w.Write(b) }
 // value writes opcodes that leave the value on top of the reader's stack.
 func (o *writer) value(value any, depth int) error {
 	if o.values++; o.values > maxWriteValues || depth > maxWriteDepth {
-		return fmt.Errorf("%w: more than %d values or %d levels; a value may contain itself",
+		return fmt.Errorf("%w: more than %d values or %d levels; the cause may be a value that contains itself",
 			ErrLimit, maxWriteValues, maxWriteDepth)
 	}
 	switch v := value.(type) {

@@ -76,7 +76,7 @@ func (v *Virtual) Watts() float64 { return v.Profile.Watts }
 // Knows returns an error if the profile has no time for this kind of work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// Knows returns an error if a clock uses a device profile that lacks the time of some of the given work.
+// Knows returns an error if the clock's device profile lacks times for part of the given work.
 func Knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

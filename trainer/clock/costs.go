@@ -87,8 +87,8 @@ func (c Costs) Validate() error {
 			"set rates for both, or for neither"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
-		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set them together with "+
-			"step and batch, or remove both"))
+		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set both together with "+
+			"step and batch, or remove graph_step and graph_batch"))
 	}
 	return errors.Join(faults...)
 }

@@ -18,8 +18,8 @@ type Fit struct {
 	// Step and Batch are errors of leave-one-out prediction. They estimate the error for a network with measured
 	// relatives, such as an adapted network.
 	Step, Batch FitError
-	// NewStep and NewBatch are errors for networks that were left out together with all their relatives. They estimate
-	// the error for any other network.
+	// NewStep and NewBatch are errors for networks that were left out together with all their relatives. These errors
+	// estimate the error for any other network.
 	NewStep, NewBatch FitError
 }
 

@@ -30,7 +30,7 @@ type Start struct {
 	Files  files.FS
 	Folder string // existing, empty folder for files of tensors; the caller removes it
 	Seed   int64  // seed that the program may use
-	// PythonPath is the value of the environment variable PYTHONPATH, to which the folder is added.
+	// PythonPath is the value of the environment variable PYTHONPATH. The session adds Folder to this path.
 	PythonPath string
 	Print      func(line string) // receives each line that the program prints; nil drops them
 }
@@ -43,7 +43,7 @@ type Session struct {
 	Begun   Begun
 }
 
-// Begun describes the network and the optimizer that a program brings.
+// Begun describes the initial network and the optimizer that a program sends.
 type Begun struct {
 	Network   *graph.Imported
 	Optimizer torch.OptimizerOptions
@@ -80,7 +80,7 @@ type optimizer struct {
 const silent = "raise program.silence if its start, its validation or a step takes longer, and check that it calls " +
 	"job.batches, job.step and job.validated"
 
-// Open starts a program and reads the network that it brings.
+// Open starts a program and reads the initial network that the program sends.
 func Open(ctx context.Context, o Options, s Start) (*Session, error) {
 	o.EnsureDefaults()
 	if err := write(s.Files, filepath.Join(s.Folder, "graft_job.py"), modules.Job); err != nil {
@@ -132,7 +132,7 @@ func (s *Session) begin(ctx context.Context) error {
 // unattached adds the likely cause if a program ends without a message.
 func (s *Session) unattached(err error) error {
 	if strings.Contains(err.Error(), "exited without an answer") {
-		return fmt.Errorf("%w; a program of a job calls graft_job.attach() and job.begin(…)", err)
+		return fmt.Errorf("%w; the program must call graft_job.attach() and then job.begin(…)", err)
 	}
 	return err
 }
@@ -217,7 +217,7 @@ func write(fsys files.FS, path string, content []byte) error {
 	})
 }
 
-// Content is a network and its optimizer's state, as they travel to the program.
+// Content is the network and the optimizer's state that a session sends to the program.
 type Content struct {
 	Network *model.Network
 	Tensors *weights.Set     // of the network, its constants included, and moments, by their names in a checkpoint
@@ -252,15 +252,15 @@ func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Facts, 
 	return s.epoch(ctx, order)
 }
 
-// Trained is the result of some steps.
+// Trained holds the results of the training steps of one call of Train.
 type Trained struct {
 	Losses  []float64
 	Correct []int
 	Rate    float64 // learning rate of the optimizer's first group
 }
 
-// Train lets the program take a step for each learning rate of graft's schedule. Shares holds the weight of the teacher
-// in the loss of each step; nil ends the teaching.
+// Train lets the program take a step for each learning rate of graft's schedule. The shares are the weight of the
+// teacher's part in the loss of each step; nil removes the teacher.
 func (s *Session) Train(rates, shares []float64) (t Trained, err error) {
 	var report struct {
 		Losses  []*float64 `json:"losses"`
@@ -272,7 +272,7 @@ func (s *Session) Train(rates, shares []float64) (t Trained, err error) {
 		return t, err
 	}
 	if len(report.Losses) != len(rates) || len(report.Correct) != len(rates) {
-		return t, fmt.Errorf("%s reports %d losses of %d steps", s.name, len(report.Losses), len(rates))
+		return t, fmt.Errorf("%s reports the results of %d steps instead of %d", s.name, len(report.Losses), len(rates))
 	}
 	for _, loss := range report.Losses {
 		t.Losses = append(t.Losses, number(loss))
@@ -301,7 +301,7 @@ func (s *Session) Evaluate() (loss, accuracy float64, err error) {
 	return number(report.Loss), report.Accuracy, nil
 }
 
-// Pull returns the program's tensors and the steps of each parameter.
+// Pull returns the program's tensors, and the optimizer's step count of each parameter.
 func (s *Session) Pull() (*weights.Set, map[string]int64, error) {
 	var report struct {
 		Tensors string           `json:"tensors"`
@@ -317,7 +317,7 @@ func (s *Session) Pull() (*weights.Set, map[string]int64, error) {
 	return set, report.Counts, nil
 }
 
-// Pushed describes how the program took over a changed network.
+// Pushed describes how the program runs a changed network.
 type Pushed struct {
 	Own   bool     `json:"own"`   // the program's own module runs, with other sizes; false means a generated module
 	Moved *float64 `json:"moved"` // largest change of an output in eval mode; nil if it is not finite

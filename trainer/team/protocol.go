@@ -15,7 +15,7 @@ type order struct {
 	work   json.RawMessage // the job's own order, which is the whole line
 }
 
-// MarshalJSON writes an order of the job unchanged.
+// MarshalJSON encodes an order. An order that comes from the job is already encoded and is returned unchanged.
 func (o order) MarshalJSON() ([]byte, error) {
 	if o.work != nil {
 		return o.work, nil
