@@ -1028,6 +1028,9 @@ var descriptions = map[string]string{
 	"graft/trainer/program.Options.Silence": "Maximum time between two messages that graft receives from the " +
 		"training program. The program sends a message after its start, each validation and each step. graft kills a " +
 		"program that sends no message for longer. Zero means 10 minutes.",
+	"graft/trainer/program.Options.Threads": "Number of CPU threads of the program, passed on as OMP_NUM_THREADS. " +
+		"Results may depend on it. Zero means PyTorch's default; in a simulation, whose programs run side by side, " +
+		"zero means 1.",
 	"graft/trainer/program.Options.ValidationExamples": "Number of validation examples, for which the virtual clock " +
 		"charges time. Zero means that validation takes no time on the virtual clock.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +

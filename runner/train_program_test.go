@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,7 +32,8 @@ func torchPython(t testing.TB) string {
 	return ""
 }
 
-// programJob writes the program of the tests, with a part replaced, and a job that it trains. It returns the job's path.
+// programJob writes the program of the tests, with a part replaced, and a job that it trains. It returns the path of the
+// job.
 func programJob(t testing.TB, old, text, more string) string {
 	t.Helper()
 	return scriptedJob(t, torchPython(t), strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1), more)
@@ -176,99 +179,109 @@ func TestProgramJobsStop(t *testing.T) {
 	done(t, "train", job, "--folder", folder, "--resume", "--quiet")
 }
 
-// Faults of a program, by a change of its text: what the error says. Nothing that was saved is lost.
+// endOfStep ends a step in the program of the tests.
+const endOfStep = "        net, opt = job.step(loss, examples=len(x))\n"
+
+// programFaults are faults of a program: a change of its text, and what the error says.
+var programFaults = map[string]struct {
+	old, text string
+	code      failure.Code
+	says      string
+}{
+	"exits at once": {"import graft_job\n", "raise SystemExit(0)\n", failure.Configuration,
+		"exited without an answer; the program must call graft_job.attach() and then job.begin"},
+	"fails at once": {"import graft_job\n", "raise ValueError('no data here')\n", failure.Configuration,
+		"ValueError: no data here"},
+	"lacks a module": {"import graft_job\n", "import nowhere\n", failure.Configuration,
+		"No module named 'nowhere'"},
+	"is killed at once": {"import graft_job\n", "os.kill(os.getpid(), 9)\n", failure.Configuration,
+		"signal: killed"},
+	"attaches and exits": {"torch.manual_seed(job.seed)\n", "raise SystemExit(3)\n", failure.Configuration,
+		"exit status 3"},
+	"begins twice": {"schedule = job", "job.begin(net, opt, images[:2])\nschedule = job", failure.Failed,
+		"begin was called twice"},
+	"begins with one example": {"images[:2])", "images[:1])", failure.Configuration,
+		"must be a batch of at least 2 examples"},
+	"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
+		"example_inputs has 2 tensors; graft supports networks with one input"},
+	"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
+		"call begin before running"},
+	"registers before it begins": {"net, opt = job.begin", "job.register('a', 1)\nnet, opt = job.begin",
+		failure.Configuration, "call begin before register"},
+	"registers a number": {"schedule = job.register", "job.register('a', 1)\nschedule = job.register",
+		failure.Failed, "a has neither state_dict nor get_state"},
+	"registers a name twice": {"while job.running", "job.register('schedule', schedule)\nwhile job.running",
+		failure.Failed, "an object named schedule is registered already"},
+	"has a loader without a length": {"loader = torch", "loader = iter([])\nunused = torch", failure.Failed,
+		"the loader has no length"},
+	"has an empty loader": {"loader = torch", "loader = []\nunused = torch", failure.Failed, "the loader is empty"},
+	"fails in a step": {endOfStep, "        raise RuntimeError('step failed')\n", failure.Failed,
+		"RuntimeError: step failed"},
+	"is killed in a step": {endOfStep, "        os.kill(os.getpid(), 9)\n", failure.Failed, "signal: killed"},
+	"exits in a step":     {endOfStep, "        os._exit(0)\n", failure.Failed, "exited without an answer"},
+	"never ends a step":   {endOfStep, "", failure.Failed, "ended without job.step(loss)"},
+	"ends a step twice":   {endOfStep, endOfStep + endOfStep, failure.Failed, "call step once for each batch"},
+	"leaves the loop":     {endOfStep, endOfStep + "        break\n", failure.Failed, "which must run to its end"},
+	"does not validate": {"    job.validated(", "    dict(", failure.Failed,
+		"an epoch ended without job.validated"},
+	"validates twice": {"torch.save(", "job.validated(1.0)\ntorch.save(", failure.Done,
+		"the program failed after the end of training"},
+	"has an accuracy of two": {"accuracy=accuracy)", "accuracy=2)", failure.Failed,
+		"accuracy is 2.0; expected a number between 0 and 1"},
+	"has a loss that is no number": {"job.step(loss,", "job.step(loss * float('nan'),", failure.Failed,
+		"loss of step 0"},
+	"validates no number": {"job.validated(loss=", "job.validated(loss=float('inf') + ", failure.Failed,
+		"validation loss"},
+	"has a weight that is no number": {"schedule.step()", "net.fc.weight.data.fill_(float('nan'))", failure.Failed,
+		"loss of step"},
+	"has a loader that changes": {"    net.train()\n",
+		"    net.train()\n    loader = list(loader)[:3 - job.epoch]\n", failure.Failed, "the job began with"},
+	"has a loader that is shorter than it says": {"while job.running",
+		"type(loader).__len__ = lambda self: 9\nwhile job.running", failure.Failed,
+		"its length says otherwise"},
+	"steps in a forked child": {endOfStep, "        if os.fork() == 0:\n            job._exchange({})\n        " +
+		"os.wait()\n        raise SystemExit(1)\n", failure.Failed, "a forked child called the job"},
+	"closes the socket": {endOfStep, "        job._socket.shutdown(2)\n" + endOfStep, failure.Failed, "without an answer"},
+	"sends no JSON": {endOfStep, "        job._socket.sendall(b'hello\\n')\n" + endOfStep, failure.Failed,
+		"expected one line of JSON"},
+	"sends a list": {endOfStep, "        job._socket.sendall(b'[]\\n')\n" + endOfStep, failure.Failed,
+		"expected a JSON object"},
+	"sends another key": {endOfStep, "        job._socket.sendall(b'{\"a\": 1}\\n')\n" + endOfStep, failure.Failed,
+		`unknown field "a"`},
+	"sends too few losses": {endOfStep, "        job._socket.sendall(b'{\"losses\": [], \"correct\": [], \"rate\": 1}" +
+		"\\n')\n" + endOfStep, failure.Failed, "reports the results of 0 steps instead of"},
+	"sends a line without end": {endOfStep, "        while True: job._socket.sendall(b'a' * 65536)\n", failure.Failed,
+		"exceeds 16 MiB"},
+	"speaks another version": {"job = graft_job.attach", "graft_job.PROTOCOL = 9\njob = graft_job.attach",
+		failure.Configuration, "this file speaks protocol 9, but graft speaks 1"},
+	"begins with several processes": {"job = graft_job.attach",
+		"os.environ['WORLD_SIZE'] = '2'\njob = graft_job.attach", failure.Configuration,
+		"several processes (WORLD_SIZE > 1) are not supported"},
+	"exports nothing": {"torch.set_num_threads(1)",
+		"graft_job._export = lambda net, inputs, path: None\ntorch.set_num_threads(1)", failure.Configuration,
+		"read the network"},
+	"exports something else": {"torch.set_num_threads(1)",
+		"graft_job._export = lambda net, inputs, path: open(path, 'w').write('x')\ntorch.set_num_threads(1)",
+		failure.Configuration, "read the network"},
+	"saves what cannot be saved": {"while job.running",
+		"schedule.thing = object()\nwhile job.running", failure.Failed, "cannot save a value of type object"},
+	"fails after the end": {"torch.save(", "raise ValueError('at the end')\ntorch.save(", failure.Done,
+		"the program failed after the end of training"},
+	"prints a lot": {endOfStep, endOfStep + "        print('x' * 10000)\n", failure.Done, ""},
+	"leaves a child behind": {"while job.running",
+		"import subprocess\nsubprocess.Popen(['sleep', '600'])\nwhile job.running", failure.Done, ""},
+}
+
+// A fault of a program ends in an error that names it. Each case imports PyTorch, which
+// takes a second, so short tests run a fifth of them.
 func TestProgramFaults(t *testing.T) {
 	python := torchPython(t)
 	script := contents(t, "testdata/program/train.py")
-	step := "        net, opt = job.step(loss, examples=len(x))\n"
-	for name, c := range map[string]struct {
-		old, text string
-		code      failure.Code
-		says      string
-	}{
-		"exits at once": {"import graft_job\n", "raise SystemExit(0)\n", failure.Configuration,
-			"exited without an answer; the program must call graft_job.attach() and then job.begin"},
-		"fails at once": {"import graft_job\n", "raise ValueError('no data here')\n", failure.Configuration,
-			"ValueError: no data here"},
-		"lacks a module": {"import graft_job\n", "import nowhere\n", failure.Configuration,
-			"No module named 'nowhere'"},
-		"is killed at once": {"import graft_job\n", "os.kill(os.getpid(), 9)\n", failure.Configuration,
-			"signal: killed"},
-		"attaches and exits": {"torch.manual_seed(job.seed)\n", "raise SystemExit(3)\n", failure.Configuration,
-			"exit status 3"},
-		"begins twice": {"schedule = job", "job.begin(net, opt, images[:2])\nschedule = job", failure.Failed,
-			"begin was called twice"},
-		"begins with one example": {"images[:2])", "images[:1])", failure.Configuration,
-			"must be a batch of at least 2 examples"},
-		"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
-			"example_inputs has 2 tensors; graft supports networks with one input"},
-		"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
-			"call begin before running"},
-		"registers before it begins": {"net, opt = job.begin", "job.register('a', 1)\nnet, opt = job.begin",
-			failure.Configuration, "call begin before register"},
-		"registers a number": {"schedule = job.register", "job.register('a', 1)\nschedule = job.register",
-			failure.Failed, "a has neither state_dict nor get_state"},
-		"registers a name twice": {"while job.running", "job.register('schedule', schedule)\nwhile job.running",
-			failure.Failed, "an object named schedule is registered already"},
-		"has a loader without a length": {"loader = torch", "loader = iter([])\nunused = torch", failure.Failed,
-			"the loader has no length"},
-		"has an empty loader": {"loader = torch", "loader = []\nunused = torch", failure.Failed, "the loader is empty"},
-		"fails in a step": {step, "        raise RuntimeError('step failed')\n", failure.Failed,
-			"RuntimeError: step failed"},
-		"is killed in a step": {step, "        os.kill(os.getpid(), 9)\n", failure.Failed, "signal: killed"},
-		"exits in a step":     {step, "        os._exit(0)\n", failure.Failed, "exited without an answer"},
-		"never ends a step":   {step, "", failure.Failed, "ended without job.step(loss)"},
-		"ends a step twice":   {step, step + step, failure.Failed, "call step once for each batch"},
-		"leaves the loop":     {step, step + "        break\n", failure.Failed, "which must run to its end"},
-		"does not validate": {"    job.validated(", "    dict(", failure.Failed,
-			"an epoch ended without job.validated"},
-		"validates twice": {"torch.save(", "job.validated(1.0)\ntorch.save(", failure.Done,
-			"the program failed after the end of training"},
-		"has an accuracy of two": {"accuracy=accuracy)", "accuracy=2)", failure.Failed,
-			"accuracy is 2.0; expected a number between 0 and 1"},
-		"has a loss that is no number": {"job.step(loss,", "job.step(loss * float('nan'),", failure.Failed,
-			"loss of step 0"},
-		"validates no number": {"job.validated(loss=", "job.validated(loss=float('inf') + ", failure.Failed,
-			"validation loss"},
-		"has a weight that is no number": {"schedule.step()", "net.fc.weight.data.fill_(float('nan'))", failure.Failed,
-			"loss of step"},
-		"has a loader that changes": {"    net.train()\n",
-			"    net.train()\n    loader = list(loader)[:3 - job.epoch]\n", failure.Failed, "the job began with"},
-		"has a loader that is shorter than it says": {"while job.running",
-			"type(loader).__len__ = lambda self: 9\nwhile job.running", failure.Failed,
-			"its length says otherwise"},
-		"steps in a forked child": {step, "        if os.fork() == 0:\n            job._exchange({})\n        " +
-			"os.wait()\n        raise SystemExit(1)\n", failure.Failed, "a forked child called the job"},
-		"closes the socket": {step, "        job._socket.shutdown(2)\n" + step, failure.Failed, "without an answer"},
-		"sends no JSON": {step, "        job._socket.sendall(b'hello\\n')\n" + step, failure.Failed,
-			"expected one line of JSON"},
-		"sends a list": {step, "        job._socket.sendall(b'[]\\n')\n" + step, failure.Failed,
-			"expected a JSON object"},
-		"sends another key": {step, "        job._socket.sendall(b'{\"a\": 1}\\n')\n" + step, failure.Failed,
-			`unknown field "a"`},
-		"sends too few losses": {step, "        job._socket.sendall(b'{\"losses\": [], \"correct\": [], \"rate\": 1}" +
-			"\\n')\n" + step, failure.Failed, "reports the results of 0 steps instead of"},
-		"sends a line without end": {step, "        while True: job._socket.sendall(b'a' * 65536)\n", failure.Failed,
-			"exceeds 16 MiB"},
-		"speaks another version": {"job = graft_job.attach", "graft_job.PROTOCOL = 9\njob = graft_job.attach",
-			failure.Configuration, "this file speaks protocol 9, but graft speaks 1"},
-		"begins with several processes": {"job = graft_job.attach",
-			"os.environ['WORLD_SIZE'] = '2'\njob = graft_job.attach", failure.Configuration,
-			"several processes (WORLD_SIZE > 1) are not supported"},
-		"exports nothing": {"torch.set_num_threads(1)",
-			"graft_job._export = lambda net, inputs, path: None\ntorch.set_num_threads(1)", failure.Configuration,
-			"read the network"},
-		"exports something else": {"torch.set_num_threads(1)",
-			"graft_job._export = lambda net, inputs, path: open(path, 'w').write('x')\ntorch.set_num_threads(1)",
-			failure.Configuration, "read the network"},
-		"saves what cannot be saved": {"while job.running",
-			"schedule.thing = object()\nwhile job.running", failure.Failed, "cannot save a value of type object"},
-		"fails after the end": {"torch.save(", "raise ValueError('at the end')\ntorch.save(", failure.Done,
-			"the program failed after the end of training"},
-		"prints a lot": {step, step + "        print('x' * 10000)\n", failure.Done, ""},
-		"leaves a child behind": {"while job.running",
-			"import subprocess\nsubprocess.Popen(['sleep', '600'])\nwhile job.running", failure.Done, ""},
-	} {
+	for k, name := range slices.Sorted(maps.Keys(programFaults)) {
+		if !longTests && k%5 != 0 {
+			continue
+		}
+		c := programFaults[name]
 		job := scriptedJob(t, python, strings.Replace(script, c.old, c.text, 1), "[train]\nepochs = 2\n")
 		require.NotEqual(t, script, contents(t, filepath.Join(filepath.Dir(job), "train.py")), name)
 		t.Run(name, func(t *testing.T) {
