@@ -149,9 +149,14 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		of = "text"
 		p.Line("perplexity %.4g on the test text, %.4g on the validation text", o.Perplexity, o.ValidationPerplexity)
 	}
-	p.Line("%s accuracy on the test %s, %s on the validation %s\n%s, %s, %s, %s at the end\n"+
-		"budget %s, %s used: %s for decisions, %s for operations\n%s\n%sdigest %.12s",
-		document.AccuracyText(o.Test.Accuracy), of, document.AccuracyText(o.Validation.Accuracy), of,
+	scores := fmt.Sprintf("%s accuracy on the test %s, %s on the validation %s", document.AccuracyText(o.Test.Accuracy),
+		of, document.AccuracyText(o.Validation.Accuracy), of)
+	if o.Test == (trainer.Score{}) { // a program reports no test scores
+		scores = fmt.Sprintf("%s accuracy and loss %.4f on the validation data",
+			document.AccuracyText(o.Validation.Accuracy), o.Validation.Loss)
+	}
+	p.Line("%s\n%s, %s, %s, %s at the end\n"+
+		"budget %s, %s used: %s for decisions, %s for operations\n%s\n%sdigest %.12s", scores,
 		words.Plural(o.Epochs, "epoch"), words.Plural(o.Steps, "step"), words.Plural(o.Decisions, "decision"),
 		words.Plural(o.Parameters, "parameter"), document.SecondsText(o.Budget), document.SecondsText(o.Used),
 		document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)

@@ -107,7 +107,8 @@ func TestProgramsGrow(t *testing.T) {
 			require.Equal(t, 3, strings.Count(o.stderr, "the program switched to the changed network"), o.stderr)
 			require.Contains(t, o.stderr, c.forward)
 			for line := range strings.SplitSeq(o.stderr, "\n") {
-				if _, after, found := strings.Cut(line, `"outputs_moved_by":`); found && !strings.HasPrefix(after, "0") {
+				_, after, found := strings.Cut(line, `"outputs_moved_by":`)
+				if found && !strings.HasPrefix(after, "0") {
 					require.Fail(t, line)
 				}
 			}
@@ -241,7 +242,8 @@ var programFaults = map[string]struct {
 		"its length says otherwise"},
 	"steps in a forked child": {endOfStep, "        if os.fork() == 0:\n            job._exchange({})\n        " +
 		"os.wait()\n        raise SystemExit(1)\n", failure.Failed, "a forked child called the job"},
-	"closes the socket": {endOfStep, "        job._socket.shutdown(2)\n" + endOfStep, failure.Failed, "without an answer"},
+	"closes the socket": {endOfStep, "        job._socket.shutdown(2)\n" + endOfStep, failure.Failed,
+		"without an answer"},
 	"sends no JSON": {endOfStep, "        job._socket.sendall(b'hello\\n')\n" + endOfStep, failure.Failed,
 		"expected one line of JSON"},
 	"sends a list": {endOfStep, "        job._socket.sendall(b'[]\\n')\n" + endOfStep, failure.Failed,

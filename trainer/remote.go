@@ -29,8 +29,8 @@ type Program struct {
 	Pushed func(program.Pushed)
 }
 
-// Begin reads the size of an epoch: from the program's first epoch or, if saved is not nil, from a checkpoint. It returns
-// the program's network with its weights for a new job, and nil for a saved job. The scope owns the weights.
+// Begin reads the size of an epoch from the program's first epoch or, if saved is not nil, from a checkpoint. For a new
+// job it returns the program's network with its weights, which the scope owns. For a saved job it returns nil.
 func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n *model.Network, err error) {
 	if saved != nil {
 		p.Facts, err = saved.SavedFacts()
