@@ -49,6 +49,8 @@ func measurements() []measurement {
 			run: func(b *bench) error { return studyCluster(os.Stdout, b.rounds) }},
 		{name: "programs", about: "decisions of users' programs", all: true, rounds: 5,
 			run: func(b *bench) error { return studyPrograms(os.Stdout, b.rounds) }},
+		{name: "attached", about: "a PyTorch program that graft drives, compared with the program alone", all: true,
+			rounds: 5, run: func(b *bench) error { return b.studyAttached(os.Stdout) }},
 		{name: "elastic", about: "simulations of elastic jobs, and their learner", all: true, rounds: 5,
 			run: func(b *bench) error { return studyElastic(os.Stdout, b.rounds) }},
 		{name: "fabric", about: "episodes of training steps on a network", all: true, rounds: 3,

@@ -168,8 +168,8 @@ func hashFile(fsys files.FS, h io.Writer, path string) error {
 // Summary describes the scenario in one line.
 func (m *Simulation) Summary() (string, error) {
 	if m.Job.Program.On() && m.network == nil {
-		return fmt.Sprintf("scenario %s of the program %q, %v of a %s clock; the number of sequences is known when the "+
-			"program has started; digest %.12s", m.Simulate.Name, m.Job.Program, m.Time.Budget, m.Time.Clock,
+		return fmt.Sprintf("scenario %s of the program %q, %v of a %s clock; the number of sequences is known when "+
+			"the program has started; digest %.12s", m.Simulate.Name, m.Job.Program, m.Time.Budget, m.Time.Clock,
 			m.Digest()), nil
 	}
 	sequences, legs, err := m.Size()

@@ -294,7 +294,8 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 		"other kinds of actions": {func(s *shed) {
 			writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1)
 		}, of("policy=run", "table=wide"), failure.Failed,
-			of("run, voting on table wide: the policy was trained on the action kinds deepen, but the table offers branch",
+			of("run, voting on table wide: the policy was trained on the action kinds deepen, but the table offers "+
+				"branch",
 				"use a policy that was trained on such tables")},
 		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
 			failure.Damaged, of("node-1.jsonl:4: missing: line number 5 follows a gap",

@@ -32,8 +32,7 @@ func torchPython(t testing.TB) string {
 	return ""
 }
 
-// programJob writes the program of the tests, with a part replaced, and a job that it trains. It returns the path of the
-// job.
+// programJob writes the program of the tests, with a part replaced, and its job. It returns the path of the job.
 func programJob(t testing.TB, old, text, more string) string {
 	t.Helper()
 	return scriptedJob(t, torchPython(t), strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1), more)
