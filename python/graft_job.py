@@ -75,6 +75,7 @@ class Job:
     def __init__(self, epochs: int = 1, seed: int = 0) -> None:
         self.seed = seed  # seed for the program's random numbers: run.seed of the job's file under graft
         self.epoch = 0  # number of completed epochs
+        self.changes = 0  # number of changes of the network by surgery
         self.teacher: Optional[Callable[..., Any]] = None  # larger network after a down event, for the loss
         self.teacher_share = 0.0  # weight of the teacher's part of the loss, which falls to zero
         self._epochs = epochs
@@ -173,6 +174,10 @@ class _Attached(Job):
     def attached(self) -> bool:
         return True
 
+    def __deepcopy__(self, memo: Any) -> "_Attached":
+        """Returns the job itself: a copy of the network holds the hook that remembers its inputs."""
+        return self
+
     def _exchange(self, report: State) -> State:
         """Sends a report and waits for the next order."""
         if os.getpid() != self._process:
@@ -194,6 +199,8 @@ class _Attached(Job):
         order = self._exchange(report)
         while order["do"] in self._requests:
             order = self._exchange(self._requests[order["do"]](self, order))
+        if order["do"] == "stop":
+            raise Stopped(0)
         self._order, self._left = order, order.get("steps", 0)
         if order["do"] == "train" and not order["shares"]:
             self.teacher, self._lesson, self.teacher_share = None, None, 0.0
@@ -224,7 +231,7 @@ class _Attached(Job):
 
     def _remember(self, module: Any, inputs: Any) -> None:
         """Keeps the inputs of the last training batch: surgery calibrates normalizations on them."""
-        if module.training and inputs and isinstance(inputs[0], torch.Tensor):
+        if module is self._net and module.training and inputs and isinstance(inputs[0], torch.Tensor):
             self._inputs = inputs[:1]
 
     def register(self, name: str, thing: Any) -> Any:
@@ -282,6 +289,9 @@ class _Attached(Job):
         self._facts, self._position = facts, 0
         resumed, self._resumed = self._resumed, None
         if resumed:
+            # A scheduler that was made after begin has set its first rate.
+            for group, saved in zip(self._opt.param_groups, resumed["groups"]):
+                group.update(saved)
             _set_random_state(resumed["began"] or resumed["random"])
         self._began = _random_state()
         source = iter(loader)
@@ -352,6 +362,7 @@ class _Attached(Job):
             self._teach({"source": order["teacher"], "tensors": order["teacher_tensors"]})
         self._own = _replace(self._net, _generated(order["source"], order["tensors"]), values, self._inputs, self._own)
         self._follow(values, order["counts"])
+        self.changes += 1
         after = _outputs(self._net, self._inputs)
         moved = float((before - after).abs().max()) if before is not None and after is not None else 0.0
         return {"own": self._own, "moved": _finite(moved)}
@@ -393,6 +404,7 @@ class _Attached(Job):
         state = {
             "facts": self._facts,
             "epoch": self.epoch,
+            "changes": self.changes,
             "position": self._position,
             "began": self._began,
             "random": _random_state(),
@@ -414,15 +426,14 @@ class _Attached(Job):
         """Continues a saved job."""
         tensors, text = _read(order["state"])
         state = _decode(json.loads(text), tensors)
-        self._facts, self.epoch, self._inputs = state["facts"], state["epoch"], state["inputs"]
+        self._facts, self.epoch, self.changes = state["facts"], state["epoch"], state["changes"]
+        self._inputs = state["inputs"]
         device = next(self._net.parameters()).device
         self._inputs = tuple(value.to(device) for value in self._inputs)
         values, _ = _read(order["tensors"])
         module = _generated(order["source"], order["tensors"])
         self._own = _replace(self._net, module, values, self._inputs, state["own"])
         self._follow(values, order["counts"])
-        for group, saved in zip(self._opt.param_groups, state["groups"]):
-            group.update(saved)
         self._saved_objects, self._resumed = state["objects"], state
         if state["source"] is not None:
             path = os.path.join(self._folder, "teacher.safetensors")

@@ -57,6 +57,13 @@ func (p *Process) Receive(ctx context.Context, message any) error {
 	return p.exchange(ctx, nil, message)
 }
 
+// Say sends a request that has no answer. A program that has ended does not receive it.
+func (p *Process) Say(request any) {
+	if text, err := json.Marshal(request); err == nil {
+		_, _ = p.requests.Write(append(text, '\n'))
+	}
+}
+
 // Finish sends a last request and waits until the program exits by itself.
 func (p *Process) Finish(ctx context.Context, request any) error {
 	text, err := json.Marshal(request)

@@ -7,7 +7,7 @@ import (
 
 // lastLines is the number of lines of a program's messages that errors quote, and mostKept the bytes that are kept.
 const (
-	lastLines = 8
+	lastLines = 16
 	mostKept  = 4096
 )
 

@@ -364,6 +364,7 @@ func (s *Session) End() error {
 // Close ends the program, if it still runs.
 func (s *Session) Close() {
 	if s != nil {
+		s.process.Say(map[string]any{"do": "stop"})
 		s.process.Close()
 	}
 }

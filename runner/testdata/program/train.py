@@ -46,7 +46,7 @@ data = torch.utils.data.TensorDataset(images[:200], labels[:200])
 loader = torch.utils.data.DataLoader(data, batch_size=32, shuffle=True)
 criterion = nn.CrossEntropyLoss()
 net, opt = job.begin(Net(), lambda p: torch.optim.AdamW(p, lr=1e-2), images[:2])
-schedule = job.register("schedule", torch.optim.lr_scheduler.StepLR(opt, 5, 0.9))
+schedule = job.register("schedule", torch.optim.lr_scheduler.LambdaLR(opt, lambda step: 0.97**step))
 
 while job.running():
     net.train()
