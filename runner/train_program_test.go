@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -337,4 +338,91 @@ func TestProgramSections(t *testing.T) {
 	}
 	fails(t, failure.Configuration, "command is empty, but the section has other keys", "config", "check", "--set",
 		`program.env=["A=1"]`, write(t, filepath.Join(t.TempDir(), "job.toml"), ""))
+}
+
+// gridScenario is the rest of a scenario of 27 sequences.
+const gridScenario = `
+[time]
+budget = "200ms"
+events = [
+  {at = "30ms", change = "up", devices = 2},
+  {at = "70ms", change = "up", devices = 3},
+  {at = "110ms", change = "up", devices = 4},
+]
+
+[simulate]
+name = "program"
+kinds = ["widen"]
+seeds = 1
+
+[fleet]
+workers = 2
+`
+
+// A grid of a program's sequences is killed at random moments: graft with all its processes, a worker, or a program. It
+// ends in the bytes of a grid that ran through.
+func TestProgramGridsSurviveKills(t *testing.T) {
+	if !longTests {
+		t.Skip("left out: a grid starts PyTorch for each of its 40 legs; set GRAFT_LONG=1")
+	}
+	job := programJob(t, "", "", gridScenario)
+	whole := filepath.Join(t.TempDir(), "whole")
+	text := simulated(t, job, "--folder", whole)
+	require.Contains(t, text, "27 of 27 runs ended")
+	want := tableBytes(t, filepath.Join(whole, "table"))
+	run := filepath.Join(t.TempDir(), "killed")
+	random := rand.New(rand.NewPCG(3, 4))
+	for kills := 0; ; {
+		p, out := process(t, "simulate", job, "--folder", run)
+		ended := make(chan error, 1)
+		go func() { ended <- p.Wait() }()
+		for alive := true; alive; {
+			moment := time.Hour
+			if kills < 20 {
+				moment = 2*time.Second + time.Duration(random.Int64N(int64(4*time.Second)))
+			}
+			select {
+			case err := <-ended:
+				alive = false
+				if err == nil {
+					require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
+					t.Logf("measured: a grid of 27 sequences has the bytes of one that ran through after %d kills", kills)
+					return
+				}
+				t.Logf("%v: %s", err, out)
+			case <-time.After(moment):
+				killOne(t, p, kills%3, filepath.Dir(job))
+				kills++
+			}
+		}
+	}
+}
+
+// killOne kills graft, a worker or a program.
+func killOne(t *testing.T, p *exec.Cmd, which int, folder string) {
+	t.Helper()
+	switch which {
+	case 0:
+		require.NoError(t, p.Process.Kill())
+	case 1:
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.Process.Pid, p.Process.Pid))
+		require.NoError(t, err)
+		for child := range strings.FieldsSeq(string(children)) {
+			pid, err := strconv.Atoi(child)
+			require.NoError(t, err)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			return
+		}
+	default:
+		list, err := filepath.Glob("/proc/[0-9]*/cwd")
+		require.NoError(t, err)
+		for _, link := range list {
+			if cwd, err := os.Readlink(link); err == nil && cwd == folder {
+				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+				require.NoError(t, err)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				return
+			}
+		}
+	}
 }
