@@ -45,7 +45,7 @@ type StructuralOptions struct {
 	// "none"
 	Actions []net2net.Action
 	// Kinds are the kinds of actions to choose from. If Kinds is nil, a trained policy chooses among the actions in its
-	// training data, and an untrained policy chooses among deepen and widen.
+	// training data, and an untrained policy chooses between deepen and widen.
 	Kinds   []net2net.Kind
 	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action

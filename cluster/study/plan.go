@@ -23,7 +23,7 @@ type Plan struct {
 	Schedulers []Scheduler    // schedulers in the order of the file
 	Against    string         // name of the baseline for differences; empty means the first scheduler
 	Metrics    []Metric       // metrics of cells, in the order of columns
-	// keys of the metrics that rank schedulers; the samples of a simulation hold the first metric of each job
+	// keys of the metrics that rank schedulers; samples hold each job's value of the first metric
 	Rank     []string
 	Jobs     int        // number of jobs in all workloads of a point
 	Workers  int        // number of cells simulated in parallel; zero means one per processor
@@ -80,7 +80,7 @@ func (s *Scheduler) seed(k int) uint64 {
 	return 0
 }
 
-// Ablation lists quirks of a scheduler. The scheduler is simulated once with each quirk alone.
+// Ablation lists quirks of a scheduler. Each quirk is simulated separately, without the other quirks.
 type Ablation struct {
 	Scheduler int // position of the scheduler in the plan
 	Quirks    []cluster.Quirk
