@@ -36,7 +36,7 @@ func (p *Pool) LastIdle() (name int, ok bool) {
 	return name, ok
 }
 
-// RemoveNode removes a node. It returns false if there is no node with that name or jobs run on it.
+// RemoveNode removes a node. It returns false if no node has the given name, or if the node still runs jobs.
 func (p *Pool) RemoveNode(name int) bool {
 	gone := p.nodes.find(name)
 	if gone == nil || gone.jobs > 0 {

@@ -94,8 +94,8 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		}
 	}
 	if free != p.nodes.free || shared != 2*pairs {
-		return fmt.Errorf("%d devices are free (counter: %d), and %d devices run two jobs (expected: %d)", free,
-			p.nodes.free, pairs, shared/2)
+		return fmt.Errorf("free devices: counted %d, expected %d; devices that run two jobs: counted %d, "+
+			"expected %d", free, p.nodes.free, pairs, shared/2)
 	}
 	return nil
 }

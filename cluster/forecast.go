@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Forecast holds the expected submissions of jobs and devices in equal time spans.
+// Forecast holds the expected numbers of submitted jobs and requested devices in time spans of equal length.
 type Forecast struct {
 	At   []int64   // start of each span in seconds, ascending
 	Jobs []float64 // submitted jobs per span
@@ -17,8 +17,8 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of a list's values over the next five spans that begin after the given time. If there are no
-// such spans, Ahead returns NaN.
+// Ahead returns the mean of a list's values over the next five spans that begin after the given time. If no span begins
+// after this time, Ahead returns NaN.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {

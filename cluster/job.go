@@ -77,8 +77,8 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside encodes the job's demand for resources other than whole devices. Equal demands have equal codes. A job that
-// requests only whole devices has an empty code.
+// Beside encodes the job's demand for resources other than whole devices as a string. Equal demands give equal strings.
+// A job that requests only whole devices gives the empty string.
 func (j *Job) Beside() string {
 	if j.beside == nil {
 		return ""

@@ -141,11 +141,11 @@ func (n *Nodes) fullest(gpus int) int {
 // is no such node.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
-// FreeOf returns the number of free devices of the node at a position.
+// FreeOf returns the number of free devices of the node at the given position in the list of nodes.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
-// Room returns the number of free devices that the current job can use on the node at a position. The node's other
-// resources may limit the number of usable devices.
+// Room returns the number of free devices that the current job can use on the node at the given position in the list of
+// nodes. A shortage of other resources on the node reduces this number.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {
@@ -163,7 +163,7 @@ func (n *Nodes) at(j *Job) *Nodes {
 	return n
 }
 
-// Share returns the first free devices of the node at a position.
+// Share returns the first free devices of the node at the given position in the list of nodes.
 func (n *Nodes) Share(at, gpus int) Share {
 	nd := n.list[at]
 	left, taken := nd.free, uint64(0)

@@ -151,8 +151,8 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	return e
 }
 
-// Try simulates jobs under a scheduler on nodes that are reserved for them. The argument until is the earliest time, in
-// seconds, at which the simulation may end.
+// Try simulates jobs under a scheduler on nodes that are reserved for them. The simulation does not end before the
+// given time, in seconds.
 func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
 	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
 	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {

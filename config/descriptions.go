@@ -200,8 +200,8 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
 		"simulate' compares all schedulers that need no training, and 'graft node run' uses backfill. If schedulers " +
 		"are named, 'graft node run' uses the first one.",
-	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
-		"takes them from a trace.",
+	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. If the list is empty, tasks " +
+		"are generated or taken from a trace.",
 	"graft/cluster/node/world.File.Tasks": "Options for tasks that are generated or taken from a trace.",
 	"graft/cluster/node/world.File.Workload": "At most one cluster trace, in any format that 'graft trace' reads. " +
 		"Jobs of the trace with at most one GPU become tasks.",

@@ -92,7 +92,7 @@ func (o FleetOptions) Manifest(folder string) fleet.ManifestOptions {
 	return m
 }
 
-// ValidateFor returns every error in a batch for the configured engine.
+// ValidateFor checks whether the configured engine can run a batch, and returns every error.
 func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 	if o.Engine != Kubernetes {
 		return b.ValidateFor(o.Engine)

@@ -159,7 +159,8 @@ func (j *Job) dataName() string {
 	return j.Data.Kind
 }
 
-// ProgramData stands for the examples of a program, which SetNetwork has described.
+// ProgramData returns a placeholder for a training program's examples, which graft does not read. Call SetNetwork
+// first.
 func (j *Job) ProgramData() (*dataset.Set, error) {
 	n, err := j.programNetwork()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"graft/torch"
 )
 
-// Split is a part of a dataset, such as the training images. The scope into which the set was loaded owns its tensors.
-// The zero Split is empty and has no tensors.
+// Split is a part of a dataset, such as the training images. A split's tensors belong to the scope into which the
+// dataset was loaded. The zero Split is empty and has no tensors.
 type Split struct {
 	// images, uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and if Stream
 	// is set

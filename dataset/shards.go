@@ -182,10 +182,8 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 		classes = append(classes, strings.TrimSpace(line))
 	}
 	if int64(len(classes)) < count || len(classes) > mostClasses {
-		return nil, fmt.Errorf("read %s: the file lists %d classes; expected at least %d, the number in the "+
-			"samples, and at most %d", name,
-			len(classes),
-			count, mostClasses)
+		return nil, fmt.Errorf("read %s: the file lists %d classes; the samples need at least %d, and the "+
+			"maximum is %d", name, len(classes), count, mostClasses)
 	}
 	return classes, nil
 }

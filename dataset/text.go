@@ -316,7 +316,7 @@ func byCharacters(texts iter.Seq[string]) (t tokenizer, err error) {
 	return t, nil
 }
 
-// CheckVocabulary reads the vocabulary that the options name, and returns its errors.
+// CheckVocabulary returns an error if the vocabulary file in the options cannot be read or is invalid.
 func CheckVocabulary(fsys files.FS, o Options) error {
 	_, err := bpe.Read(fsys, o.Vocabulary)
 	return err

@@ -22,12 +22,12 @@ type State struct {
 	Accuracy  float64 // last validation accuracy; zero before the first evaluation
 	// Step is the duration of a training step with the current network; zero means unknown.
 	Step time.Duration
-	// StepOf returns the duration of a training step with another network; zero means unknown. A nil StepOf means that
-	// these durations are unknown.
+	// StepOf returns the duration of a training step with another network; zero means unknown. If StepOf is nil, the
+	// durations for all other networks are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try trains a copy of the network with an action for some steps, and charges the time. A nil Try means that
-	// actions cannot be tried.
+	// Try applies an action to a copy of the network, trains the copy for some steps, and charges the time to the job's
+	// budget. A nil Try means that actions cannot be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
@@ -56,8 +56,8 @@ type Decision struct {
 	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
 }
 
-// ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. The
-// resumed job accepts any action.
+// ErrOpen reports that a decider did not decide. The job then saves a checkpoint that does not include the decision,
+// and ends. The resumed job accepts any action.
 var ErrOpen = errors.New("the decider made no decision")
 
 // Decider chooses actions.

@@ -91,7 +91,7 @@ func (s Situation) ForestRows(scale Scale) [][]float32 {
 	return rows
 }
 
-// MeasureForestScale returns the scale of a forest's inputs over situations.
+// MeasureForestScale returns the mean and the standard deviation of each input of a forest over the given situations.
 func MeasureForestScale(situations []Situation) Scale {
 	var all [][]float64
 	for _, s := range situations {

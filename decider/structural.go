@@ -44,8 +44,8 @@ type StructuralOptions struct {
 	// actions to choose from; actions that do not fit are skipped; empty means all actions of Kinds, and the action
 	// "none"
 	Actions []net2net.Action
-	// kinds of actions to choose from; nil means Targets or, if Targets is nil, Learned; before training, nil means
-	// deepen and widen
+	// Kinds are the kinds of actions to choose from. If Kinds is nil, a trained policy chooses among the actions in its
+	// training data, and an untrained policy chooses between deepen and widen.
 	Kinds   []net2net.Kind
 	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action

@@ -73,8 +73,9 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales computes the mean and standard deviation of each input over the situations, for tokens and for rows.
-// Token kinds that occur only in graphs of operators get a scale only if the situations have tokens of such a kind.
+// MeasureScales computes the mean and the standard deviation of each input over the given training situations. The
+// first scale is for the values of tokens, and the second scale is for the rows of features. The first scale includes
+// token kinds of operator graphs only if a situation has a token of such a kind.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	graphs := slices.ContainsFunc(situations,

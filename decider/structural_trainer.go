@@ -11,8 +11,8 @@ import (
 	"graft/torch/weights"
 )
 
-// MemberTrainer trains the first member of a policy on fixed situations. A training step is a call to Logits followed
-// by a call to Step.
+// MemberTrainer trains the first member of a policy on a fixed list of [Situation] values. A training step is a call to
+// Logits followed by a call to Step.
 type MemberTrainer struct {
 	Policy *Structural // policy whose first member learns
 
@@ -38,7 +38,7 @@ func NewMemberTrainer(s *torch.Scope, policy *Structural, c *Batch, o torch.Opti
 	return p, s.Err()
 }
 
-// Logits returns the scores of all choices in the situations.
+// Logits returns the scores of all choices in the training situations.
 func (p *MemberTrainer) Logits() ([]float64, error) {
 	p.end()
 	p.step = torch.NewScope()

@@ -42,7 +42,7 @@ func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n
 	return p.Session.Network(s)
 }
 
-// Data stands for the program's examples, which graft never reads.
+// Data returns a placeholder for the program's examples, which graft never reads.
 func (p *Program) Data(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 // Recording holds the measured training runs and step times of an application.
 type Recording struct {
 	Runs []Run // training runs with different batches, smallest first
-	// number of epochs of a job with the smallest batch; zero means the number that all runs cover
+	// number of epochs of a job at the smallest batch size; zero means the largest number of epochs whose progress
+	// every run reaches
 	Epochs int
 	Steps  []Step // measured step times
 }

@@ -44,7 +44,8 @@ func (w *World) Add(j *Job, a Action) bool {
 	return ok
 }
 
-// AddPair performs a [Bundle], which it reports to observers as a worker followed by a server.
+// AddPair performs a [Bundle]: it adds a worker and a server to a job. Observers are notified of two actions, first the
+// worker and then the server.
 func (w *World) AddPair(j *Job) bool {
 	node, ok := w.take(j, Bundle)
 	if !ok {

@@ -27,7 +27,8 @@ type Options struct {
 	Limit int     // maximum number of slots; a longer simulation fails; zero means no limit
 	// AllReduce removes parameter servers: workers exchange gradients directly.
 	AllReduce bool
-	// Scaling names the model of the time that a job loses when its number of tasks changes. Empty means "checkpoint".
+	// Scaling is the name of a cost model: the time that a job loses when its number of tasks changes. Empty means
+	// "checkpoint".
 	Scaling string
 	// maximum relative error of speeds, drawn uniformly from ± this value per job and slot, from 0 to below 1; zero
 	// means no error

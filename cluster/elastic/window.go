@@ -17,9 +17,9 @@ const (
 	ByLeft Order = "left"
 )
 
-// WindowOptions holds the options of a learned policy's observation, a matrix with one column per job. The columns are
-// the first jobs in the configured order; jobs at their maximum counts are omitted. The rows are type, slots since
-// arrival, share of epochs left, dominant share, workers and servers.
+// WindowOptions holds the options of a learned policy's observation, a matrix with one column per job. Jobs fill the
+// columns of the matrix in the configured order. A job that already has the maximum numbers of workers and servers gets
+// no column. The rows are type, slots since arrival, share of epochs left, dominant share, workers and servers.
 type WindowOptions struct {
 	Size int // Number of jobs in the window, one column per job. Zero means 20.
 	// Sort order of the jobs: "arrival", "share" (dominant share) or "left" (remaining share of epochs), smallest value

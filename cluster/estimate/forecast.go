@@ -16,7 +16,7 @@ type Forecast struct {
 	Learned      bool    // a model predicted the values; false means the mean of the ticks known before
 }
 
-// Throughput holds forecasts of submissions, their models and their accuracy.
+// Throughput holds forecasts of submission rates, the models behind the forecasts, and the accuracy of the forecasts.
 type Throughput struct {
 	Forecasts            []Forecast // forecasts in order of time
 	Jobs, GPUs           *Model     // last models of the two series; nil if there were too few ticks to learn from

@@ -36,7 +36,7 @@ const (
 	maxLimit   = 1 << 30 // MiB
 )
 
-// EnsureDefaults replaces zero values with defaults; the argument place is the job's position in the list.
+// EnsureDefaults replaces zero values with defaults. The default name contains the job's position in the list of jobs.
 func (j *Job) EnsureDefaults(place int) {
 	j.Spec.EnsureDefaults(place)
 	j.Backoff = cmp.Or(j.Backoff, time.Second)

@@ -41,7 +41,7 @@ type Options struct {
 	// this process. NoCgroup disables cgroups.
 	Cgroup string
 	Meter  Meter // measures the energy of tasks; nil measures nothing
-	// called after each event by the goroutine of Run, which waits for its return; nil means no callback
+	// Observer is called after each event, and blocks the executor until it returns. Nil means no callback.
 	Observer func(Event)
 }
 

@@ -37,7 +37,8 @@ const (
 // Limits is the distribution of a job's time limit, as a fraction of the job's time on one server.
 type Limits struct {
 	Kind string // name of the distribution: fixed, uniform, skewed or values; empty means uniform
-	// smallest and largest limit for uniform and skewed; fixed uses Most; zero values mean 0.1 and 1
+	// Least and Most are the smallest and largest limit of the distributions uniform and skewed. The distribution fixed
+	// gives each job the limit Most. Zero means 0.1 for Least and 1 for Most.
 	Least, Most float64
 	Skewness    float64   // skewness of the kind skewed: positive values give more short limits
 	Values      []float64 // limits to draw from, for the kind values
@@ -75,7 +76,8 @@ func (l *Limits) ensureDefaults() {
 	}
 }
 
-// Validate returns every invalid value of a demand for the given number of models. Call EnsureDefaults first.
+// Validate returns every invalid option. If Weights is set, it must contain one weight for each model. Call
+// EnsureDefaults first.
 func (d *Demand) Validate(models int) error {
 	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }

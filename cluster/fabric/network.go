@@ -12,8 +12,8 @@ type Network interface {
 	Lanes() int
 	// Fits reports whether a block of n servers exists if all servers are free.
 	Fits(n int) bool
-	// Block appends a block of n servers to the given list and returns the longer list. The block contains only servers
-	// that the callback accepts. If there is no such block, Block returns nil.
+	// Block appends a block of n servers to the given list and returns the extended list. The block contains only
+	// servers that the callback accepts. If there is no such block, Block returns nil.
 	Block(n int, use func(server int) bool, into []int) []int
 	// Alike appends a key that identifies the transfer times between the servers of a list. Transfers take equally long
 	// on two lists with the same key.

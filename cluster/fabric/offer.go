@@ -12,7 +12,7 @@ type Offer struct {
 // Area returns the job's run time multiplied by its number of servers, in server-seconds.
 func (o *Offer) Area() float64 { return o.Time * float64(o.Servers) }
 
-// Offers returns an offer for each degree above 0 that can be chosen now.
+// Offers returns an offer for each degree of parallelism that can be chosen now, except degree 0.
 func (w *World) Offers() ([]Offer, error) {
 	degrees := w.Degrees()[1:]
 	offers := make([]Offer, len(degrees))

@@ -44,9 +44,9 @@ type placer struct {
 	hosts  [][]int         // by forward operation number minus 1: servers of its parts
 }
 
-// Place places a step operation by operation, sources first. An operation goes to the servers of a predecessor that has
-// the same number of parts, if these servers have enough memory. Otherwise the operation goes to the first free block
-// of servers.
+// Place assigns the operations of a step to servers, one operation after the other. Predecessors come before their
+// successors. An operation goes to the servers of a predecessor that has the same number of parts, if these servers
+// have enough memory. Otherwise the operation goes to the first free block of servers.
 func Place(site *Site, parted *Parted) (*Placed, error) {
 	ops := len(parted.Graph.Ops)
 	p := placer{

@@ -52,20 +52,20 @@ func (w *World) change(r rates, sign float64) {
 	}
 }
 
-// Event describes the period between two events of an episode.
+// Event describes an event of an episode, and the period from the previous event to this event.
 type Event struct {
 	From, To float64 // start and end of the period in seconds
 	Jobs     int     // number of running jobs
 	Servers  float64 // number of servers that running jobs hold
 	Channels float64
-	// sum over the running jobs, in bytes: the memory of a job's operations multiplied by the fraction of the job done
-	// in this period
+	// Memory is the memory of a job's operations, in bytes, weighted by the fraction of the job that is done in this
+	// period and summed over the running jobs.
 	Memory float64
-	// sum over the running jobs, in bytes: the size of a job's transfers multiplied by the fraction of the job done in
-	// this period
+	// Dep is the size of a job's transfers, in bytes, weighted by the fraction of the job that is done in this period
+	// and summed over the running jobs.
 	Dep float64
-	// sum over the running jobs, in bytes: the size of a job's transfers between servers multiplied by the fraction of
-	// the job done in this period
+	// Flow is the size of a job's transfers between servers, in bytes, weighted by the fraction of the job that is done
+	// in this period and summed over the running jobs.
 	Flow         float64
 	DemandMemory float64 // value of Memory for the jobs before they were split
 	DemandDep    float64

@@ -4,10 +4,10 @@ import "slices"
 
 // Bound returns a lower bound on the mean turnaround of a study over all schedules, in seconds. The bound ignores
 // arrival times and the placement of tasks on devices. Sort the tasks by their amount of work. The k-th task to
-// complete needs at least the time in which the fastest device does the k-th smallest amount of work. By the time the
-// k-th task completes, all devices together have also provided at least the k smallest areas of cores and the k
-// smallest areas of memory. A task's area is its number of cores, or its memory, multiplied by the time for which the
-// task holds it.
+// complete needs at least the time in which the fastest device does the k-th smallest amount of work. A task also uses
+// an amount of core-seconds and of memory-seconds: its number of cores, or its memory, multiplied by its run time. By
+// the time the k-th task completes, all devices together have provided at least the sum of the k smallest amounts of
+// core-seconds. The same holds for memory-seconds.
 func Bound(s Study) float64 {
 	s.EnsureDefaults()
 	speed, speeds, memory, first := 0.0, 0.0, 0.0, s.Tasks[0].Arrival

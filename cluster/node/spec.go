@@ -36,7 +36,8 @@ const (
 	maxWeight = 1e9
 )
 
-// EnsureDefaults replaces zero values with defaults; the argument place is the task's position in the list.
+// EnsureDefaults replaces zero values with defaults. The default name contains the task's position in the list of
+// tasks.
 func (s *Spec) EnsureDefaults(place int) {
 	s.Name = cmp.Or(s.Name, fmt.Sprintf("task%d", place))
 	s.Flow = cmp.Or(s.Flow, s.Name)

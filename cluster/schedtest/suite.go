@@ -95,7 +95,7 @@ const behind = "----\n"
 
 // Golden simulates scripts under a policy. The text contains scripts separated by empty lines. In a script, the text
 // after a line with ---- is ignored. Golden returns the text with the result of each script below a line with ----. If
-// the text is empty, Golden uses scripts that suit every policy.
+// the given text is empty, Golden uses default scripts, which work with every policy.
 func Golden(t *testing.T, policy cluster.Policy, text string) string {
 	t.Helper()
 	text = cmp.Or(text, starters)

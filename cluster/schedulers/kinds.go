@@ -42,10 +42,11 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 	}
 }
 
-// Named returns a scheduler with its default options by its name or path.
+// Named returns the scheduler with the given name or path. The scheduler has its default options.
 func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
 
-// Named returns a scheduler by its name. For the path of a program, it returns the scheduler that queries this program.
+// Named returns the scheduler with the given name. For the path of a program, it returns the scheduler that queries
+// this program.
 func (o Options) Named(name string) (cluster.Policy, error) {
 	if IsProgram(name) {
 		return programPolicy(name), nil

@@ -34,7 +34,8 @@ type Learned[K any] struct {
 // IsLearned reports whether the scheduler was learned.
 func (l *Learned[K]) IsLearned() bool { return l.Digest != "" }
 
-// Kinds returns the policy of each seed, or the scheduler itself if it is built in.
+// Kinds returns one scheduler for each seed with which it was learned. For a built-in scheduler or a single policy
+// file, it returns one scheduler.
 func (l *Learned[K]) Kinds() []K {
 	if len(l.Seeds) > 0 {
 		return l.Seeds
@@ -61,8 +62,8 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	info, err := fsys.Stat(path)
 	folder := err == nil && info.IsDir()
 	if err == nil && !folder && filepath.Ext(path) != weightExtension {
-		return l, fmt.Errorf("%s is not a learned scheduler; expected a run folder of 'graft learn' or a file "+
-			"NAME%s. A program can schedule only rigid jobs", path, weightExtension)
+		return l, fmt.Errorf("%s is not a learned scheduler; expected a run folder of 'graft learn' or a %s "+
+			"file. A program can schedule only rigid jobs", path, weightExtension)
 	}
 	file := path
 	if folder {
@@ -135,7 +136,8 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 	return kind, fmt.Errorf("%s: the file does not contain a scheduler; expected a file that 'graft learn' wrote", path)
 }
 
-// FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Duplicate names are errors.
+// FindSchedulers returns the schedulers for a list of names. A name that is not a built-in scheduler is the path of a
+// learned scheduler. Two schedulers with the same name are an error.
 func FindSchedulers[K any](names []string, named func(name string) (K, error),
 	learned func(path string) (Learned[K], error), nameOf func(K) string) (all []Learned[K], err error) {
 	for _, name := range names {

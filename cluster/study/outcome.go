@@ -122,7 +122,8 @@ func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	return list
 }
 
-// Validate returns an error for an inconsistent outcome. Tables and figures rely on consistent lists and metrics.
+// Validate returns an error for an inconsistent outcome. An outcome is inconsistent if a required list is empty or if a
+// ranking refers to an unknown metric.
 func (o *Outcome) Validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),

@@ -23,17 +23,17 @@ type Plan struct {
 	Schedulers []Scheduler    // schedulers in the order of the file
 	Against    string         // name of the baseline for differences; empty means the first scheduler
 	Metrics    []Metric       // metrics of cells, in the order of columns
-	// keys of the metrics that rank schedulers; the first one is the metric of the samples
+	// keys of the metrics that rank schedulers; samples hold each job's value of the first metric
 	Rank     []string
 	Jobs     int        // number of jobs in all workloads of a point
 	Workers  int        // number of cells simulated in parallel; zero means one per processor
 	Inputs   string     // digest of the files that Prepare read; empty if it read none
-	Ablation []Ablation // quirks to simulate separately, by scheduler; nil simulates none
+	Ablation []Ablation // quirks to simulate one at a time, by scheduler; nil means none
 	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
 	// means 1.
 	AblatePoints, AblateWorkloads int
 	// NoQuirks states that the study's own simulations run without quirks. Ablations then compare each quirk with these
-	// simulations. If NoQuirks is false, ablations also simulate their schedulers without quirks.
+	// simulations. Otherwise, ablations run extra simulations without quirks for this comparison.
 	NoQuirks bool
 	// PairJobs compares the samples of each simulation with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
@@ -80,7 +80,7 @@ func (s *Scheduler) seed(k int) uint64 {
 	return 0
 }
 
-// Ablation holds the quirks that are simulated separately under a scheduler.
+// Ablation lists quirks of a scheduler. Each quirk is simulated separately, without the other quirks.
 type Ablation struct {
 	Scheduler int // position of the scheduler in the plan
 	Quirks    []cluster.Quirk

@@ -52,7 +52,7 @@ func (j *Job) tell(values Values) {
 }
 
 // Run runs the simulations that are missing from the run folder, saves each result, and returns the outcome. The
-// outcome does not depend on the number of workers, the order of simulations or interruptions.
+// outcome does not depend on the number of workers or the order of simulations, and interruptions do not change it.
 func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 	if err := j.Plan.Validate(); err != nil {
 		return nil, fmt.Errorf("world %s: %w", j.World, err)

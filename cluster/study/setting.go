@@ -19,7 +19,7 @@ type Setting struct {
 	Traces  map[string]string `json:"traces,omitempty"` // paths of traces by the digest of their contents
 }
 
-// NewSetting returns the setting of a cluster whose keys have the given values.
+// NewSetting returns a setting with the given values of cluster keys, and without traces.
 func NewSetting(cluster map[string]any) Setting {
 	s := Setting{Cluster: map[string]string{}, Traces: map[string]string{}}
 	for key, value := range cluster {

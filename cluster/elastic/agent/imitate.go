@@ -12,8 +12,8 @@ import (
 
 // Lesson shows an agent the actions of a teacher in the states that the agent reaches (DAgger: Ross, Gordon and
 // Bagnell, AISTATS 2011). At the start of each slot, the teacher decides the number of workers and servers of every
-// job. An action is correct if it brings a job closer to these numbers, in any order. If no such action exists,
-// ending the slot is correct.
+// job. An action is correct if it brings a job closer to these numbers; the order of such actions does not matter. If
+// no such action exists, ending the slot is correct.
 type Lesson struct {
 	Teacher elastic.Kind
 	Agent   learn.Agent // agent that takes the actions; nil follows the teacher

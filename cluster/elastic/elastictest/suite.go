@@ -89,7 +89,8 @@ func complete(s *elastic.Study, r *elastic.Result) error {
 	}
 	for _, c := range r.Completions {
 		if !(c.JCT > 0 && c.End <= float64(r.Slots)) {
-			return fmt.Errorf("job %d took %g slots and ended at slot %g of %d", c.ID, c.JCT, c.End, r.Slots)
+			return fmt.Errorf("job %d took %g slots and ended at slot %g; expected a positive time, and an end at "+
+				"or before slot %d", c.ID, c.JCT, c.End, r.Slots)
 		}
 	}
 	return nil
@@ -136,7 +137,8 @@ func Check(w *elastic.World) error {
 	used := make([]elastic.Resources, w.Nodes())
 	for _, j := range w.Jobs() {
 		if len(j.Workers) > w.Most() || len(j.Servers) > w.Most() || w.AllReduce() && len(j.Servers) > 0 {
-			return fmt.Errorf("slot %d: job %d has %d workers and %d servers; at most %d are allowed", w.Slot(), j.ID,
+			return fmt.Errorf("slot %d: job %d has %d workers and %d servers; expected at most %d of each, and "+
+				"no servers with all-reduce", w.Slot(), j.ID,
 				len(j.Workers), len(j.Servers), w.Most())
 		}
 		if j.Arrival > w.Slot() || j.Progress >= j.RealEpochs {

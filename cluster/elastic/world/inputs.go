@@ -23,8 +23,8 @@ type Inputs struct {
 	clustered bool // jobs come from a cluster trace
 }
 
-// Read reads the files that the elastic section names and the first trace, if one is named, and reports success. The
-// settings of the first trace also apply to the other traces.
+// Read reads the files in the keys of the elastic section, and the first trace if there is one. It returns false if a
+// file is invalid. The settings of the first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
 	if !w.readTypes(fsys, r, o) {
 		return false
@@ -55,7 +55,7 @@ func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string
 
 const tracesKey = "workload.traces"
 
-// readTypes reads the types of jobs, and reports success.
+// readTypes reads the types of jobs. It returns false on an error.
 func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if info, err := fsys.Stat(o.Speeds); o.Speeds != "" && err == nil && info.IsDir() {
 		return w.readApplications(fsys, r, o)
@@ -81,7 +81,7 @@ func (w *Inputs) Contents(to io.Writer) {
 	_, _ = io.WriteString(to, w.contents)
 }
 
-// readSpeeds reads the speeds unless they are analytic, and reports success.
+// readSpeeds reads the speeds unless they are analytic. It returns false on an error.
 func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if w.steps != nil {
 		return true

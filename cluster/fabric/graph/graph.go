@@ -59,8 +59,9 @@ type MirrorOptions struct {
 }
 
 // Mirror creates the graph of a training step. The graph has all forward operations in the order of the profile, and
-// then their twins in the same order. Each forward operation without a successor has a transfer to its twin. A backward
-// transfer carries the gradient of a forward transfer, in the opposite direction.
+// then the backward operation of each, called its twin, in the same order. A forward operation without a successor in
+// the forward pass sends its output to its twin. A backward transfer carries the gradient of a forward transfer, in the
+// opposite direction.
 func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	n := len(p.Nodes)
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}

@@ -124,7 +124,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// readGraphs reads the graphs, and reports success.
+// readGraphs reads the graphs. It returns false on an error.
 func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	f.profiles = nil
 	for k, name := range f.Graphs.Models {

@@ -53,7 +53,7 @@ func known(name string) error {
 	return err
 }
 
-// findSchedulers finds schedulers by name, reads learned ones, and reports success.
+// findSchedulers finds built-in schedulers by name and reads learned schedulers. It returns false on an error.
 func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) bool {
 	learned := func(path string) (Scheduler, error) { return study.ReadLearned(fsys, path, readAgent) }
 	name := func(k fabric.Kind) string { return k.Name }

@@ -19,7 +19,7 @@ import (
 	"graft/learn/candidates"
 )
 
-// World returns the description of the simulator of one machine's tasks, for 'graft node'.
+// World describes the simulator of tasks on a single machine, for 'graft node'.
 func World() *study.World {
 	return &study.World{
 		Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks",
@@ -43,7 +43,7 @@ func World() *study.World {
 // File configures the tasks of one machine: the machine, its tasks and schedulers.
 type File struct {
 	Machine Machine // Simulated machine and its GPUs.
-	// List of tasks, one table [[task]] per task. Empty generates tasks or takes them from a trace.
+	// List of tasks, one table [[task]] per task. If the list is empty, tasks are generated or taken from a trace.
 	Task  []Task
 	Tasks Tasks // Options for tasks that are generated or taken from a trace.
 	// At most one cluster trace, in any format that 'graft trace' reads. Jobs of the trace with at most one GPU become
@@ -107,7 +107,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// readSpeed reads the measured pairs, and reports success.
+// readSpeed reads the measured pairs. It returns false on an error.
 func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	shares := node.Shares{Contention: f.Machine.Contention}
 	f.speed = shares

@@ -23,7 +23,7 @@ func (f *File) trace() string {
 	return f.Workload.Traces[0]
 }
 
-// readTasks reads the tasks of the file or of a trace, and reports success.
+// readTasks reads the tasks of the file or of a trace. It returns false on an error.
 func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
 	switch {
 	case len(f.Task) > 0 && f.trace() != "":
