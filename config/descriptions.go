@@ -41,14 +41,15 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of bugs to reproduce from Pollux's simulator, if compat = " +
 		"\"none\". Empty reproduces no bugs.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
-		"step. If an imitated scheduler adds a worker and a server in one step, the step becomes two training " +
-		"samples. Has no effect on jobs without parameter servers. False keeps the action.",
+		"step, so that the policy adds them in separate steps. If an imitated scheduler adds both in one step, the " +
+		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
+		"combined action too.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
 		"encodes the job type in one row.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
-	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. DL2's published program " +
-		"fills these columns with 0 or -1. Default 0.",
+	"graft/cluster/elastic.WindowOptions.Padding": "Value that fills the unused columns of the observation matrix, " +
+		"if it has more columns than jobs. DL2's published program uses 0 or -1. Default 0.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types are divided by the number " +
 		"of types, slots by 100, counts by their maximum. False keeps the raw values.",
 	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, one column per job. Zero means 20.",

@@ -30,11 +30,12 @@ type WindowOptions struct {
 	// Scales the values of the window: types are divided by the number of types, slots by 100, counts by their maximum.
 	// False keeps the raw values.
 	Rescale bool
-	// Fill value of columns without a job. DL2's published program fills these columns with 0 or -1. Default 0.
+	// Value that fills the unused columns of the observation matrix, if it has more columns than jobs. DL2's published
+	// program uses 0 or -1. Default 0.
 	Padding float64
-	// Omits the action that adds a worker and a parameter server in one step. If an imitated scheduler adds a worker
-	// and a server in one step, the step becomes two training samples. Has no effect on jobs without parameter servers.
-	// False keeps the action.
+	// Omits the action that adds a worker and a parameter server in one step, so that the policy adds them in separate
+	// steps. If an imitated scheduler adds both in one step, the step becomes two training samples. Has no effect on
+	// jobs without parameter servers. False offers the combined action too.
 	Apart bool
 	// Shuffle returns the column numbers 0 to n-1 in random order; the k-th job is written into the k-th of these
 	// columns. If Shuffle is nil, the columns have the order of the jobs.
