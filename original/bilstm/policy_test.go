@@ -217,7 +217,7 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{},
 			"expected equal sizes"},
 		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{},
-			"four rows per value of the state"},
+			"expected 4 rows per state value in both"},
 		"another dimension": {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{},
 			"weight_hh_l0 is float32[36], expected float32 with 2 dimensions"},
 		"empty":                {zeros("encoder.encoder.bias_hh_l0", 0), bilstm.Options{}, "bias_hh_l0 is float32[0]"},
