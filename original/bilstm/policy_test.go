@@ -197,7 +197,7 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"no vectors": {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{},
 			"tensor encoder.embedder.weight with rows of 4 numbers is missing"},
 		"other vectors": {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{},
-			"a different vector for token 2"},
+			"vector for token 2 differs"},
 		"memory of another": {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{},
 			"decider.lstm expects 10 inputs, but the previous layer has 6 outputs"},
 		"second of another": {zeros("decider.linear2.weight", 5, 6), bilstm.Options{},
