@@ -45,7 +45,7 @@ type Drawing struct {
 // Drawings holds several networks as tensors. Smaller networks are padded, with tokens that have no edges, to the size
 // of the largest network.
 type Drawings struct {
-	Picks int // number of picks per network; missing picks are empty
+	Picks int // number of picks (token sets) per network; missing picks are empty
 
 	count                        int
 	tokens, before, after, picks *torch.Tensor
@@ -131,8 +131,8 @@ type Graph struct {
 // Bind creates an encoder from tensors in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
-// Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through the
-// result.
+// Encode returns a matrix with Picks rows per network. Each row is the mean encoding of the tokens in one pick.
+// Gradients flow through the result.
 func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
 	w := g.tensors
 	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))

@@ -83,9 +83,10 @@ func (o LeaseOptions) Validate() error {
 // number is the holder. A heartbeat makes the next file and removes the previous one. A takeover makes the next file as
 // well. If a suspended holder resumes while another process takes over the task, only one of them can make the file, so
 // exactly one continues, regardless of their clocks. The process that makes a file holds the task only if the previous
-// file still exists; otherwise another process has held and released the task in between. TASK.0 stays while the task
-// is held, so that taking a free task is one exclusive step. TASK.0 is rewritten when TASK.1 is made and at every
-// takeover; otherwise a process that watches only TASK.0 misses the takeover.
+// file still exists; otherwise another process has held and released the task in between. TASK.0 exists as long as the
+// task is held. A process therefore takes a free task in one step, by making TASK.0, and only one process succeeds.
+// TASK.0 is also rewritten, when TASK.1 is made and at every takeover, so that a process that watches only TASK.0
+// notices the takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string

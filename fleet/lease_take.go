@@ -103,7 +103,8 @@ func (r taskFiles) anchored() bool { return len(r.numbers) > 0 && r.numbers[0] =
 // top returns the highest number.
 func (r taskFiles) top() int { return r.numbers[len(r.numbers)-1] }
 
-// String formats the files of a task; the text changes with each heartbeat.
+// String returns the numbers and the contents of the task's files as text, for comparison with an earlier state. The
+// text changes with each heartbeat.
 func (r taskFiles) String() string { return fmt.Sprint(r.numbers, r.anchor, r.last) }
 
 // look reads the files of a task.

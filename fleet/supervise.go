@@ -17,15 +17,15 @@ type SuperviseOptions struct {
 	// Failures is the number of failures that a worker may have before the next task completes; restart requests do not
 	// count. Zero means 3.
 	Failures int
-	// Grace is the time that workers get to end after the last task. Workers that are still running are then cancelled,
-	// and get the same time again. Zero means one minute.
+	// Grace is the time that workers have to end after the last task. Supervise then cancels the workers that are still
+	// running, and waits for their end, at most for the same time again. Zero means one minute.
 	Grace time.Duration
 	// ErrorTimeout is the time after which Supervise returns if every call to the engine fails. Zero means ten minutes.
 	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil discards the sentences.
 	Note func(text string)
 	// Recount counts the tasks without a result again, before workers are restarted. The first count may be outdated:
-	// workers may have ended because all tasks were done after that count. Nil means that the first count is used.
+	// after it, workers may have completed the last tasks and ended. Nil means that the first count is used.
 	Recount func() (int, error)
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // NewGroup creates rollouts whose environments draw the same episodes, while each agent draws its own actions. Each
-// rollout draws actions from its own random stream; the argument stream is the number of the first rollout's stream.
+// rollout draws actions from its own random stream. The streams have consecutive numbers; the first rollout uses the
+// given number.
 func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
 	for k := range envs {
 		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))

@@ -11,9 +11,9 @@ type Model interface {
 	Agent
 	// Forward returns the logits and the value of each state.
 	Forward(states []Observation) (logits [][]float64, values []float64)
-	// Descend takes an optimizer step, after it limits the norm of the gradient to the argument clip; zero means no
-	// limit. The arguments are the derivatives of the objective with respect to the results of the last Forward. If a
-	// gradient is not finite, it returns an error and changes nothing.
+	// Descend takes an optimizer step. The first two arguments are the derivatives of the objective with respect to the
+	// results of the last Forward. Before the step, the norm of the gradient is limited to clip; zero means no limit.
+	// If a gradient is not finite, it returns an error and changes nothing.
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
@@ -33,7 +33,8 @@ type PPOOptions struct {
 	Penalty float64
 	// bound on the squared error of a value: values that reach it are excluded from the value loss; zero means no bound
 	Far float64
-	// Raw keeps advantages unscaled. False scales advantages in each batch to mean zero and standard deviation one.
+	// Raw keeps advantages unscaled. If Raw is false, the advantages of each batch are scaled to mean zero and standard
+	// deviation one.
 	Raw bool
 }
 

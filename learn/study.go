@@ -23,7 +23,7 @@ type Learner interface {
 	Steps() int
 	// Ended returns the reason why learning ended. The reason is empty while learning continues.
 	Ended() string
-	// Figures computes the figures of the current state without changing the state.
+	// Figures computes the metrics of the current state, and leaves the state unchanged.
 	Figures() ([]float64, error)
 	// Save returns the complete state. A learner without a state returns nil, and starts from the beginning after a
 	// restart.
@@ -37,10 +37,10 @@ type Learner interface {
 type Study struct {
 	Seeds      []uint64
 	Pool       parallel.Pool    // pool that runs learners in parallel
-	Every      int              // number of steps between two rows of figures; zero means 10
+	Every      int              // number of steps between two rows of metrics; zero means 10
 	Checkpoint time.Duration    // wall-clock time between two checkpoints of a seed; zero means 30 s
 	Now        func() time.Time // wall clock for checkpoints; nil saves only when the study stops or ends
-	Recorder   Recorder         // recorder of figures and learners; nil saves nothing
+	Recorder   Recorder         // recorder of metrics and learners; nil saves nothing
 	// With creates the learner of a seed, calls learn with it, stores the result and frees the learner.
 	With func(seed uint64, learn func(Learner) ([]Row, error)) error
 }

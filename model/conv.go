@@ -105,7 +105,8 @@ func (c Conv2d) Channels() Channels {
 	return Channels{Opens: true}
 }
 
-// Resize returns the layer with different numbers of channels and groups of the same size.
+// Resize returns the layer with the given numbers of input and output channels. The number of channels per group stays
+// the same.
 func (c Conv2d) Resize(in, out int) Layer {
 	if c.Groups > 1 {
 		c.Groups = c.Groups * in / c.In

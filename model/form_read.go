@@ -19,8 +19,9 @@ const (
 	mostInOne   = 10_000  // parts in one list, since checking takes quadratic time
 )
 
-// FromForm creates a network from its form, without tensors. A returned error has the type FormFaults. It lists all
-// errors in the form; if every part could be read, it lists the errors that Check finds.
+// FromForm creates a network from the content of a network file, which is called a form. The network has no tensors
+// yet. A returned error has the type FormFaults. It lists all errors in the form; if every part could be read, it lists
+// the errors that Check finds.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
 		read := graph.FromForm

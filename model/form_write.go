@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Form returns the form of the network, without its weights. If Check finds no error in this network, FromForm creates
-// an equal network from the form.
+// Form returns the content of a network file that describes the network, without its weights. If Check finds no error
+// in this network, FromForm creates an equal network from this form.
 func (n *Network) Form() Form {
 	if n.Graph != nil {
 		return n.Graph.Form()

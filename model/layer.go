@@ -39,8 +39,8 @@ func Resized(l Layer, in, out int) Layer {
 	return l
 }
 
-// Channels describes how a layer's output depends on the channels, the first dimension of an example. The zero value
-// means that each channel is passed on separately.
+// Channels describes how the output channels of a layer depend on its input channels. Channels are the first dimension
+// of an example. The zero value means that each output channel depends only on the input channel with the same index.
 type Channels struct {
 	// Opens reports whether the layer creates new channels, each of which depends on all inputs.
 	Opens bool

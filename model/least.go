@@ -2,7 +2,7 @@ package model
 
 // LeastRows returns the minimum number of examples per training batch, and the path of the layer that requires more
 // than one example. That layer is the first BatchNorm with one value per channel and example: a single example has no
-// variance. The path is empty if one example is enough.
+// variance. If a batch of one example is enough, the path is empty.
 func (n *Network) LeastRows() (least int, path string, err error) {
 	if n.Graph != nil {
 		return n.leastGraphRows()

@@ -119,7 +119,8 @@ func (c *Container) Uses(name string) int {
 	return n
 }
 
-// Locate returns the position of a child in the flow. The child must be in the flow.
+// Locate returns the lane of a child, which is one of the lists in the container's [Flow], and the index of the child
+// in this list. The child must be in the flow.
 func (c *Container) Locate(name string) (Lane, int) {
 	lanes := []Lane{BodyLane, ShortcutLane, ThenLane}
 	for _, l := range lanes {
@@ -145,7 +146,8 @@ func (c *Container) Add(stem string, m Module) string {
 	return name
 }
 
-// Schedule inserts a child into a lane before the step at an index.
+// Schedule inserts a child into a lane, which is one of the lists in the container's [Flow]. The child gets the given
+// index in this list.
 func (c *Container) Schedule(name string, l Lane, step int) error {
 	list := map[Lane]*[]string{BodyLane: &c.Flow.Body, ShortcutLane: &c.Flow.Shortcut, ThenLane: &c.Flow.Then}[l]
 	if list == nil || step < 0 || step > len(*list) {

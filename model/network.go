@@ -9,14 +9,14 @@ import (
 	"graft/torch"
 )
 
-// Network is a tree of modules with the shape of its examples. Its tensors belong to the scope passed to Materialize.
-// The zero Network has no tree and is not valid.
+// Network is a tree of modules. It also stores the shape of an example, the input of the network. Its tensors belong to
+// the scope passed to Materialize. The zero Network has no tree and is not valid.
 type Network struct {
 	Root  *Container
 	Input Shape
 	// Graph holds the operators of a network that runs as a graph, such as an imported network or a transformer. The
-	// tree then contains the graph's modules and tensors, and the tree's flow does not run. It is nil for a network
-	// that runs its tree.
+	// tree then contains the graph's modules and tensors, and the tree's flow does not run. Graph is nil for all other
+	// networks, which run the flow of their tree.
 	Graph *graph.Graph
 
 	scope  *torch.Scope

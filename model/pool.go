@@ -16,7 +16,7 @@ type AvgPool2d struct {
 	ExcludePad              bool // excludes the padding from the average
 }
 
-// NewAvgPool2d creates an average pool whose windows tile the image.
+// NewAvgPool2d creates an average-pooling layer whose windows tile the image.
 func NewAvgPool2d(kernel Pair) AvgPool2d {
 	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
@@ -63,7 +63,7 @@ type MaxPool2d struct {
 	Ceil                    bool // the last window may extend beyond the edge
 }
 
-// NewMaxPool2d creates a maximum pool whose windows tile the image.
+// NewMaxPool2d creates a max-pooling layer whose windows tile the image.
 func NewMaxPool2d(kernel Pair) MaxPool2d {
 	return MaxPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }

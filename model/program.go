@@ -29,9 +29,9 @@ func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*
 	return n.compile(s, o, &emitter{pixels: &p})
 }
 
-// Probe compiles a program that runs in train mode and ends at the batch normalisation at a path. The program sets the
-// running statistics of this normalisation to the statistics of the batch. It changes nothing else in the network, and
-// dropout is off.
+// Probe compiles a program that runs the network in train mode, and ends at the batch normalisation with the given
+// path. The program sets the running statistics of this normalisation to the statistics of the batch. It changes
+// nothing else in the network, and dropout is off.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }
@@ -83,7 +83,7 @@ func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error
 	return e.b.BatchNorm(x, bound), errReached
 }
 
-// Sum adds the addition of two values to the program.
+// Sum emits an instruction that adds two values.
 func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error) {
 	return e.b.Add(body, shortcut), nil
 }

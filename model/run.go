@@ -4,18 +4,19 @@ import (
 	"fmt"
 )
 
-// Algebra interprets a network: values of type T flow along its edges. Shapes, costs, programs and channels each have
-// an algebra that computes them.
+// Algebra interprets a network: values of type T flow along its edges. Different algebras compute shapes, costs,
+// programs and channels.
 type Algebra[T any] interface {
 	// Layer computes the value after a layer from the value x before the layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
 	// Sum computes the value after a residual connection from the values of its two branches.
 	Sum(path string, body, shortcut T) (T, error)
-	// Cat computes the value after a concatenation from the values of its branches, at least one.
+	// Cat computes the value after a concatenation from the values of its branches. There is at least one branch.
 	Cat(path string, parts []T) (T, error)
 }
 
-// Follower is an algebra that is also called at the beginning and the end of each container.
+// Follower is an optional interface of an Algebra. [Run] calls its methods at the beginning and the end of each
+// container.
 type Follower[T any] interface {
 	// Enter is called before the container's first layer.
 	Enter(path string, c *Container)

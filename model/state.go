@@ -206,8 +206,9 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// LoadUndrawn copies into a graph only the tensors without a rule for their initial values. The set must contain these
-// tensors with the same shapes.
+// LoadUndrawn copies tensors from a set into a network that runs as a graph. It copies only the tensors that
+// [graph.Graph.Undrawn] lists: no initialization is defined for them. The set must contain these tensors with the same
+// shapes.
 func (n *Network) LoadUndrawn(set *weights.Set) error {
 	if n.Graph == nil {
 		return nil

@@ -51,7 +51,7 @@ func (f Form) branches() (rewrite.Branches, error) {
 		return rewrite.StackedBranches, nil
 	}
 	return "", fmt.Errorf("form is %q, which requires a tree of layers; use %q, %q or %q, "+
-		"or remove form", f, Residual, Opposite, Stacked)
+		"or remove the option form", f, Residual, Opposite, Stacked)
 }
 
 // groupsSuffix follows the path of a layer of keys or values in the name of its groups.

@@ -9,10 +9,9 @@ import (
 )
 
 // ReadTable reads data.pkl, a table of the original system. The file contains a dictionary. Each key is a sequence of
-// action numbers, and each value holds the times left, the budget and an accuracy. The actions in the scenario define
-// the meaning of the numbers. If the scenario sets a budget or a number of decisions, the value must match the file;
-// unset values are taken from the file. The records have the given seed, since all sequences were trained with the same
-// seed.
+// action numbers, and each value holds the times left, the budget and an accuracy. The scenario defines which action
+// each number stands for. If the scenario sets a budget or a number of decisions, the value must match the file; unset
+// values are taken from the file. The records have the given seed, since all sequences were trained with the same seed.
 func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error) {
 	value, err := pickle.Read(r, pickle.Options{})
 	if err != nil {

@@ -20,8 +20,9 @@ type Events struct {
 }
 
 // Events starts a new event file. Events have wall-clock timestamps, which the callback returns. A resumed run first
-// calls Rewind, which truncates event files in the same way as tables. A resumed run passes its next step, so that an
-// open TensorBoard drops this step and later steps. A run that starts from the beginning passes zero.
+// calls Rewind, which truncates event files in the same way as tables. For a resumed run, the last argument is the step
+// at which the run continues: an open TensorBoard then discards earlier data of this step and all later steps. It is
+// zero for a run that starts from the beginning.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {

@@ -20,8 +20,8 @@ func (c Column) String() string {
 	return c.Name + " [" + c.Unit + "]"
 }
 
-// Stream is a table of a run that grows by rows. Create it with Run.Stream; the zero value is not usable. It is safe
-// for concurrent use. After a failed write, all later writes fail, because the file may end in an incomplete row.
+// Stream is a table of a run to which rows are appended. Create it with Run.Stream; the zero value is not usable. It is
+// safe for concurrent use. After a failed write, all later writes fail, because the file may end in an incomplete row.
 type Stream struct {
 	rows
 	columns []Column
@@ -104,6 +104,6 @@ func (s *Stream) Append(values ...any) error {
 	return s.a.append(line)
 }
 
-// Buffer sets the number of rows per write. Buffered rows are lost if the process is killed. With zero or one, the
-// default, each row is written at once. Checkpoints, Sync and Close write all buffered rows.
+// Buffer sets the number of rows per write. Zero and one both mean that each row is written at once, which is the
+// default. Buffered rows are lost if the process is killed. Checkpoints, Sync and Close write all buffered rows.
 func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }

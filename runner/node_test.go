@@ -173,7 +173,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 		"too many cores": {"[machine]\n" + task + "cores = 101\n", "cores is 101; expected more than 0 and at most " +
 			"100"},
 		"cores that are no number": {"[machine]\n" + task + "cores = nan\n",
-			"cores must be a finite number in range, got NaN"},
+			"cores must be a finite number, got NaN"},
 		"memory that is no number": {"[machine]\n" + task + "memory_mb = nan\n", "memory_mb must be a finite number"},
 		"a negative duration": {"[machine]\n[[task]]\nname = \"a\"\nduration = \"-1s\"\n",
 			"work is -1s; expected at least 0s"},

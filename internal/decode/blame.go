@@ -59,8 +59,8 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// Attempt reads the file that the key names, with the given function. It does nothing if the file is not wanted or the
-// key is invalid. Faults in the file are listed after the document's own faults.
+// Attempt calls a function that reads the file named by a key. It does nothing if wanted is false or the value of the
+// key is invalid. Errors in the named file are listed after the errors in the document that contains the key.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return
@@ -72,7 +72,7 @@ func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	}
 }
 
-// Fail reports an error in the file that a key names. If the error has the type Faults, its faults are reported
+// Fail reports an error in the file named by a key. If the error has the type Faults, its faults are reported
 // unchanged; any other error is reported at the key, or at an item of its list.
 func (r *Reading) Fail(key string, err error, item ...any) {
 	var faults Faults

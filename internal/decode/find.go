@@ -49,7 +49,7 @@ func (r *Reading) findPath(key string, v reflect.Value, is func(key, text string
 
 func item(key string, items ...any) string { return key + fmt.Sprint(items...) }
 
-// Elsewhere adds the second path that FindPaths tried to an error about a missing file.
+// Elsewhere extends an error about a missing file: it adds the second path at which FindPaths looked for the file.
 func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 	beside := r.Beside[item(key, items...)]
 	if beside == "" {

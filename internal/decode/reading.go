@@ -30,7 +30,7 @@ func (s Source) String() string {
 	return "default"
 }
 
-// Reading is the process of reading a document into a struct. It collects all errors.
+// Reading holds the state of decoding a document into a struct, and collects all errors.
 type Reading struct {
 	Given map[string]Source // source of each value that is not a default, by key
 	// Beside maps the key of each missing file to the second path at which FindPaths looked for the file.
@@ -125,7 +125,8 @@ func (r *Reading) add(f Problem) {
 	r.problems = append(r.problems, f)
 }
 
-// Add adds errors in other files or in flags. They are listed after the errors in the document.
+// Add reports errors that are not in the document, but in other files or in flags. They are listed after the errors in
+// the document.
 func (r *Reading) Add(faults ...Fault) {
 	free := max(0, min(mostGathered-len(r.problems)-len(r.others), len(faults)))
 	r.others = append(r.others, faults[:free]...)

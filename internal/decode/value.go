@@ -104,7 +104,7 @@ func setFloat(v reflect.Value, in any) error {
 		return fmt.Errorf("must be a number, got %s", Describe(in))
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) || v.OverflowFloat(f) {
-		return fmt.Errorf("must be a finite number in range, got %s", Describe(in))
+		return fmt.Errorf("must be a finite number, got %s", Describe(in))
 	}
 	v.SetFloat(f)
 	return nil

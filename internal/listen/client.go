@@ -83,8 +83,8 @@ func ClientOf(ctx context.Context) *Client {
 	return c
 }
 
-// Bounded returns a handler for clients without a token. A connection is trusted while its request is answered. The
-// handler answers at most the given number of requests concurrently, and rejects any others.
+// Bounded limits the number of concurrent requests to a handler whose clients send no token. It rejects requests above
+// this limit. A connection is trusted while its request is answered.
 func Bounded(handler http.Handler, most int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := ClientOf(r.Context())

@@ -18,7 +18,7 @@ const (
 // Gate is a listener that prevents slow and untrusted clients from blocking others. Untrusted connections share a
 // limited number of slots. A connection becomes trusted when it has sent a token or a complete request. If all slots
 // are in use, a new connection replaces the oldest connection of the address with the most slots. A new connection from
-// that address waits until its oldest connection has held its slot for 50 ms.
+// that same address has to wait: the oldest connection keeps its slot for at least 50 ms.
 type Gate struct {
 	net.Listener
 	now    func() time.Time

@@ -21,7 +21,7 @@ func CheckAddress(address string, anywhere bool, danger string) error {
 	return nil
 }
 
-// Listen listens at a loopback address, or at any address if connections from anywhere are allowed.
+// Listen opens a TCP listener. It rejects an address that other machines can reach, unless anywhere is true.
 func Listen(address string, anywhere bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -3,8 +3,8 @@ package stat
 import "math"
 
 // TInterval returns the mean of a sample from a normal distribution and its 95% interval by Student's t-distribution
-// (Student, The probable error of a mean, 1908). It is valid for few values, for which the bootstrap's interval is too
-// narrow. The ends of the interval are NaN for fewer than two values.
+// (Student, The probable error of a mean, 1908). It is valid for small samples, for which the bootstrap interval is too
+// narrow. With fewer than two values, the ends of the interval are NaN.
 func TInterval(values []float64) Interval { return TIntervalOf(values, 0.05) }
 
 // quantilePrecision is the relative width at which the search for a quantile ends.

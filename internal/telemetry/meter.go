@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Meter measures a device during a running interval, in constant memory. Only Sampler.Begin creates it; the zero value
-// cannot be used.
+// Meter accumulates the power, utilization and memory readings of a device during an interval. Its size is constant.
+// Only Sampler.Begin creates it; the zero value cannot be used.
 type Meter struct {
 	device         int
 	from           float64

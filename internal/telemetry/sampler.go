@@ -139,8 +139,8 @@ func (s *Sampler) read(device int) Reading {
 	return r
 }
 
-// Begin reads a device and starts to measure an interval on it. MIG is assumed to be on if use.MIG is true or the
-// device reports it. The caller must end the returned meter with End.
+// Begin reads a device and starts a measurement interval for the device. MIG is assumed to be on if use.MIG is true or
+// the device reports it. The caller must end the returned meter with End.
 func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,8 +12,8 @@ type Adam struct {
 	Rate         float64 // learning rate
 	Beta1, Beta2 float64 // decay rates of the first and the second moment; zero means 0.9 and 0.999
 	Eps          float64 // epsilon, added to the denominator of the update; zero means 1e-8
-	// Corrected adds eps to the root of the bias-corrected moment, as PyTorch does. False adds eps to the root of the
-	// uncorrected moment.
+	// Corrected selects the square root to which eps is added. If Corrected is true, it is the root of the
+	// bias-corrected second moment, as in PyTorch. Otherwise it is the root of the uncorrected second moment.
 	Corrected bool
 
 	Steps         int // number of steps taken

@@ -17,7 +17,7 @@ type Field struct {
 	Value any
 }
 
-// Plain converts the form to plain values for readers and for encoders.
+// Plain converts the form to nested maps and lists, as an encoder of JSON or TOML expects.
 func (f Form) Plain() map[string]any {
 	table := make(map[string]any, len(f))
 	for _, field := range f {

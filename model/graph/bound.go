@@ -27,8 +27,8 @@ func BoundJSON(text []byte) error {
 		}
 	}
 	if objects > mostObjects || members > mostMembers {
-		return fmt.Errorf("got %d objects and %d items, expected at most %d and %d", objects, members, mostObjects,
-			mostMembers)
+		return fmt.Errorf("the JSON text has %d objects, and %d items in lists and objects; expected at most %d "+
+			"objects and %d items", objects, members, mostObjects, mostMembers)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Draw creates the initial weights of a graph. Draw follows the Init of each tensor or, if Init is empty, PyTorch's
-// initialisation of the layer. Each tensor is drawn from its own random stream. A tensor without a rule is zero; see
-// Undrawn.
+// initialisation of the layer. Each tensor is drawn from its own random stream. A tensor for which no initialization is
+// defined is zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
@@ -71,8 +71,8 @@ func (t Tensor) DrawnConstant() bool {
 	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)
 }
 
-// Undrawn returns the names of the tensors without a rule for their initial values. Their values must come from a
-// weight file.
+// Undrawn returns the names of the tensors for which no initialization is defined. Their values must come from a weight
+// file.
 func (g *Graph) Undrawn() []string {
 	var names []string
 	usual := g.usual()

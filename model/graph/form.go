@@ -10,12 +10,12 @@ import (
 	"graft/torch/weights"
 )
 
-// The form of a graph is the content of its file as plain values. It has the keys name (the class), input (a table
-// with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), modules (tables
-// with path, class, extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and operators
-// (the notations of the nodes).
+// The form of a graph is the content of its network file as plain values. It has the keys name (the class), input (a
+// table with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), modules
+// (tables with path, class, extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and
+// operators (the notations of the nodes).
 
-// Form returns the form of the graph, without its weights.
+// Form returns the content of a network file that describes the graph, without its weights.
 func (g *Graph) Form() form.Form {
 	sizes := []any{}
 	for _, size := range g.Input.Shape {

@@ -188,8 +188,8 @@ const mostParts = 1 << 16
 
 func (s *shaper) cuts(shape []int, dim, size int) (parts [][]int) {
 	if size < min(1, shape[dim]) || size > 0 && shape[dim]/size >= mostParts {
-		s.fail("parts of size %d for a dimension of size %d; expected at most %d parts, each of size 1 or more", size,
-			shape[dim], mostParts)
+		s.fail("the part size is %d for a dimension of size %d; expected a part size of at least 1 that gives at most "+
+			"%d parts", size, shape[dim], mostParts)
 		return nil
 	}
 	if size == 0 { // an empty dimension

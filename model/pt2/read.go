@@ -161,8 +161,8 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	t := graph.Tensor{Name: name, Role: role, DType: w.DType, Shape: shape}
 	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) ||
 		dtypes[described.DType] != w.DType {
-		return fmt.Errorf("tensor %.200q is %v %v in the list of %s, but %v %v in the graph", name, w.DType, w.Shape,
-			from.folder, dtypes[described.DType], shape)
+		return fmt.Errorf("the type and the shape of tensor %.200q are %v %v in the list of %s, but %v %v in the graph",
+			name, w.DType, w.Shape, from.folder, dtypes[described.DType], shape)
 	}
 	key := fmt.Sprint(from.memory(w), shape, w.DType, role)
 	if other, ok := first[key]; ok && t.Count() > 0 {

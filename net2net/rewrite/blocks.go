@@ -93,7 +93,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 		return nil, err
 	}
 	if len(b.Branches) == 0 {
-		return nil, fmt.Errorf("the block does not add to its input")
+		return nil, fmt.Errorf("the block has no residual connection: it never adds a result to its input")
 	}
 	slices.Reverse(b.Branches)
 	slices.Reverse(b.Norms)

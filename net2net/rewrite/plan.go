@@ -19,7 +19,8 @@ type Plan struct {
 	Notes []string       `json:"notes,omitempty"`
 }
 
-// Move describes how a tensor of the new graph is made. Tied tensors have one move, under the first name.
+// Move describes how a tensor of the new graph is made. A plan has only one Move for tensors that are tied, with the
+// name of the first tensor.
 type Move struct {
 	Name string `json:"name"`
 	From string `json:"from,omitempty"` // name of the old tensor; empty for a tensor without an origin
@@ -39,24 +40,25 @@ type Move struct {
 // Dim describes the change of a dimension.
 type Dim struct {
 	At   int   `json:"at"`
-	From []int `json:"from"` // old place of each new place; -1 means padding
-	// Share is the factor for each entry of From; nil means 1.
+	From []int `json:"from"` // index of the old slice for each new slice; -1 means padding
+	// Share holds one factor per entry of From, by which the values are multiplied. Nil means 1.
 	Share []float64 `json:"share,omitempty"`
 	// Split reports whether the sum over the dimension stays unchanged, because copies share the original weights.
 	Split bool `json:"split,omitempty"`
-	// Moment is the share of the old gradient for each entry of From; nil means 1.
+	// Moment holds one factor per entry of From, by which the optimizer's moment is multiplied: the fraction of the old
+	// gradient that the new slice receives. Nil means 1.
 	Moment []float64 `json:"moment,omitempty"`
 	Pad    Pad       `json:"pad,omitempty"`
-	// Merge reverses a change: index i of the old tensor is multiplied by Share[i] and added to index From[i] of a
-	// dimension with Size elements.
+	// Merge reverses a change: slice i of the old tensor is multiplied by Share[i] and added to slice From[i] of the
+	// new tensor. The dimension of the new tensor has Size slices.
 	Merge bool `json:"merge,omitempty"`
 	Size  int  `json:"size,omitempty"`
 }
 
-// Pad names the value that fills elements without an origin.
+// Pad names the values that fill slices without an origin.
 type Pad string
 
-// Fillings of places without an origin. The zero Pad means zeros.
+// Values that fill slices without an origin. The zero Pad means zeros.
 const (
 	Zeros  Pad = ""
 	Ones   Pad = "ones"

@@ -227,8 +227,8 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
 		return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream, but the normalisation "+
-			"before the layer that reads the stream has no weight, or its output is also used elsewhere; "+
-			"untie the tensor first (widen:untied)", name)
+			"before the layer that reads the stream cannot be adjusted: the normalisation has no weight, or "+
+			"another operator also uses its result; untie the tensor first (widen:untied)", name)
 	}
 	s.shared[v] = true
 	return nil

@@ -8,8 +8,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Encoder computes a policy's encoder, a biLSTM over the vectors of tokens. Create it with [NewEncoder]. It is safe for
-// concurrent use.
+// Encoder encodes the token vectors of a network for a policy. It is a biLSTM. Create it with [NewEncoder]. It is safe
+// for concurrent use.
 type Encoder struct {
 	vocabulary        *vocab.Vocabulary
 	forward, backward *LSTM

@@ -27,8 +27,8 @@ func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 		return nil, err
 	}
 	if input.Out != state.Out || state.Out != gates*state.In {
-		return nil, fmt.Errorf("%s%s has %d rows for its input and %d rows for a state of size %d; "+
-			"expected four rows per value of the state in both weight matrices", name, ending, input.Out, state.Out,
+		return nil, fmt.Errorf("%s%s has %d rows in the input weights and %d rows in the state weights, "+
+			"for a state of size %d; expected 4 rows per state value in both", name, ending, input.Out, state.Out,
 			state.In)
 	}
 	return &LSTM{input: input, state: state}, nil

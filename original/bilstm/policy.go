@@ -22,8 +22,8 @@ import (
 )
 
 // Policy is a policy in the original system's format: a biLSTM over the layers of a network, an LSTM over its output,
-// and three linear layers that combine the last state and the time left. Each action deepens one of the original blocks
-// of the network, in order; the last action is none.
+// and three linear layers that combine the last state and the time left. There is one action for each original block of
+// the network, in order, which deepens this block. The last action, "none", changes nothing.
 //
 // Create it with [New] or [Read]. It is immutable and safe for concurrent use.
 type Policy struct {
@@ -120,8 +120,8 @@ func Temper(probabilities []float32, temperature float64) []float32 {
 	return decider.Softmax(probabilities, temperature)
 }
 
-// Actions returns the actions of the original system on a network, in the order of the policy's outputs: one for each
-// original block of the network, then none.
+// Actions returns the original system's actions for a network, in the order of the policy's outputs: an action for each
+// original block of the network, and at the end the action "none", which changes nothing.
 func Actions(n *model.Network) []net2net.Action {
 	var actions []net2net.Action
 	for _, path := range net2net.OriginalBlocks(n) {
@@ -150,8 +150,8 @@ func (p *Policy) Fits(n *model.Network) error {
 	return err
 }
 
-// FitsGrown returns an error if the policy cannot choose actions for the network n, which has no weights, or for a
-// network that one of its actions creates.
+// FitsGrown returns an error if the policy cannot choose actions for a network, or for a network that results from one
+// of these actions. The network has no weights yet.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err

@@ -48,8 +48,9 @@ func (p *Policy) Fits(o elastic.Options) error {
 		return nil
 	}
 	kinds := map[bool]string{true: "without", false: "with"}
-	return fmt.Errorf("the DL2 policy was trained on clusters %s parameter servers, but this cluster is %s "+
-		"parameter servers; use a policy for this kind of cluster", kinds[p.AllReduce], kinds[o.AllReduce])
+	return fmt.Errorf("the DL2 policy was trained for a cluster %s parameter servers, but is used for a cluster %s "+
+		"parameter servers; use a policy that was trained for this kind of cluster", kinds[p.AllReduce],
+		kinds[o.AllReduce])
 }
 
 // checkSize compares the size of a file with the size of a policy, so that a small file cannot exhaust the memory.
@@ -75,9 +76,9 @@ type SchedulerOptions struct {
 	Seed      uint32 // seed for drawing the actions of each simulation; zero is a valid seed
 }
 
-// Scheduler returns the policy as a scheduler that works like the published validation. Each job first gets a worker
-// and a server. An action that does not fit ends the slot. On a cluster for which the policy is unsuitable, it does
-// nothing.
+// Scheduler returns a scheduler that uses the policy in the same way as the validation in DL2's published code. Each
+// job first gets a worker and a server. An action that does not fit ends the slot. On a cluster for which the policy is
+// unsuitable, it does nothing.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {
@@ -134,7 +135,7 @@ type policyHeader struct {
 
 const policyVersion = 1
 
-// Save returns the policy as a set of tensors for a file.
+// Save converts the policy to a set of tensors, which can be written to a file.
 func (p *Policy) Save() (*weights.Set, error) {
 	text, err := json.Marshal(policyHeader{policyVersion, p.Shape, p.AllReduce})
 	if err != nil {

@@ -64,7 +64,7 @@ func TestPolicyAsScheduler(t *testing.T) {
 
 	require.NoError(t, read.Fits(elastic.Options{}))
 	require.ErrorContains(t, read.Fits(elastic.Options{AllReduce: true}),
-		"trained on clusters with parameter servers, but this cluster is without")
+		"trained for a cluster with parameter servers, but is used for a cluster without")
 	for want, damaged := range map[string]*weights.Set{
 		"no metadata": {},
 		"are damaged": {Metadata: map[string]string{"graft.dl2.policy": "{"}},

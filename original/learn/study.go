@@ -28,7 +28,7 @@ type Study struct {
 type Row struct {
 	Episodes  int     // number of episodes up to and including this row
 	Objective float64 // mean objective of these episodes
-	// mean accuracy of these episodes; for the rule exact, the expected accuracy of the policy
+	// mean accuracy of these episodes; if the learning rule is "exact", the expected accuracy of the policy instead
 	Accuracy    float64
 	Expected    float64 // expected accuracy of the policy after these episodes
 	Greedy      int     // index of the record that the most likely actions reach

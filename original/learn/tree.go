@@ -18,8 +18,8 @@ type Tree struct {
 	States   []TreeState
 	Accuracy []float64 // accuracy at each end, between 0 and 1
 	Actions  int       // number of actions in each state
-	// Discarded is the number of random numbers to skip before the first action is drawn, because the original system
-	// drew the weights of a network from them. Zero means none.
+	// Discarded is the number of random numbers to skip before the first action is drawn. The original system used
+	// these numbers to initialize a network. Zero means none.
 	Discarded int
 }
 
@@ -31,8 +31,8 @@ type TreeState struct {
 	// Children holds one number per action. A positive number is the index of the next state; it is larger than the
 	// index of this state. A negative number -1 - k denotes leaf k of the tree. All leaves are at the same depth.
 	Children []int32
-	// Discarded is the number of random numbers to skip after each action, because the original system drew the weights
-	// of a new layer from them before setting the weights. Nil means none.
+	// Discarded holds the number of random numbers to skip after each action. The original system used these numbers to
+	// initialize a new layer, whose weights it then replaced. Nil means none.
 	Discarded []int32
 }
 

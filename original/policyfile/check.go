@@ -133,7 +133,8 @@ func tableName(path string) string {
 	return folder
 }
 
-// Summary describes the policy to train in one line.
+// Summary returns a one-line description of the training: the table, the network, the learning rule and the number of
+// episodes.
 func (l *File) Summary() (string, error) {
 	table, tree := l.LoadedTable()
 	return fmt.Sprintf("trains a policy on %s of %s, %s of %s, rule %s, %s",

@@ -37,9 +37,10 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 	return p, run, err
 }
 
-// ReadFirstPolicy reads the policy with which the training of a run started. If the first policy exists, the original
-// system evaluated it instead of the trained policy. The recorded path may be outdated, because the folders may have
-// been moved together. The policy's folder is therefore looked up by name, next to the run folder.
+// ReadFirstPolicy reads the initial policy of a training run. For a run that started from an initial policy, the
+// original system evaluated the initial policy instead of the trained policy. The recorded path may be outdated,
+// because the folders may have been moved together. The policy's folder is therefore looked up by name, next to the run
+// folder.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)

@@ -8,8 +8,8 @@ import (
 	"graft/learn"
 )
 
-// Scales holds the extreme values over the pool of jobs. The published simulator scales observations and rewards by
-// these values.
+// Scales holds the minimum and the maximum of each job property over the pool of jobs. The published simulator scales
+// observations and rewards by these values.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`
 	MaxSequential float64 `json:"max_job_sequential_completion_times"`

@@ -12,24 +12,26 @@ type Reward struct {
 	Kind    string  // name of the reward function
 	Success float64 // reward of a job that started, for job_acceptance
 	Fail    float64 // reward of a blocked job, for job_acceptance
-	// value of a blocked job, for lookahead_job_completion_time, as a multiple of its time on one server
+	// completion time assumed for a blocked job, as a multiple of its run time on one server; only for
+	// lookahead_job_completion_time
 	Factor float64
 	Weight float64 // weight of blocked jobs, for multi_objective_jct_blocking
-	// divisor of the reward; for lookahead_job_completion_time, a multiple of the job's time on one server; zero means
-	// no division. For throughputs, any nonzero value divides by the largest throughput.
+	// divisor of the reward; zero means no division. For lookahead_job_completion_time, the reward is divided by Scale
+	// times the job's run time on one server. For throughputs, any nonzero Scale divides by the maximum throughput.
 	Scale   float64
 	Inverse bool // whether lookahead_job_completion_time returns its inverse, which is positive
 	Log     bool // whether the reward's magnitude is replaced by log10 of one plus it
 }
 
-// Decision holds the results of a decision after the next event.
+// Decision holds the outcome of a scheduling decision: the values, known after the next event, from which a reward is
+// computed.
 type Decision struct {
 	Job        *fabric.Job
 	Accepted   bool    // whether the job started and ended before the end of the episode
 	Sequential float64 // run time of the job on one server, in s
 	Event      fabric.Event
-	// two maximum throughputs in bytes per second: the first of the operations, the second of the operations plus the
-	// channels
+	// maximum throughput of the cluster in bytes per second: first for operations only, then for operations and
+	// channels together
 	Largest [2]float64
 }
 

@@ -34,8 +34,8 @@ var printed = map[string]map[string][2]float64{
 // PolicyName is the name that PAC-ML's authors give their learned policy.
 const PolicyName = "pac_ml"
 
-// Printed returns the blocking rate and the throughput, in bytes of demand per second, that the authors print for an
-// agent. If the authors print none, ok is false.
+// Printed returns the published blocking rate and throughput of an agent, from the tables of PAC-ML's authors. The
+// throughput is in bytes of demand per second. If no results are published for the agent, ok is false.
 func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	p, ok := printed[limits][agent]
 	return p[0], p[1], ok
@@ -85,8 +85,8 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 // mostDrawn limits the drawn jobs.
 const mostDrawn = 1_000_000
 
-// Draw generates all jobs of an episode. A random agent draws its numbers from the same stream, but after the numbers
-// of all jobs. In the published simulator, a random agent draws its numbers between jobs.
+// Draw generates all jobs of an episode. A random agent draws its actions from the same random stream, but after all
+// jobs have been generated. In the published simulator, a random agent draws its actions between the jobs.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {
@@ -122,7 +122,8 @@ type Result struct {
 	Degrees    map[int]int // number of completed jobs, by degree
 }
 
-// PlayBy simulates an episode in which a decider chooses the degrees. A nil decider means the agent of the episode.
+// PlayBy simulates an episode. A decider chooses the degree of each job, the number of parts into which its operations
+// are split. A nil decider means the agent of the episode.
 func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {

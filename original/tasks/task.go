@@ -39,7 +39,7 @@ const (
 	mostTasks   = 50
 )
 
-// DrawTask generates a random task: first its type, then its numbers.
+// DrawTask generates a random task: first its type, then its GPU and memory demand, its duration and its priority.
 func DrawTask(id int, s Source) Task {
 	k := &kinds[s.IntN(len(kinds))]
 	of := func(r [2]int) int { return between(s, r[0], r[1]) }

@@ -78,8 +78,8 @@ func DurationText(d time.Duration) string {
 	return d.Round(time.Millisecond / 10).String()
 }
 
-// FLOPUnit returns a readable unit for numbers of floating-point operations, and the number of operations in the unit.
-// The argument largest is the largest number to format.
+// FLOPUnit returns a readable unit for counts of floating-point operations, and the number of operations in the unit.
+// The choice depends on the largest count to format.
 func FLOPUnit(largest float64) (unit string, size float64) {
 	size = 1e9
 	for _, unit = range []string{"GFLOP", "TFLOP", "PFLOP"} {

@@ -93,7 +93,7 @@ type FilterColumn struct {
 	Values []string // values to select from, in order
 }
 
-// Pick configures the selection of rows in a table. A form requests the page that shows the selected rows.
+// Pick configures the selection of rows in a table. A button opens the page that shows the selected rows.
 type Pick struct {
 	Address string // address of the page that shows the selected rows
 	Name    string // name of the query parameter, which occurs once for each selected row

@@ -48,8 +48,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 })
 
 // Policy returns the page's Content-Security-Policy. The policy allows the page to run its own script and, if the page
-// is served, to send requests and forms to its server. The page contains the policy; a server may also send it as a
-// header.
+// is served, to send requests and forms to its server. The page contains this policy in a meta element; a server may
+// also send the policy as an HTTP header.
 func (p *Page) Policy() string {
 	digest := func(script string) string {
 		sum := sha256.Sum256([]byte(script))

@@ -6,8 +6,8 @@ import (
 	"graft/internal/stat"
 )
 
-// ElasticCasesOutcome is the outcome.json of a run that trains schedulers of elastic jobs in several cases. Times are
-// mean times to completion on the validation workloads, in slots.
+// ElasticCasesOutcome is the content of outcome.json for a run that trains schedulers for elastic jobs in several
+// cases. Times are mean times to completion on the validation workloads, in slots.
 type ElasticCasesOutcome struct {
 	Cases []ElasticCase `json:"cases"` // cases in the order of their file
 }
@@ -50,7 +50,8 @@ func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome
 	o.Cases = append(o.Cases, c)
 }
 
-// Schedulers returns the names of the baselines over all cases.
+// Schedulers returns the sorted names of all baseline schedulers. A baseline is included if it occurs in at least one
+// case.
 func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	for _, c := range o.Cases {
 		for name := range c.Baselines {

@@ -9,7 +9,8 @@ import (
 	"graft/report/document"
 )
 
-// ElasticComparison is the outcome.json of a comparison of schedulers of elastic jobs. Times are in slots.
+// ElasticComparison is the content of outcome.json for a run that compares schedulers for elastic jobs. Times are in
+// slots.
 type ElasticComparison struct {
 	Folder  string  `json:"folder"`       // run folder; empty if none was written
 	Scaling string  `json:"scaling"`      // name of the scaling model
@@ -50,7 +51,8 @@ const sameTime = 1e-3
 // JobsLeft is stored instead of a mean time if a simulation ended with unfinished jobs.
 const JobsLeft = -1
 
-// NewElasticStanding creates a standing without a rank and differences.
+// NewElasticStanding computes the results of a scheduler. It sets neither the rank nor the difference from another
+// scheduler.
 func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds []float64) ElasticStanding {
 	s := ElasticStanding{Scheduler: scheduler, Seeds: seeds, Times: times}
 	for _, row := range times {

@@ -9,8 +9,8 @@ import (
 	"graft/report/document"
 )
 
-// ElasticLearningOutcome is the outcome.json of a run that learns a scheduler, for elastic jobs or for a machine's
-// tasks. Unit is the unit of the values; schedulers of tasks may minimise a cost that is not a time.
+// ElasticLearningOutcome is the content of outcome.json for a run that learns a scheduler, for elastic jobs or for a
+// machine's tasks. Unit is the unit of the values; schedulers of tasks may minimise a cost that is not a time.
 type ElasticLearningOutcome struct {
 	Teacher string `json:"teacher"` // name of the imitated scheduler; none if there was no imitation
 	Method  string `json:"method"`  // method of reinforcement learning; none if there were no rounds
@@ -19,11 +19,12 @@ type ElasticLearningOutcome struct {
 	Unit   string `json:"unit"`
 	Train  int    `json:"train"`      // number of training workloads
 	Choose int    `json:"validation"` // number of validation workloads, which select the best scheduler
-	// lower bound under every scheduler, averaged over the validation workloads; zero if unknown
+	// lower bound on the mean completion time or cost of any scheduler, averaged over the validation workloads; zero if
+	// unknown
 	Bound float64       `json:"jct_lower_bound"`
 	Seeds []ElasticSeed `json:"seeds"`     // outcome of each seed
 	Best  uint64        `json:"best_seed"` // seed whose scheduler is the best on the validation workloads
-	// mean time to completion of each other scheduler on the same workloads
+	// mean completion time or cost of each baseline scheduler on the same workloads
 	Baselines map[string]float64 `json:"rivals_jct"`
 }
 

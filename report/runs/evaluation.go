@@ -4,7 +4,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// EvaluationOutcome is the outcome.json of an evaluation.
+// EvaluationOutcome is the content of outcome.json for an evaluation.
 type EvaluationOutcome struct {
 	Compared *EvaluationReport `json:"compared"` // comparison on the given tables; null for leave-one-out
 	LeftOut  *LeaveOutReport   `json:"left_out"` // report of leave-one-out; null for a comparison on the given tables

@@ -98,7 +98,7 @@ func seededAbove(name, unit string, to Direction, seed int64, value float64) Qua
 	return seeded(name, unit, to, seed, value)
 }
 
-// JobOutcome is the outcome.json of a job.
+// JobOutcome is the content of outcome.json for a job.
 type JobOutcome struct {
 	*trainer.Outcome
 	// number of checkpoints written by the process that completed the job

@@ -10,7 +10,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PoliciesOutcome is the outcome.json of a run that learns structural policies.
+// PoliciesOutcome is the content of outcome.json for a run that learns structural policies.
 type PoliciesOutcome struct {
 	Seeds  []SeedOutcome      `json:"seeds"`  // outcome of each seed
 	Steps  int                `json:"steps"`  // total number of steps over all seeds
@@ -18,8 +18,9 @@ type PoliciesOutcome struct {
 	// scores of the vote on held-out tables; empty without held-out tables
 	HeldOut []evaluation.Score `json:"held_out"`
 	Regret  float64            `json:"regret_points"` // regret of the vote, averaged over the tables
-	Summary evaluation.Summary `json:"summary"`       // summary of the single seeds over the tables
-	// Outside summarizes the seeds over held-out tables; null without held-out tables.
+	Summary evaluation.Summary `json:"summary"`       // summary of the results of single seeds on the tables
+	// Outside summarizes the results of the single seeds on held-out tables. It is null if there are no held-out
+	// tables.
 	Outside *evaluation.Summary `json:"held_out_summary"`
 }
 

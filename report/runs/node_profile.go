@@ -12,7 +12,7 @@ import (
 	"graft/results"
 )
 
-// NodeProfileOutcome is the outcome.json of a run that measures tasks alone and in pairs on one device.
+// NodeProfileOutcome is the content of outcome.json for a run that measures tasks alone and in pairs on one device.
 type NodeProfileOutcome struct {
 	Folder string `json:"folder"` // path of the run folder
 	Device string `json:"device"` // name of the GPU, or of the slot of processors

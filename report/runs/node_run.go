@@ -5,8 +5,8 @@ import (
 	"graft/report/document"
 )
 
-// NodeRunOutcome is the outcome.json of a run that executes tasks as processes on one machine. Times are in seconds
-// since the start; they count only periods in which an executor ran.
+// NodeRunOutcome is the content of outcome.json for a run that executes tasks as processes on one machine. Times are in
+// seconds since the start; they count only periods in which an executor ran.
 type NodeRunOutcome struct {
 	Folder    string   `json:"folder"`    // path of the run folder
 	Scheduler string   `json:"scheduler"` // name of the scheduler that placed the tasks

@@ -16,7 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// OriginalKind is the kind of results folders of the original system: trainings, tables and policies.
+// OriginalKind is the kind of runs of the original system. A run folder of this kind holds a training run, a table or a
+// policy.
 var OriginalKind = &Kind{Name: "original", By: "the original system",
 	Title: "run of the original", Titles: "runs of the original",
 	matches: isOriginal, read: readOriginalRun, list: originalOverview, series: originalSeries}

@@ -38,7 +38,7 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 // largestOutcome limits the size of an outcome, in bytes.
 const largestOutcome = 1 << 28
 
-// PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
+// PipelineOutcome is the content of outcome.json for a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
 	// name of the chooser that follows the vote of the learned policies of all seeds
 	Learned                string `json:"learned"`

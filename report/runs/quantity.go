@@ -35,8 +35,8 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of possible values, given the unit of a quantity that cannot be negative. A quantity in
-// points is a regret, with a maximum of 100.
+// RangeOf returns the range of possible values of a quantity with the given unit. The quantity cannot be negative. A
+// quantity in points is a regret, with a maximum of 100.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:

@@ -35,14 +35,15 @@ type Trend struct {
 // maxTrend is the maximum number of values of a trend.
 const maxTrend = 60
 
-// Summary is the state of a run in a list.
+// Summary holds the state of a run, as displayed in the list of runs.
 type Summary struct {
 	Progress *results.Progress // finished part of the run; nil if unknown
 	Trend    Trend
 	Failed   string // reason why the run failed; empty if it did not
 }
 
-// Summary returns the state of the run for a list. Fields stay empty if their files are missing, damaged or incomplete.
+// Summary returns the state of the run for the list of runs. Fields stay empty if their files are missing, damaged or
+// incomplete.
 func (r *Run) Summary() Summary {
 	written, err := results.ReadProgress(r.Files, r.Path)
 	if err != nil {

@@ -59,7 +59,7 @@ const (
 	ValidationAccuracy = "validation_accuracy"
 )
 
-// SweepOutcome is the outcome.json of a sweep.
+// SweepOutcome is the content of outcome.json for a sweep.
 type SweepOutcome struct {
 	Cases      []*CaseOutcome     `json:"cases"`      // reported cases in order
 	Compared   string             `json:"compared"`   // name of the measure of the paired differences
@@ -172,8 +172,8 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize computes the measures of each case, and their differences from the base case. The argument base is the name
-// of the base case. The intervals of all differences hold simultaneously at 95%, by correction with [stat.Bonferroni].
+// Summarize computes the measures of each case, and their differences from the base case. The base case is given by
+// name. The 95% intervals of all differences hold simultaneously, because they are widened by [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {

@@ -16,12 +16,12 @@ const roundingSpread = 1e-12
 // depends on the spread of the paired differences and on the confidence level of their intervals.
 type DetectableDifference struct {
 	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
-	// fraction of comparisons whose interval excludes zero if the true difference is this large
+	// probability that a comparison detects the true difference: its interval then excludes zero
 	Power float64 `json:"power"`
-	// true difference that comparisons with the current number of seeds detect with this power
+	// true difference that the current number of seeds detects with the probability in the field power
 	Difference float64 `json:"difference"`
 	TwiceN     int     `json:"twice_n"`          // twice the present number of seeds
-	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds detect with this power
+	Twice      float64 `json:"twice_difference"` // true difference that twice_n seeds detect with the same probability
 }
 
 // detectable returns the difference that paired values detect; nil without a spread or with too few values.

@@ -54,7 +54,7 @@ func (r *Run) CollectedTable() (*tables.Table, error) {
 	return table, err
 }
 
-// Table reads the table of a run of the kind TableKind.
+// Table reads the table of a run. The kind of the run must be [TableKind].
 func (r *Run) Table() (*tables.Table, error) { return r.table(".") }
 
 // table reads a table in the folder of the run. Damaged records become faults of the run unless all are damaged.

@@ -136,7 +136,8 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 		}
 		return &request{key: "run " + name, names: []string{name}, render: h.runs}, nil
 	case at.Path != compareAddress:
-		return nil, listen.Refuse(http.StatusNotFound, "Start at the list of runs.", "Page %q not found.", at.Path)
+		return nil, listen.Refuse(http.StatusNotFound, "Open the list of runs to find the page.",
+			"Page %q not found.", at.Path)
 	}
 	names := at.Query()["run"]
 	switch {

@@ -37,7 +37,8 @@ type Env struct {
 	Log     *zap.Logger // log of progress and warnings; required, zap.NewNop() discards it
 	// Show draws the progress of a piece of work until stop is called. If it is nil, the progress is logged instead.
 	Show func(s Progress) (stop func())
-	// Telemetry opens the energy measurement of GPUs or, if gpus is false, of processors. Nil measures nothing.
+	// Telemetry opens a source of energy readings for GPUs or, if gpus is false, for processors. Nil means that nothing
+	// is measured.
 	Telemetry func(gpus bool) (telemetry.Source, error)
 	// Getenv returns an environment variable. Nil means that no variables are set.
 	Getenv func(name string) string
@@ -79,8 +80,8 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
-// Suffixed adds a suffix to the name in a configuration file's path. Folder derives a different run folder from the new
-// path. An empty path stays empty.
+// Suffixed adds a suffix to the file name in a configuration file's path, before the extension. With the new path,
+// Folder returns a different run folder than with the original path. An empty path stays empty.
 func Suffixed(path, suffix string) string {
 	if path == "" {
 		return ""
@@ -89,8 +90,8 @@ func Suffixed(path, suffix string) string {
 	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
 }
 
-// Folder returns the path of the run folder. A path given by an option takes precedence over a configured path. If both
-// are empty, the path is derived from the configuration file's name.
+// Folder returns the path of the run folder. A path given by an option takes precedence over a configured path. If
+// neither path is set, the folder is derived from the configuration file's name.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":

@@ -38,8 +38,9 @@ type Options struct {
 	// time in seconds of a gradient exchange between nodes; zero means the profile's value
 	Between    float64
 	DeviceMost int // maximum number of examples per device at once; zero means the largest batch
-	// target validation accuracy. A job ends after as many epochs as the runs with the smallest batch need to reach it.
-	// Zero ends a job after the epochs of the shortest run.
+	// target validation accuracy. The runs with the smallest batch size determine the number of epochs of a job: the
+	// epochs that they need to reach this accuracy. Zero means no target: a job then has the number of epochs of the
+	// shortest run.
 	Accuracy float64
 	Replace  bool // replaces an existing application with the same name
 }

@@ -35,8 +35,8 @@ const (
 const machineShare = 0.75
 
 // EnsureDefaults fills in the limits for a graph with the given resource needs. The time limit is longer for trials
-// that compute gradients. The memory limit stays below the machine's memory in bytes; zero means that the machine's
-// memory is unknown.
+// that compute gradients. The memory limit is at most 75% of the machine's memory. This memory is given in bytes; zero
+// means that it is unknown, and does not bound the limit.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
