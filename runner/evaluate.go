@@ -69,12 +69,12 @@ schedulers come from the run folder of FILE. Differences are relative to the bas
 --out also writes a run folder with the inputs, the result of each seed on each table, and the
 printed report. 'graft report' and 'graft plot' read this run folder.
 
---compat prints the report of the original system for one policy. The policy reads token 0 before
-the layers if it did so in the published report. --as-published also reproduces two bugs of the
-original system's last version. First, a policy's training can start from another policy's
-weights. For such a policy, the original system evaluated the other policy by mistake. Second,
-policies for the first network were trained with token 0 before the layers, but the original
-system evaluated them without token 0.`,
+--compat prints the report of the original system for one policy. If the published report put
+token 0 before the layers in the policy's input, --compat does the same. --as-published also
+reproduces two bugs of the original system's last version. First, a policy's training can start
+from another policy's weights. For such a policy, the original system evaluated the other policy
+by mistake. Second, policies for the first network were trained with token 0 before the layers,
+but the original system evaluated them without token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen

@@ -125,7 +125,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		words.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w\nkeep this vocabulary unchanged for policies that were trained with it; "+
-		"for new policies, use 'graft vocab build' to create a vocabulary without this fault", v.Source,
+	return fmt.Errorf("%s: %w\nkeep this vocabulary for policies that were trained with it\n"+
+		"for new policies, build a vocabulary without faults with 'graft vocab build'", v.Source,
 		errors.Join(faults...))
 }

@@ -225,7 +225,8 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	return kinds
 }
 
-// OfferedTargets returns the operations and layers of the actions that are choices in the trees, sorted.
+// OfferedTargets returns a sorted list of targets: the operation and layer of every action that the trees offer as a
+// choice.
 func OfferedTargets(trees []*Tree) []string {
 	targets := map[string]bool{}
 	for _, s := range Situations(trees) {

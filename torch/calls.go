@@ -99,9 +99,9 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls makes all programs of this process write the index of each call, as a line, to a file descriptor before
-// the call runs. If a call crashes the process, another process can identify the call. Calls that run only in train
-// mode are not counted. A negative descriptor turns the trace off.
+// TraceCalls makes every [Program] in this process write a trace to a file descriptor. Before each call runs, the trace
+// gets a line with the index of the call. If a call crashes the process, another process can identify the call. Calls
+// that run only in train mode are not counted. A negative descriptor turns the trace off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err

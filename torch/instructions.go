@@ -8,17 +8,18 @@ import (
 	"fmt"
 )
 
-// Instructions selects the vector instructions that LibTorch uses on the CPU. They determine how results are rounded.
+// Instructions selects the set of vector instructions that LibTorch uses on the CPU. This set determines how results
+// are rounded.
 type Instructions string
 
-// The sets of instructions.
+// The supported instruction sets.
 const (
 	Native Instructions = "native" // the fastest instructions of the processor; results differ between CPU models
 	AVX2   Instructions = "avx2"   // AVX2 and FMA: results are the same on every processor that has them
 )
 
-// LimitTo makes LibTorch use only the given instructions in this process. It must be called before LibTorch is opened;
-// afterwards it returns an error if the instructions differ from the current ones.
+// LimitTo makes LibTorch use only the given instruction set in this process. Call it before LibTorch is loaded;
+// afterwards it returns an error if the given instruction set is not the one in use.
 func LimitTo(i Instructions) error {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()
@@ -42,7 +43,7 @@ func LimitTo(i Instructions) error {
 	return failed
 }
 
-// ComputesWith returns the instructions that LibTorch uses, or will use once it is opened.
+// ComputesWith returns the instruction set that LibTorch uses, or will use once it is loaded.
 func ComputesWith() Instructions {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()

@@ -81,9 +81,9 @@ func openAt(path string) error {
 	return errors.New(C.GoString(message))
 }
 
-// Runtime describes the open LibTorch.
+// Runtime describes the LibTorch library that this process has loaded.
 type Runtime struct {
-	Library     string `json:"library"`      // path of the library that was opened
+	Library     string `json:"library"`      // path of the loaded library
 	Version     string `json:"version"`      // version of LibTorch
 	CompiledFor string `json:"compiled_for"` // version of the headers that the library was built with
 	Vectors     string `json:"vectors"`      // vector instructions that LibTorch uses on this processor

@@ -209,7 +209,8 @@ func (o *Optimizer) GroupOf(slot int) int {
 	return len(o.groups)
 }
 
-// Close releases the parameters before the scope is closed. The tensors in Slots stay valid.
+// Close releases the parameters. Without this call, they are released when the scope closes. The tensors in Slots stay
+// valid.
 func (o *Optimizer) Close() {
 	if o.handle != nil {
 		o.scope.drop(o)

@@ -19,7 +19,8 @@ import (
 // process in it. All processes make the same calls in the same order. A scope owns the group.
 //
 // The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] immediately if another process has ended,
-// and after the timeout if it does not answer. From then on every call fails, and a new group must be formed.
+// and after the timeout if it does not answer. After the first failed call all further calls fail too, and the
+// processes must form a new group.
 type Peers struct {
 	Rank   int // rank of this process, from 0
 	Size   int // number of processes in the group
@@ -61,8 +62,9 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share returns the range of items that this process computes: count items, from index start. Items are the rows of a
-// batch in Train, and the batches in Evaluate; total is their number. If p is nil, the process computes all items.
+// Share returns the range of items that this process computes: the index of the first item, and the number of items.
+// The items are rows of a batch in Train, and batches in Evaluate. The parameter is the total number of items. If p is
+// nil, the process computes all items.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total
@@ -126,7 +128,8 @@ func (r Runtime) Together() error {
 		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make library'"}
 }
 
-// Close leaves the group before the scope is closed. The other processes notice it immediately.
+// Close leaves the group. Without this call, the process leaves the group when the scope closes. The other processes
+// notice immediately that this process has left.
 func (p *Peers) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)

@@ -151,7 +151,8 @@ func (p *Policy) grown(op string) error {
 		return err
 	}
 	if p.tree == nil {
-		return &Error{Op: op, Cause: errors.New("the policy has no states yet"), Remedy: "add a tree with Grow"}
+		return &Error{Op: op, Cause: errors.New("the policy has no tree of decision states"),
+			Remedy: "add one with Grow"}
 	}
 	return nil
 }

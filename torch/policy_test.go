@@ -537,7 +537,7 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 		empty, err := s.NewPolicy(original, make([]float64, 18*16))
 		require.NoError(t, err)
 		_, _, err = empty.Expect(1, 0)
-		require.ErrorContains(t, err, "the policy has no states yet; add a tree with Grow")
+		require.ErrorContains(t, err, "the policy has no tree of decision states; add one with Grow")
 		require.ErrorContains(t, empty.Write(PolicyParameters, make([]float64, 3)), "3 values for part 0")
 		_, err = empty.Read(9)
 		require.ErrorContains(t, err, "unknown part 9")

@@ -154,8 +154,8 @@ func (b *Builder) Cat(dim int, parts ...Value) Value {
 	return b.add(C.GRAFT_LAYER_CAT, []int64{int64(dim)}, nil, nil, parts...)
 }
 
-// Normalize adds (x * factor - mean) / deviation, with x converted to float32. For images stored as bytes, factor is
-// 1/255.
+// Normalize adds a layer that converts x to float32 and computes (x * factor - mean) / deviation. For images stored as
+// bytes, use the factor 1/255.
 func (b *Builder) Normalize(x Value, factor float64, mean, deviation *Tensor) Value {
 	return b.add(C.GRAFT_LAYER_NORMALIZE, nil, []float64{factor}, []*Tensor{mean, deviation}, x)
 }
@@ -168,9 +168,9 @@ type Program struct {
 
 // ProgramOptions configures a [Program]. With the zero value, results are bit-identical to PyTorch's.
 type ProgramOptions struct {
-	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In graphs
-	// it fuses GELU and its derivative, and uses the matrix products of oneDNN. Results are equal up to rounding. The
-	// default, false, keeps PyTorch's order of operations.
+	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In graphs,
+	// Fast also fuses GELU with its derivative, and uses oneDNN for matrix products. Results are equal up to rounding.
+	// The default, false, keeps PyTorch's order of operations.
 	Fast bool
 	// Steady makes gradients on the CPU bit-identical for any number of threads. The default, false, sums over one
 	// part per thread, as PyTorch does. On a CUDA device, repeated steps are bit-identical on the same machine, and a
@@ -224,7 +224,7 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	return p
 }
 
-// Close releases the weights before the scope is closed.
+// Close releases the weights. Without this call, they are released when the scope closes.
 func (p *Program) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)
@@ -248,7 +248,7 @@ func (p *Program) ready(s *Scope, op string, operands ...*Tensor) bool {
 	return true
 }
 
-// Fused returns the number of places in which the option Fast fused layers.
+// Fused returns the number of layer fusions in the program, which [ProgramOptions].Fast enables.
 func (p *Program) Fused() int {
 	if p.handle == nil {
 		return 0

@@ -97,7 +97,7 @@ func (s *Scope) Close() error {
 	return nil
 }
 
-// Free frees tensors before the scope is closed. Using a freed tensor is an error.
+// Free frees tensors at once, instead of when the scope closes. Using a freed tensor is an error.
 func (s *Scope) Free(tensors ...*Tensor) {
 	if !s.ready("free", nil) {
 		return

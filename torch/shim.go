@@ -157,8 +157,8 @@ func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 		from.First)
 }
 
-// IndexAdd multiplies each slice of y along a dimension by a factor, and adds it in place to the slice of x that has
-// the slice's index.
+// IndexAdd multiplies y by a factor and adds its slices along a dimension to slices of x, in place: slice k of y is
+// added to slice index[k] of x.
 func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
 }

@@ -26,8 +26,8 @@ type Batches struct {
 	// Part is the maximum number of rows in one gradient computation of a training step. A larger batch is split into
 	// parts whose gradients are added, and BatchNorm normalises each part separately. Zero means the whole batch.
 	Part int
-	// Least is the minimum number of rows in a training step, and in a part of it. A smaller remainder is added to
-	// the rows before it. Zero means 1.
+	// Least is the minimum number of rows in a training step, and in each part of a step (see Part). If fewer rows
+	// remain at the end, they are added to the last step or part. Zero means 1.
 	Least int
 	// Augment changes the images of training steps at random; Evaluate ignores it. The zero value changes nothing.
 	Augment Augment

@@ -83,8 +83,8 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a requested number of channels on an edge to a number of units of the space. If the number is
-// impossible, the error names the layers that tie the space.
+// Target converts a requested number of channels on an edge to a number of units. If the channels cannot have this
+// number, the error states the reason, such as a layer that processes channels in groups.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {

@@ -30,8 +30,8 @@ type Edge struct {
 	Parts []Part      // runs of channels on the edge, in order
 }
 
-// Part is a sequence of consecutive channels of one space. The part divides its channels evenly among the units of the
-// space: each unit has Channels/Units consecutive channels.
+// Part is a sequence of consecutive channels of one space. Every unit of the space has Channels/Units consecutive
+// channels in the part.
 type Part struct {
 	Space    *Space
 	Channels int

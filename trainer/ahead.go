@@ -33,11 +33,11 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		return fmt.Errorf("events: only %d of the %d handled events remain; the job has reached %v", len(t.Events),
 			r.Past, r.Time)
 	case t.First() != was.First():
-		return fmt.Errorf("devices changed from %d to %d after the job started; the job has reached %v", was.First(),
-			t.First(), r.Time)
+		return fmt.Errorf("devices must not change from %d to %d after the job starts; the job has reached %v",
+			was.First(), t.First(), r.Time)
 	case t.Start != was.Start:
-		return fmt.Errorf("start changed from %v to %v after the job started; the job has reached %v", was.Start,
-			t.Start, r.Time)
+		return fmt.Errorf("start must not change from %v to %v after the job starts; the job has reached %v",
+			was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
 		return fmt.Errorf("budget changed from %v to %v, but the job has reached %v", was.Budget, t.Budget, r.Time)
 	}

@@ -68,7 +68,7 @@ type Live struct {
 	cause   error // cause of closing
 }
 
-// NewLive creates a scheduler on a clock for a timeline, which may have no events.
+// NewLive creates a scheduler that follows a timeline according to the given clock. The timeline may have no events.
 func NewLive(t Timeline, c clock.Clock) *Live {
 	l := &Live{Planned: *NewPlanned(t, c), empty: -1}
 	l.publish()

@@ -236,7 +236,7 @@ func (st *SavedJob) restoreProgram(r *replica) error {
 }
 
 // SavedFacts returns the epoch size of an external program, from a saved job that trains with this program. It returns
-// an error if graft trained the saved job itself.
+// an error if the job was trained by graft, without an external program.
 func (st *SavedJob) SavedFacts() (program.Facts, error) {
 	var from origin
 	if err := decodePosition(st.sections[positionSection], &from); err != nil {

@@ -46,7 +46,7 @@ var routes = map[string]struct {
 	"/allocation": {http.MethodPost, (*handler).allocation},
 }
 
-// ServeHTTP answers a request. After a response 401 or 403 it closes the connection.
+// ServeHTTP answers a request. After a 401 or 403 response it closes the connection.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -169,11 +169,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) 
 	if charset := parameters["charset"]; err != nil || kind != "application/json" ||
 		charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json",
-			"the body has the content type %q", given)
+			"unsupported content type %q; expected application/json in UTF-8", given)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the body uncompressed",
-			"the body is encoded with %q", coding)
+			"unsupported content encoding %q; expected an uncompressed body", coding)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	var large *http.MaxBytesError

@@ -61,7 +61,7 @@ func (m *Monitor) Note(n trainer.Note) {
 	}
 }
 
-// Epoch adds the effect of earlier adaptations, which it reads from a row of epochs.
+// Epoch records the effect of each earlier adaptation: the validation accuracy at the end of the first epoch after it.
 func (m *Monitor) Epoch(r trainer.Row) {
 	list := slices.Clone(m.list) // snapshots keep the old list
 	for k, e := range list {

@@ -34,7 +34,7 @@ type ForecastReport struct {
 	From   string `json:"from"`      // date of the first forecast step
 	To     string `json:"to"`        // date of the last forecast step
 	Rows   int    `json:"forecasts"` // number of forecast steps
-	// number of ten-minute steps that models forecast; the forecast of any other step repeats the last known hour
+	// number of ten-minute steps that a model forecasts; for all other steps, the forecast equals the last known hour
 	Learned int      `json:"learned"`
 	Times   int      `json:"times_learned"`    // number of times that models were learned
 	Target  string   `json:"target"`           // learned target: plain, log or median

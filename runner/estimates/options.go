@@ -20,7 +20,7 @@ type Options struct {
 	Trace  string        // path of the trace; required
 	Format string        // format of the trace; empty detects it from the first bytes of the file
 	Window *trace.Window // range of seconds whose submissions count; nil means all
-	// date of second zero, for a trace without dates; the zero time for a trace with dates
+	// date at which a trace without dates begins; the zero time if the trace has dates
 	Start  time.Time
 	Model  estimate.Options // options for the models; zero fields have their defaults
 	Out    string           // path of the output file; empty writes none

@@ -49,7 +49,7 @@ func (e *Evaluation) inputs() (Inputs, error) {
 	return in, nil
 }
 
-// AddTables adds the digests of tables, and their networks.
+// AddTables appends the digest and the network of each table to the inputs.
 func (in *Inputs) AddTables(trees []*simulation.Tree) {
 	for _, t := range trees {
 		in.TableDigests = append(in.TableDigests, t.Digest())

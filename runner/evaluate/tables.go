@@ -26,12 +26,12 @@ func (e *Evaluation) readTrees() error {
 	return nil
 }
 
-// tableFault sets the exit code of an error of reading a table, and adds how to list all its faults.
+// tableFault sets the exit code for an error in reading a table, and adds the command that lists all faults.
 func tableFault(folder string, err error) error {
 	var faults tables.Faults
 	if errors.As(err, &faults) {
-		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' shows which part is usable",
-			err, folder))
+		return failure.With(failure.Damaged,
+			fmt.Errorf("%w\nrun 'graft table check %s' to see which part of the table is usable", err, folder))
 	}
 	if errors.Is(err, tables.ErrNoTable) {
 		return failure.With(failure.Damaged, err)

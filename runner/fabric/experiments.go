@@ -71,11 +71,12 @@ type ExperimentRow struct {
 	// 95% interval over seeds and policies; null for a single seed
 	Interval *stat.Interval `json:"interval"`
 	Seeds    []float64      `json:"blocked_seeds"` // fraction of blocked jobs for each seed
-	// published fraction of blocked jobs; null if there is none
-	Printed           *float64      `json:"printed"`
-	Throughput        float64       `json:"throughput"`         // bytes of demand per second
-	PrintedThroughput *float64      `json:"printed_throughput"` // published throughput; null if there is none
-	Degrees           []DegreeShare `json:"degrees"`            // fraction of completed jobs with each degree
+	// published fraction of blocked jobs; null if no fraction was published
+	Printed    *float64 `json:"printed"`
+	Throughput float64  `json:"throughput"` // bytes of demand per second
+	// published throughput; null if no throughput was published
+	PrintedThroughput *float64      `json:"printed_throughput"`
+	Degrees           []DegreeShare `json:"degrees"` // fraction of completed jobs with each degree
 	// fraction of the episodes in which all completed jobs had the same degree
 	OneDegree float64 `json:"one_degree"`
 }
@@ -163,7 +164,7 @@ func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyA
 		own.Arrivals = e.Arrivals
 		one, err := ramp.PlayBy(ctx, own, decider, profiles)
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return fmt.Errorf("simulate limits %s, seed %d, agent %s: %w", limits, seed, agent.Name, err)
+			return fmt.Errorf("simulate time limits %s with seed %d and agent %s: %w", limits, seed, agent.Name, err)
 		}
 		*into = append(*into, one)
 		return nil

@@ -18,16 +18,17 @@ import (
 	"graft/runner/app"
 )
 
-// StepOptions selects a training step, the network between servers, and degrees.
+// StepOptions configures the simulation of a training step at several degrees of parallelism.
 type StepOptions struct {
 	Graph   networks.ReadOptions  // options for a neural network that is named instead of a graph
 	Network fabric.NetworkOptions // network between the servers
 	Options fabric.Options        // options for the job
 	// degrees to simulate; empty means 1, 2, 4, 8 and 16, limited by the number of servers
 	Degrees []int
-	// path for a trace of the last degree that fits, in the Trace Event Format; empty writes none
+	// path of a trace in the Trace Event Format; empty writes none. The trace shows the last of the degrees at which
+	// the step fits on the cluster.
 	Trace    string
-	Figure   string // path for a figure of the same degree; empty writes none
+	Figure   string // path of a figure of the traced degree; empty writes none
 	Critical int    // degree whose critical path is listed; zero means the degree of the trace
 }
 
@@ -44,7 +45,7 @@ type StepReport struct {
 	Figure   string     `json:"figure"`   // path of the figure; empty means none
 }
 
-// StepCell is the result of the step at a degree.
+// StepCell holds the result of a training step at one degree of parallelism.
 type StepCell struct {
 	Degree     int     `json:"degree"`       // number of parts of the step
 	Reason     string  `json:"reason"`       // reason why the step cannot run; empty if it can

@@ -59,7 +59,7 @@ func (l *seedLog) Step(p learning.Progress) {
 	}
 }
 
-// Row appends a row of metrics to the run folder and to the event curves.
+// Row appends a row of metrics to the run folder and to the TensorBoard curves.
 func (l *seedLog) Row(row learning.Row) error {
 	l.mu.Lock()
 	l.seeds[row.Seed].regret = row.Regret

@@ -27,7 +27,7 @@ type ProfileOptions struct {
 	// which pairs of tasks are measured: "all" measures each pair, and each task with itself; "none" measures only
 	// tasks alone; default "all"
 	Pairs string
-	// minimum duration of a measurement in seconds, during which shorter tasks start again; zero means 10
+	// minimum duration of a measurement in seconds; a task that ends earlier is repeated; zero means 10
 	Seconds float64
 	// maximum duration of a measurement in seconds; a task that takes longer is not measured; zero means 600
 	Most float64

@@ -128,8 +128,8 @@ func guard(env *app.Env) (stop func() error, err error) {
 	return execute.StartGuard(env.Files, env.Program, "node", "guard")
 }
 
-// Guard kills the tasks of an executor if the executor is killed. It detects the executor's death by the end of its
-// input stream.
+// Guard kills the tasks of an executor if the executor is killed. The executor holds the guard's input open, so an end
+// of input means that the executor has died.
 func Guard(env *app.Env, executor string, in io.Reader) error {
 	return execute.Guard(env.Files, fleet.NewClock(env.Now), executor, in)
 }

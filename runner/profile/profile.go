@@ -36,7 +36,7 @@ type Options struct {
 	// update rule of the steps, such as adam; empty means the rule of the first named job or, without jobs, adam
 	Optimizer string
 	Exact     bool // keeps PyTorch's order of operations; false uses the fast path
-	// uses the fast path; if neither Fast nor Exact is set, the first job file among the names determines the path
+	// uses the fast path; if neither Fast nor Exact is set, the first named job file determines this setting
 	Fast    bool
 	Steady  bool   // makes results bit-identical for any number of threads
 	Input   string // shape of an example for networks of the zoo; empty means 3x32x32

@@ -43,7 +43,7 @@ type Made struct {
 	Steady    bool   `json:"steady"`    // results did not depend on the number of threads
 }
 
-// Network holds the times of a network with a batch size.
+// Network holds the measured and predicted times of a network at one batch size.
 type Network struct {
 	Network     string `json:"network"`     // name of the network with the actions that made it
 	Fingerprint string `json:"fingerprint"` // fingerprint of the network's architecture
@@ -66,7 +66,7 @@ type Cost struct {
 	Spread  float64 `json:"spread"`  // half the interquartile range
 }
 
-// Misses holds the errors of the times that the rates predict, relative to the measured times.
+// Misses holds the prediction errors of the rates, relative to the measured times.
 type Misses struct {
 	Step       Miss `json:"step"`       // error for a training step
 	Evaluation Miss `json:"evaluation"` // error for an evaluation batch
@@ -79,7 +79,8 @@ type Miss struct {
 	Network string  `json:"network"` // name of the network with the largest error
 }
 
-// NewReport creates the report of a profile. The path of the profile's file may be empty.
+// NewReport creates the report of a profile. The path of the file is empty for a profile that was not saved or read
+// from a file.
 func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},

@@ -19,8 +19,8 @@ import (
 // Configured is the name of the arm that runs the unmodified job.
 const Configured = "as configured"
 
-// CompareOptions configures [Compare]. Its embedded options must not define cases. A number of seeds in the embedded
-// options replaces compare.seeds.
+// CompareOptions configures [Compare]. The embedded Options must not define cases. If Options.Seeds is not zero, it
+// replaces compare.seeds.
 type CompareOptions struct {
 	Options                 // options for the trials; zero values mean the values in the file
 	Arms           []string // names of arms, as in compare.arms; empty means the value in the file

@@ -81,10 +81,10 @@ func (e *energy) open(env *app.Env, device torch.Device, count int) ([]int, erro
 	order, err := telemetry.CUDAOrder(source.Devices(), env.Variable("CUDA_VISIBLE_DEVICES"),
 		env.Variable("CUDA_DEVICE_ORDER"))
 	if err != nil {
-		return nil, fmt.Errorf("find %s among the GPUs of NVML: %w", device, err)
+		return nil, fmt.Errorf("find %s among the GPUs that NVML reports: %w", device, err)
 	}
 	if device.Index >= len(order) {
-		return nil, fmt.Errorf("find %s among the GPUs of NVML: NVML lists only %s", device,
+		return nil, fmt.Errorf("find %s among the GPUs that NVML reports: it reports only %s", device,
 			words.Plural(len(order), "GPU"))
 	}
 	if order = order[device.Index:]; count > 0 && count < len(order) {

@@ -59,7 +59,7 @@ func TestGPUsOfAJob(t *testing.T) {
 			Method: "integrated, unknown: no readings of power or energy", PeakMemory: known(1)}, ""},
 		"unlike models": {racks{"A", "B"}, "", 0, 1, runs.EnergySegment{}, "set CUDA_DEVICE_ORDER=PCI_BUS_ID"},
 		"fewer than CUDA has": {racks{"A"}, "", 1, 1, runs.EnergySegment{},
-			"find cuda:1 among the GPUs of NVML: NVML lists only 1 GPU"},
+			"find cuda:1 among the GPUs that NVML reports: it reports only 1 GPU"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(0, 0)

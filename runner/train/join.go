@@ -29,8 +29,8 @@ type JoinOptions struct {
 	Set     []string      // assignments applied after the leader's, such as data.path
 	Device  string        // device of this process
 	Wait    time.Duration // time limit for reaching a leader; zero means one minute
-	// whether the process is a task of srun, which starts and ends with its leader and gets the leader's signals; if
-	// false, the process leaves the job at a signal
+	// whether srun started the process as a task; such a task starts and ends together with its leader, and receives
+	// the same signals. If false, a signal makes the process leave the job.
 	Task bool
 	// time limit for reaching a leader again while its machine refuses connections; zero means Wait
 	Again time.Duration

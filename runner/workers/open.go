@@ -35,7 +35,8 @@ var ErrNone = errors.New("no workers were started from this folder")
 
 // None returns ErrNone with the folder and the remedy.
 func None(folder string) error {
-	return fmt.Errorf("find the workers of %s: %w; the command that created the folder starts them", folder, ErrNone)
+	return fmt.Errorf("find the workers of %s: %w; to start workers, run the command that created the folder",
+		folder, ErrNone)
 }
 
 // Open returns the workers of a simulation or of trials, given their run folder.

@@ -36,7 +36,7 @@ const shortFaults = 40
 // for each of them. Without GRAFT_LONG=1 it tests only 40 of these operations, drawn with a fixed seed. The faults
 // alternate between a transient fault and the end of the process. The call must return an error, or leave files that
 // are byte-identical to the files of a call without faults. A second call, without faults, must then leave
-// byte-identical files too. The last parameter selects the files to compare by their paths in the folder.
+// byte-identical files too. The last parameter reports whether to compare a file, given its path in the folder.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")

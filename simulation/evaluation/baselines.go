@@ -67,8 +67,8 @@ func Oracle() Policy {
 }
 
 // OneStep returns the policy that looks one step ahead in the table: at each decision it takes the action that would be
-// best if no other action followed. If the table lacks the sequence without further actions, it takes the action that
-// is best on average over all continuations. It breaks ties at random.
+// best if no other action followed. If the table lacks the sequence without further actions, the policy rates the
+// action by the mean accuracy over all continuations. It breaks ties at random.
 func OneStep() Policy {
 	return named{name: nameOneStep, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)

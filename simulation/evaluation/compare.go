@@ -65,16 +65,15 @@ type TableScores struct {
 	Sequences int    `json:"sequences"`       // number of sequences in the table
 	NoiseEstimate
 	// Scores holds the mean score of each candidate over its seeds. A baseline whose sequence is not in the table is
-	// left
-	// out.
+	// left out.
 	Scores []Score `json:"verdicts"`
 	// number of equally good choices whose results a baseline averages, by the baseline's name; baselines with a single
 	// best choice are left out
 	Ties map[string]int `json:"ties,omitempty"`
 	// scores of each candidate, one for each seed, by the candidate's name
 	Each map[string][]Score `json:"-"`
-	// Runs holds the accuracies of all runs of the sequence that a candidate chooses with certainty, by the
-	// candidate's name. Sequences that ran only once are left out.
+	// Runs maps the name of a candidate to the accuracies of all runs of its sequence. It leaves out candidates that do
+	// not choose one sequence with certainty, and sequences that ran only once.
 	Runs map[string][]float64 `json:"-"`
 }
 
@@ -103,8 +102,8 @@ type Standing struct {
 	// Decisions counts decisions whose choice is within noise of the best, over tables and seeds; null for candidates
 	// that choose whole sequences.
 	Decisions *DecisionShare `json:"decisions"`
-	// Difference is the difference from the reference candidate; null for the reference itself, and if either
-	// candidate could not choose in all tables.
+	// Difference is the difference from the reference candidate; null for the reference itself, and if the score of
+	// either candidate is missing for any table.
 	Difference *Difference `json:"difference"`
 }
 
@@ -255,7 +254,7 @@ func (c *Comparison) Standing(policy string) *Standing {
 }
 
 // Mean returns a policy's mean regret, in points, over the tables of a group that was excluded from training. It
-// returns false if the policy did not choose a sequence in every excluded table.
+// returns false if there are no such tables, or if the policy's score is missing for any of them.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

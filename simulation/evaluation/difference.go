@@ -9,7 +9,7 @@ import (
 // Difference is the mean difference between the regrets of two candidates, paired by table, in points.
 type Difference struct {
 	Mean float64 `json:"mean"` // mean difference over tables, in points
-	// bootstrap interval over the differences of tables; null for fewer than two tables
+	// bootstrap interval of the mean difference over tables; null for fewer than two tables
 	OverTables *stat.Interval `json:"over_tables"`
 	// Noise is the standard deviation of the mean difference due to noise in the tables alone. It is zero if both
 	// candidates choose the same sequences.
@@ -17,7 +17,7 @@ type Difference struct {
 	// Inside reports whether the difference is not significant: its interval over tables contains zero, or noise alone
 	// causes a difference of this size in more than 1 of 20 cases.
 	Inside bool `json:"inside_noise"`
-	// Chance is the p-value of a sign-flip test over the differences of tables, not corrected for multiple comparisons.
+	// Chance is the p-value of a sign-flip test of the differences per table, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
 }
 

@@ -23,8 +23,8 @@ const (
 // leastFreedom is the minimum degrees of freedom of a noise estimate.
 const leastFreedom = 3
 
-// Noise returns the noise of a table in points, and the source of the estimate. Noise is the standard deviation of a
-// sequence's accuracy due to chance.
+// Noise estimates the noise of a table. It returns the noise, in points, and the source of the estimate. Noise is the
+// standard deviation of a sequence's accuracy due to chance.
 func Noise(t *tables.Table) (points float64, source string) {
 	seeds := paired(t)
 	if seeds.freedom == 0 {
@@ -141,8 +141,8 @@ const (
 	mostDraws    = 4000
 )
 
-// EstimateNoise estimates the noise of a table, multiplies it by the argument share, and estimates an oracle's regret
-// for this noise. A share below one corrects an estimate that is too high; zero means one.
+// EstimateNoise estimates the noise of a table, and the regret of an oracle under this noise. The noise is multiplied
+// by the given factor: a factor below one corrects an estimate that is too high, and zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

@@ -37,9 +37,9 @@ type Score struct {
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
 	// rank among the table's sequences, from 1; equal sequences share the first rank
 	Rank float64 `json:"rank"`
-	// best rank that noise allows: the first rank of the sequences whose accuracy differs by at most one standard
-	// deviation of a difference between two sequences. For a policy that samples actions, this is an expectation,
-	// rounded down.
+	// best rank that noise allows: the best rank of a sequence whose accuracy is at most one standard deviation above
+	// the chosen sequence's accuracy. The standard deviation applies to the difference between two accuracies. For a
+	// policy that samples actions, this is an expectation, rounded down.
 	From   int     `json:"rank_from"`
 	To     int     `json:"rank_to"`      // worst rank that noise allows
 	Of     int     `json:"rank_of"`      // total number of sequences

@@ -10,8 +10,8 @@ import (
 	"graft/simulation/learning"
 )
 
-// By returns the name of a tree's group; all trees of a group are left out together. Empty means that the tree is never
-// left out.
+// By returns the name of a tree's group. All trees of a group are left out together. An empty name keeps the tree in
+// every training set.
 type By func(t *simulation.Tree) string
 
 // ByHeld leaves out all held-out trees as one group, and no other trees.

@@ -25,9 +25,9 @@ type Executor struct {
 	Options trainer.Options // options for every job; the run sets the seed
 	Data    *dataset.Set    // dataset on the device
 	Device  torch.Device
-	// Begin creates the initial network of a run with a seed, including weights. The scope owns the network's tensors.
+	// Begin creates the initial network and its weights from the seed of a run. The scope owns the network's tensors.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
-	// Clock creates a job's clock, which starts at the given time of the budget.
+	// Clock creates a job's clock. The clock starts at the given time after the start of the budget.
 	Clock func(at time.Duration) clock.Clock
 	// Now is the wall clock. Results do not depend on this clock.
 	Now func() time.Time
@@ -35,10 +35,10 @@ type Executor struct {
 	Provenance Outcome
 	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil disables the callback.
 	Watch func(trainer.Progress)
-	// Program starts an external program that trains the network, for a seed. It returns a function that ends the
-	// program. Nil means that this process trains; otherwise Begin and Data are not used.
+	// Program starts an external program that trains the network with the given seed. It returns a function that ends
+	// the program. Nil means that this process trains; otherwise Begin and Data are not used.
 	Program func(ctx context.Context, seed int64) (*trainer.Program, func(), error)
-	// Threads chooses the number of threads, as trainer.Parts.Threads does; all jobs share it.
+	// Threads chooses the number of threads, as trainer.Parts.Threads does. All jobs use the same chooser.
 	Threads *trainer.ThreadChooser
 }
 

@@ -30,10 +30,10 @@ type Failure struct {
 // mostAttempts limits the attempts that are counted.
 const mostAttempts = 1000
 
-// OpenFailures opens the folder of failures, and creates it if it is missing.
+// OpenFailures opens the failures folder, and creates it if it is missing.
 func OpenFailures(fsys files.FS, dir string) (*Failures, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
-		return nil, fmt.Errorf("create the folder of failures: %w", err)
+		return nil, fmt.Errorf("create the failures folder: %w", err)
 	}
 	return &Failures{fsys, dir}, nil
 }

@@ -14,10 +14,10 @@ import (
 	"graft/trainer"
 )
 
-// Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
-// only one goroutine may use it. Any number of processes may work on grids with the same plan. With the virtual clock,
-// an outcome is bit-identical to the outcome of the same sequence run alone. With the wall clock, a sequence is charged
-// only for its own segments.
+// Grid is a tree of segments that covers all sequences in a scenario. Sequences with a common beginning share segments,
+// so each segment trains only once. Create it with NewGrid; only one goroutine may use it. Any number of processes may
+// work on grids with the same plan. With the virtual clock, an outcome is bit-identical to the outcome of the same
+// sequence run alone. With the wall clock, a sequence is charged only for its own segments.
 type Grid struct {
 	Plan
 	Space    Space
@@ -213,8 +213,8 @@ type task struct {
 
 func (t task) key() string { return t.keys[t.seed] }
 
-// errTaken ends a walk that has found a task.
-var errTaken = errors.New("stop the search: this worker holds the lease of a leg (the training between two decisions)")
+// errTaken ends a walk over the grid that has found a task.
+var errTaken = errors.New("search ended: this worker holds the lease of a leg (the training between two decisions)")
 
 // Leases grants a segment to one worker at a time. If two workers run the same segment, they repeat the work and
 // produce the same outcome.

@@ -8,9 +8,9 @@ import (
 	"graft/simulation/tables"
 )
 
-// Segment is the part of a run between two decisions: the last action of its sequence, and the training after it until
-// the next decision or the end of the budget. A segment without actions begins with the run and ends at the first
-// decision. Sequences with a common beginning share their first segments.
+// Segment is the part of a run between two decisions. It begins with the last action in Sequence, and continues with
+// training until the next decision or the end of the budget. The first segment of a run has no actions and ends at the
+// first decision. Sequences with a common beginning share their first segments.
 type Segment struct {
 	Sequence []string // actions so far
 	Seed     int64    // seed of the run

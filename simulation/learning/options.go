@@ -83,17 +83,16 @@ func (o Options) Length() int {
 	return o.Steps
 }
 
-// NewOptions returns the defaults for policies that choose actions in the scenarios of their training tables.
+// NewOptions returns the defaults for policies that choose actions in the same scenarios that they were trained on.
 func NewOptions() Options {
 	o := Options{Beta: 8}
 	o.EnsureDefaults()
 	return o
 }
 
-// NewTransferOptions returns the defaults for policies that choose actions in scenarios outside of their training
-// tables. Each sequence of the tables ran only once, so the best sequences were partly lucky. Rewards are therefore
-// smoothed, and moved halfway towards the mean over all tables. A reward for entropy keeps policies from becoming too
-// certain.
+// NewTransferOptions returns the defaults for policies that choose actions in scenarios that they were not trained on.
+// Each sequence of the tables ran only once, so the best sequences were partly lucky. Rewards are therefore smoothed,
+// and moved halfway towards the mean over all tables. A reward for entropy keeps policies from becoming too certain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()

@@ -61,7 +61,7 @@ func (l *Learner) Set() (*weights.Set, error) {
 	return set, nil
 }
 
-// Restore continues from the result of Set, with the same trees and options.
+// Restore loads the state that Set returned. The learner must have the same trees and options as the saved one.
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {

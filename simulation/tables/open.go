@@ -31,7 +31,7 @@ type WriterOptions struct {
 	// Empty means the name of the host.
 	Name string
 	// Lazy delays the sync of records until Sync or Close: no records are lost if the process is killed, but a power
-	// failure may lose records. False writes each record to stable storage before Append returns.
+	// failure may lose records. If Lazy is false, Append writes each record to stable storage before it returns.
 	Lazy bool
 }
 
@@ -61,9 +61,9 @@ func (o WriterOptions) Validate() error {
 	return nil
 }
 
-// Open opens a table to add records. Several processes may open the same table at once, even on several machines. The
-// writer continues a file with the writer's name if no live process has the file open, and removes an incomplete last
-// line first. Otherwise the writer gets a new file.
+// Open opens a table to add records. Several processes may open the same table at once, even on several machines. If a
+// file with the writer's name exists and no live process has it open, the writer removes an incomplete last line and
+// then appends to this file. Otherwise the writer creates a new file.
 //
 // If the folder has no table, the error wraps ErrNoTable. If the scenario is damaged or does not match its records,
 // the error wraps ErrUnsound. Damaged records are not an error.

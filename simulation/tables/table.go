@@ -100,8 +100,7 @@ func (r *Record) Mean() float64 {
 	return sum / float64(len(r.Accuracy))
 }
 
-// Table holds the outcomes of a scenario's sequences, in the order of their choices. Create it with New; the zero value
-// is not usable.
+// Table holds the outcomes of a scenario's action sequences. Create it with New; the zero value is not usable.
 type Table struct {
 	Scenario
 	Records []Record

@@ -74,7 +74,7 @@ func (w *Writer) heal(s *segment) error {
 }
 
 // Append commits a record under a key, which Cause.Key computes from the run's inputs. If the table already has the
-// record, it returns nil and changes nothing. If the table has a different outcome of the same cause, or the same run
+// record, it returns nil and changes nothing. If the table has a different outcome for the same inputs, or the same run
 // under a different key, the error wraps ErrConflict.
 //
 // After any other error the record may or may not be committed. Earlier commits are safe, and Append can be called

@@ -15,8 +15,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Random returns a tree of ConvSmall with the given number of decisions. The accuracies follow a simple model plus
-// noise with the given standard deviation.
+// Random returns a random tree for the network ConvSmall, with the given number of decisions. The accuracies follow a
+// simple model plus noise with the given standard deviation.
 func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:2", "none"}}

@@ -19,8 +19,8 @@ type Array struct {
 	Data []byte
 }
 
-// NumPy returns constructors that read arrays and single numbers of plain types, for use in Options.Constructors. They
-// support the formats of NumPy 1 and 2. Arrays of objects, strings and records cause an error.
+// NumPy returns constructors that read arrays and single numbers of plain types, for use in Options.Constructors. The
+// constructors support the formats of NumPy 1 and 2. They return an error for arrays of objects, strings and records.
 func NumPy() map[string]Constructor {
 	made := map[string]Constructor{"numpy.dtype": newDType}
 	for _, core := range []string{"numpy.core", "numpy._core"} {

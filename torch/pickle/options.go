@@ -15,7 +15,7 @@ const (
 type Constructor func(args Tuple) (any, error)
 
 // A pickle can attach a state to an object after creating it. Values that accept such a state implement Builder; a
-// Constructor may return such values. A state for any other object is an error.
+// Constructor may return such values. A state for an object that does not implement Builder is an error.
 type Builder interface {
 	Build(state any) error
 }

@@ -94,7 +94,7 @@ func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	return c.scope.NewProgram(&b, x, o)
 }
 
-// Adam creates an optimizer for the classifier with a learning rate.
+// Adam creates an Adam optimizer with the given learning rate for the classifier.
 func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 	options := torch.OptimizerOptions{Rule: torch.Adam, LR: rate, Fused: fused}
 	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})

@@ -15,7 +15,8 @@ type Summary struct {
 	Shape []int64 `json:"shape"` // size of each dimension, from the outermost
 	// Count is the number of items, including NaN and Inf.
 	Count int64 `json:"count"`
-	// Mean is the mean of the finite items. It is null if no item is finite or the mean does not fit float64.
+	// Mean is the mean of the finite items. It is null if no item is finite, or if the mean is outside the range of
+	// float64.
 	Mean *float64 `json:"mean"`
 	// Spread is the population standard deviation of the finite items: the divisor is their number n, not n - 1. It
 	// is null if Mean is null.

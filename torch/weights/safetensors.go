@@ -120,8 +120,8 @@ func (e entry) check(at, size int64) error {
 	case e.begin > at:
 		return fmt.Errorf("the data starts at byte %d, but the bytes from %d on belong to no tensor", e.begin, at)
 	case e.end < e.begin || e.end > size:
-		return fmt.Errorf("the data ends at byte %d, outside the %d bytes of "+
-			"data: %w", e.end, size, io.ErrUnexpectedEOF)
+		return fmt.Errorf("invalid end of the data at byte %d; expected an end "+
+			"between the start and byte %d: %w", e.end, size, io.ErrUnexpectedEOF)
 	case e.end-e.begin != want:
 		return fmt.Errorf("%s%v takes %d bytes, got %d", e.dtype, e.shape, want, e.end-e.begin)
 	}

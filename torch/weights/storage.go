@@ -166,7 +166,7 @@ func (g *graph) storage(class pickle.Global, key string, items int64) (*storage,
 func (g *graph) part(root *storage, description any) (any, error) {
 	fields, ok := description.(pickle.Tuple)
 	if !ok || len(fields) != 3 {
-		return nil, fmt.Errorf("the description of a view of storage %q is a %T, expected a tuple of 3", root.key,
+		return nil, fmt.Errorf("a view of storage %q is described by a %T, expected a tuple of 3 items", root.key,
 			description)
 	}
 	key, ok1 := fields[0].(string)

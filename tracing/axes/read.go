@@ -114,11 +114,12 @@ func (r *reader) node() (err error) {
 	for k, v := range r.n.Results {
 		shape := r.Shapes[v]
 		if k >= len(results) || len(results[k]) != len(shape) {
-			return fmt.Errorf("the rule gives %d terms for the shape %v", len(results[min(k, len(results)-1)]), shape)
+			return fmt.Errorf("graft derives %d dimensions for a result of shape %v",
+				len(results[min(k, len(results)-1)]), shape)
 		}
 		for d, t := range results[k] {
 			if t.Size != shape[d] {
-				return fmt.Errorf("the rule gives a term of size %d for the shape %v", t.Size, shape)
+				return fmt.Errorf("graft derives a dimension of size %d for a result of shape %v", t.Size, shape)
 			}
 		}
 		r.Values[v] = results[k]

@@ -11,7 +11,8 @@ import (
 	"graft/net2net"
 )
 
-// Profile holds the times of work on a device. The zero Profile is invalid.
+// Profile holds the costs of training and evaluation on a device: measured times of networks, and rates for other
+// networks. The zero Profile is invalid.
 type Profile struct {
 	Version int    // version of the format; zero means 1, the only version
 	Name    string // name that selects the profile
@@ -57,7 +58,7 @@ type Measurement struct {
 	StepSpread   float64          // spread of the time of a training step in seconds
 	BatchSeconds float64          // time of an evaluation batch in seconds
 	BatchSpread  float64          // spread of the time of an evaluation batch in seconds
-	// name of the class that the network shares with its relatives; empty means Network
+	// class of networks that grow from the same network, named after that network; empty means the class named Network
 	Class string
 	// whether the network is a graph of operators, such as an imported network; false means a tree of layers
 	Graph bool
@@ -147,8 +148,8 @@ func (p *Profile) Refit() {
 // Cost returns the time of one piece of work. It is a whole number of nanoseconds, so the sum over many pieces does not
 // depend on grouping. Work without a known cost takes 1 ns: call Knows first.
 //
-// A step in parts is charged as one step per part. The optimizer is therefore charged for each part, so the cost is an
-// upper bound.
+// If a step computes its batch in several parts, each part is charged as a whole step. The cost is an upper bound,
+// because it includes the optimizer once per part.
 func (p *Profile) Cost(w Work) time.Duration {
 	cost := p.compute(w)
 	if w.Kind == Steps && w.Devices > 1 {
@@ -157,7 +158,8 @@ func (p *Profile) Cost(w Work) time.Duration {
 	return cost
 }
 
-// compute is the cost without the exchange of gradients, which a step in parts does once.
+// compute is the cost without the exchange of gradients, which happens once per step, even if the step computes its
+// batch in several parts.
 func (p *Profile) compute(w Work) time.Duration {
 	if part, whole, rest := w.parts(); whole > 1 || rest.Rows > 0 {
 		cost := time.Duration(whole) * p.compute(part)
@@ -200,16 +202,16 @@ func (p *Profile) Knows(w Work) error {
 // Closed reports whether the profile has no rates and therefore covers only measured networks.
 func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
 
-// WidthIsFree reports whether a wider layer takes no additional time because the rates charge neither operations nor
-// memory.
+// WidthIsFree reports whether a wider layer takes no additional time. This is so if the profile has rates alone, and
+// these charge no time for operations, parameters and memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
 	return !p.Closed() && len(p.Measured) == 0 &&
 		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
-// BatchIsFree reports whether a step on a larger batch takes no additional time because the rates charge nothing per
-// example.
+// BatchIsFree reports whether a step on a larger batch takes no additional time. This is so if WidthIsFree is true and
+// the rates charge no time per example.
 func (p *Profile) BatchIsFree() bool {
 	r := p.Costs.Step
 	return p.WidthIsFree() && r.ExampleSeconds == 0

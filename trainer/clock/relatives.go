@@ -24,7 +24,7 @@ func (p *Profile) relatives(n *model.Network) []relative {
 	return relativesOf(blocked(p.Measured, p.Costs.ChannelBlock), n.Name(), n.Graph != nil)
 }
 
-// class is the class that a measured network shares with its relatives.
+// class is the class of networks that grow from the same network as the measured one.
 func (m Measurement) class() string { return cmp.Or(m.Class, m.Network) }
 
 func relativesOf(measured []Measurement, class string, graph bool) (all []relative) {
@@ -94,7 +94,7 @@ type Growth struct {
 	Step, Batch FitError
 }
 
-// Worst returns the larger of the two largest errors, for a step and for an evaluation batch.
+// Worst returns the largest error of all predictions, for steps and for evaluation batches.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
 // GrowthOf describes how accurately a profile with rates predicts the costs of the networks that grow from a given

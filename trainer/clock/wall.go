@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Wall is a [Clock] that measures real time. It estimates the time of work from earlier work.
+// Wall is a [Clock] that measures real time. It predicts the duration of work from the measured durations of earlier
+// work.
 type Wall struct {
 	now   func() time.Time
 	zero  time.Time // start of the budget
@@ -16,7 +17,7 @@ type Wall struct {
 }
 
 // NewWall starts a wall clock at a point in the budget: zero for a new job, the time of the checkpoint for a resumed
-// job. It reads the machine's time with the function now.
+// job. It reads the machine's time with the given function.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}
@@ -57,10 +58,10 @@ func (w *Wall) Spend(work Work) {
 // evaluation runs forward only, training also runs backward, which costs two forward passes.
 const evaluationShare = 0.5
 
-// Cost returns the recent time of the same kind of work, plus its variation. It scales the time up by the operations of
-// a larger network and by the rows of a larger batch. The cost of an evaluation includes the time that is typically
-// lost before the evaluation and before the last steps. Before the first evaluation, the cost of an evaluation is
-// estimated from steps.
+// Cost predicts the time of work as a recent average for the kind of work, plus a margin for variation. The time is
+// scaled up for a larger network by its operations, and for a larger batch by its rows. The cost of an evaluation also
+// includes two typical idle times between pieces of work: one before the evaluation, and one before the last steps.
+// Before the first evaluation, the cost of an evaluation is predicted from the times of steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)

@@ -96,7 +96,8 @@ func (l Limits) Split(device float64, twice bool) Batch {
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
 // Share divides a batch among devices, up to the maximum batch size. A single device processes a batch above the
-// minimum size in at least two turns, or every batch if the last argument is true.
+// minimum size in at least two turns. If the last argument is true, a single device processes smaller batches in two
+// turns too.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)

@@ -25,8 +25,9 @@ func (m Moments) Scale() float64 {
 	return m.Variance / m.Square
 }
 
-// Moments returns the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of any
-// size). It returns false if no estimate is possible: with a single part, or if the squares are not finite.
+// Moments returns unbiased estimates of the gradient's statistics from one step. The estimator of McCandlish et al.
+// (2018, appendix A.1) is generalised to parts of different sizes. It returns false if no estimate is possible: with a
+// single part, or if the squares are not finite.
 func (s Squares) Moments() (m Moments, ok bool) {
 	if !(s.PartRows > 0 && s.PartRows < s.Rows) {
 		return Moments{}, false

@@ -8,7 +8,7 @@ type Noise struct {
 }
 
 // Gain returns the number of steps at the minimum batch size that make as much progress as one step at a larger size.
-// The argument scale is the larger size divided by the minimum.
+// The parameter is the larger batch size divided by the minimum batch size.
 func (n Noise) Gain(scale float64) float64 {
 	if most := n.Variance/scale + n.Square; most > 0 {
 		return (n.Variance + n.Square) / most
@@ -17,5 +17,5 @@ func (n Noise) Gain(scale float64) float64 {
 }
 
 // Efficiency returns the progress per example, relative to the progress per example at the minimum batch size. The
-// argument scale is the batch size divided by the minimum.
+// parameter is the batch size divided by the minimum batch size.
 func (n Noise) Efficiency(scale float64) float64 { return n.Gain(scale) / scale }

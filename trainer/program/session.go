@@ -204,8 +204,8 @@ func (s *Session) epoch(ctx context.Context, order map[string]any) (Facts, error
 		return Facts{}, err
 	}
 	if f := report.Epoch; f.Steps < 1 || f.Batch < 1 || f.Steps > math.MaxInt32 || f.Batch > math.MaxInt32 {
-		return Facts{}, fmt.Errorf("%s reports epochs of %d steps with %d examples; must be between 1 and %d", s.name,
-			f.Steps, f.Batch, math.MaxInt32)
+		return Facts{}, fmt.Errorf("%s reports %d steps per epoch and %d examples per step; both numbers must be "+
+			"between 1 and %d", s.name, f.Steps, f.Batch, math.MaxInt32)
 	}
 	return report.Epoch, nil
 }
@@ -259,8 +259,8 @@ type Trained struct {
 	Rate    float64 // learning rate of the optimizer's first group
 }
 
-// Train lets the program take a step for each learning rate of graft's schedule. The shares are the weight of the
-// teacher's part in the loss of each step; nil removes the teacher.
+// Train makes the program take one training step per given learning rate. The second parameter holds the weight of the
+// teacher's term in the loss of each step; nil removes the teacher.
 func (s *Session) Train(rates, shares []float64) (t Trained, err error) {
 	var report struct {
 		Losses  []*float64 `json:"losses"`
@@ -323,7 +323,7 @@ type Pushed struct {
 	Moved *float64 `json:"moved"` // largest change of an output in eval mode; nil if it is not finite
 }
 
-// Push replaces the network and the optimizer's state of the program. A teacher is a larger network that the program
+// Push replaces the network and the optimizer's state in the program. A teacher is a larger network that the program
 // may use in its loss; nil keeps the current one.
 func (s *Session) Push(c Content, teacher *Content) (p Pushed, err error) {
 	order, err := s.write(c, "push")
@@ -345,7 +345,7 @@ func (s *Session) Push(c Content, teacher *Content) (p Pushed, err error) {
 	return p, s.process.Ask(context.Background(), order, &p)
 }
 
-// Save returns the program's state other than the network and its moments.
+// Save returns the program's state, without the network and without the moments in the optimizer's state.
 func (s *Session) Save() ([]byte, error) {
 	var report struct {
 		State string `json:"state"`

@@ -18,11 +18,11 @@ type Job interface {
 	Device() torch.Device
 	// State returns the state that followers copy: a value for JSON, and tensors.
 	State() (any, []*torch.Tensor, error)
-	// Revision returns a number that increases with each change of the tensors, except changes by the team's own
-	// work.
+	// Revision returns a number that increases when the leader's tensors change, except during work that all processes
+	// do together, such as training steps.
 	Revision() int
-	// Record writes an event to the job's log. The argument processes is zero if the event does not change the number
-	// of processes.
+	// Record writes an event to the job's log. The second parameter is the new number of processes; zero if the event
+	// does not change this number.
 	Record(event results.JobEvent, processes int, why string) error
 	// Present reports the number of ready devices to an elastic job.
 	Present(devices int)

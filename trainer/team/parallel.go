@@ -25,8 +25,8 @@ type Parallel struct {
 	// Wall-clock time without a message after which a process is considered lost. Zero means one minute.
 	Timeout time.Duration
 	Start   time.Duration // Maximum wall-clock time until a process is ready. Zero means ten minutes.
-	// Continues training while processes start. False waits for all processes, so the same steps run on the same number
-	// of processes in every run.
+	// Continues training while processes start. If false, training waits until all processes are ready, so that every
+	// run uses the same number of processes for the same steps.
 	Background bool
 	// Private IP address and port on which the leader listens for followers. Each device except the first needs one
 	// follower, started on another machine by 'graft follow --join'. With "slurm:PORT", task 0 of 'srun graft train'

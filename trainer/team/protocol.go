@@ -24,7 +24,7 @@ func (o order) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(o))
 }
 
-// UnmarshalJSON treats any line that is not an order of the team as an order of the job.
+// UnmarshalJSON decodes an order. It keeps a line without the fields Meet, Copy and Stored as the job's own order.
 func (o *order) UnmarshalJSON(line []byte) error {
 	type plain order
 	if err := json.Unmarshal(line, (*plain)(o)); err != nil {
