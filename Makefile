@@ -35,7 +35,7 @@ IMAGE_ARGS ?=
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check static debug race race-rooms race-runner bench gpu fuzz install uninstall release image clean go
+.PHONY: help deps source library wheel build demo test test-long check static debug race race-runner bench gpu fuzz install uninstall release image clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -123,9 +123,6 @@ check: deps
 
 # The packages in which goroutines share something, under the race detector; -vet=off, since vet has been run.
 race: deps
-	@$(MAKE) -s -j2 race-rooms race-runner
-
-race-rooms:
 	@go test -vet=off -race ./internal/files/... ./internal/parallel/... ./results ./internal/listen ./report/serve ./runner/control ./internal/decode \
 	  ./internal/telemetry ./cluster/execute ./cluster/node/... ./cluster/fabric/agent
 	@go test -vet=off -race -run 'Many|AtTheSameTime|Keep|LocalConforms' ./simulation/tables ./cluster/schedulers ./fleet
@@ -178,6 +175,7 @@ test-long: deps
 	@GRAFT_LONG=1 go test -timeout 3h -v ./... >build/test-long.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test-long.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test-long.log; grep -oE '(left out|measured): .*' build/test-long.log | sort -u || true
+	@$(MAKE) -s race-runner
 	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/...
 	@go test -race -timeout 2h -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 

@@ -16,7 +16,7 @@ const (
 	attachedSteps  = 100
 )
 
-// attachedRun is what bench/attached.py measures.
+// attachedRun holds the measurements of bench/attached.py.
 type attachedRun struct {
 	Seconds []float64 `json:"seconds"`  // of each epoch
 	Peak    float64   `json:"peak_kib"` // peak memory
@@ -28,8 +28,8 @@ func (r attachedRun) step() float64 { return 1e3 * median(r.Seconds[1:]) / attac
 // studyAttached prints the time of a step and the memory of a PyTorch program as a job, relative to the program alone.
 func (b *bench) studyAttached(out io.Writer) error {
 	if exec.Command(b.python, "-c", "import torch.export").Run() != nil {
-		_, err := fmt.Fprintf(out, "\nPyTorch programs: left out: %s has no torch.export; name a Python with PyTorch 2.7 or "+
-			"later with -python\n", b.python)
+		_, err := fmt.Fprintf(out, "\nPyTorch programs: left out: %s has no torch.export; name a Python with PyTorch 2.7 "+
+			"or later with -python\n", b.python)
 		return err
 	}
 	var alone, times, memory []float64
@@ -44,8 +44,8 @@ func (b *bench) studyAttached(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "\na PyTorch program as a job, relative to the program alone, medians and quartiles of %d pairs\n",
 		b.rounds)
-	_, err := fmt.Fprintf(out, "step of %.1f ms: %.3f %s times as long; peak memory of the program: %.3f %s times as much\n",
-		median(alone), median(times), quartiles(times, "%.3f"), median(memory), quartiles(memory, "%.3f"))
+	_, err := fmt.Fprintf(out, "step of %.1f ms: %.3f %s times as long; peak memory of the program: %.3f %s times as "+
+		"much\n", median(alone), median(times), quartiles(times, "%.3f"), median(memory), quartiles(memory, "%.3f"))
 	return err
 }
 
@@ -65,8 +65,8 @@ func (b *bench) attached(job bool) (r attachedRun, err error) {
 	command := exec.Command(b.python, script)
 	if job {
 		file := filepath.Join(folder, "job.toml")
-		text := fmt.Sprintf("[program]\ncommand = [%q, %q]\n[time]\nclock = \"wall\"\nbudget = \"1h\"\n[train]\nepochs = %d\n",
-			b.python, script, attachedEpochs)
+		text := fmt.Sprintf("[program]\ncommand = [%q, %q]\n[time]\nclock = \"wall\"\nbudget = \"1h\"\n"+
+			"[train]\nepochs = %d\n", b.python, script, attachedEpochs)
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return r, err
 		}
