@@ -28,8 +28,8 @@ func (r attachedRun) step() float64 { return 1e3 * median(r.Seconds[1:]) / attac
 // studyAttached prints the time of a step and the memory of a PyTorch program as a job, relative to the program alone.
 func (b *bench) studyAttached(out io.Writer) error {
 	if exec.Command(b.python, "-c", "import torch.export").Run() != nil {
-		_, err := fmt.Fprintf(out, "\nPyTorch programs: left out: %s has no torch.export; name a Python with PyTorch 2.7 "+
-			"or later with -python\n", b.python)
+		_, err := fmt.Fprintf(out, "\nPyTorch programs: left out: %s has no torch.export; name a Python with "+
+			"PyTorch 2.7 or later with -python\n", b.python)
 		return err
 	}
 	var alone, times, memory []float64

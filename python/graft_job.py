@@ -99,6 +99,12 @@ class Job:
         example_inputs is a batch of at least 2 examples, on the network's device. Returns the network and the
         optimizer, which hold the saved state if the job resumes.
         """
+        if isinstance(net, torch.nn.DataParallel) or hasattr(net, "_orig_mod") or type(net).__name__.startswith(
+            "DistributedDataParallel"
+        ):
+            raise TypeError(f"graft_job: net is a {type(net).__name__}; pass the plain network, and wrap it after begin")
+        if isinstance(optimizer, (list, tuple)):
+            raise TypeError("graft_job: optimizer is a list; pass one optimizer, with several groups if needed")
         if not isinstance(optimizer, torch.optim.Optimizer):
             optimizer = optimizer(net.parameters())
         self._net, self._opt = net, optimizer
@@ -107,7 +113,8 @@ class Job:
     def register(self, name: str, thing: Any) -> Any:
         """Saves and restores an object with the job: it has state_dict and load_state_dict, or get_state and set_state.
 
-        Call it after begin and before the loop. Returns the object.
+        Call it after begin and before the loop. To replace an object, such as an average of weights after surgery,
+        register the new one under the same name. Returns the object.
         """
         return thing
 
@@ -192,6 +199,8 @@ class _Attached(Job):
                 shutil.rmtree(self._folder, ignore_errors=True)  # a killed graft leaves it behind
             raise Stopped("graft_job: graft has ended; 'graft train --resume' continues the job")
         order: State = json.loads(line)
+        if order.get("do") == "stop":
+            raise Stopped(0)
         return order
 
     def _await(self, report: State) -> None:
@@ -199,8 +208,6 @@ class _Attached(Job):
         order = self._exchange(report)
         while order["do"] in self._requests:
             order = self._exchange(self._requests[order["do"]](self, order))
-        if order["do"] == "stop":
-            raise Stopped(0)
         self._order, self._left = order, order.get("steps", 0)
         if order["do"] == "train" and not order["shares"]:
             self.teacher, self._lesson, self.teacher_share = None, None, 0.0
@@ -239,11 +246,9 @@ class _Attached(Job):
             raise RuntimeError("graft_job: call begin before register")
         if not (hasattr(thing, "state_dict") or hasattr(thing, "get_state")):
             raise TypeError(f"graft_job: {name} has neither state_dict nor get_state")
-        if name in self._objects:
-            raise ValueError(f"graft_job: an object named {name} is registered already")
         self._objects[name] = thing
         if name in self._saved_objects:
-            saved = self._saved_objects[name]
+            saved = self._saved_objects.pop(name)
             thing.load_state_dict(saved) if hasattr(thing, "load_state_dict") else thing.set_state(saved)
         return thing
 
@@ -562,22 +567,26 @@ def _owner(net: Any, name: str) -> tuple[Any, str]:
 
 
 def _resize(net: Any, values: State) -> None:
-    """Gives the modules of net tensors of other sizes. Tensors whose size stays the same are kept."""
-    made: dict[int, Any] = {}  # by the id of the old tensor, so that tied tensors stay tied
+    """Gives the tensors of net other sizes and values. They stay the same objects."""
     for name, value in values.items():
         owner, leaf = _owner(net, name)
         old = getattr(owner, leaf)
-        value = value.to(old.device, old.dtype)
-        if old.shape == value.shape:
-            with torch.no_grad():
-                old.copy_(value)
-        elif leaf in owner._parameters:
-            made.setdefault(id(old), torch.nn.Parameter(value, old.requires_grad))
-            owner._parameters[leaf] = made[id(old)]
-        else:
-            owner._buffers[leaf] = value
+        _fill(old, value.to(old.device, old.dtype))
         if leaf == "weight":
             _set_sizes(owner, value.shape)
+
+
+def _fill(tensor: Any, value: Any) -> None:
+    """Gives a tensor other values, possibly of another size. References to it stay valid."""
+    if tensor.shape == value.shape:
+        with torch.no_grad():
+            tensor.copy_(value)
+        return
+    tensor.grad = None
+    # Autograd remembers the old shape until the type of the data changes.
+    other = torch.float64 if value.dtype != torch.float64 else torch.float32
+    tensor.data = torch.empty(0, dtype=other, device=value.device)
+    tensor.data = value
 
 
 def _set_sizes(module: Any, shape: Sequence[int]) -> None:
@@ -606,9 +615,8 @@ def _take_over(net: Any, generated: Any) -> None:
     old = _tensors(net)
     for name, (module, leaf) in generated.held.items():
         new = getattr(module, leaf)
-        if name in old and leaf in module._parameters and old[name].shape == new.shape:
-            with torch.no_grad():
-                old[name].copy_(new)
+        if name in old and leaf in module._parameters:
+            _fill(old[name], new.detach().to(old[name].dtype))
             module._parameters[leaf] = old[name]
     kind = type(net)
     base = getattr(kind, "_graft_base", kind)

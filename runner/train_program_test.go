@@ -190,7 +190,7 @@ var programFaults = map[string]struct {
 	says      string
 }{
 	"exits at once": {"import graft_job\n", "raise SystemExit(0)\n", failure.Configuration,
-		"exited without an answer; the program must call graft_job.attach() and then job.begin"},
+		"exited without an answer; the program must call graft_job.attach(), then job.begin"},
 	"fails at once": {"import graft_job\n", "raise ValueError('no data here')\n", failure.Configuration,
 		"ValueError: no data here"},
 	"lacks a module": {"import graft_job\n", "import nowhere\n", failure.Configuration,
@@ -203,6 +203,10 @@ var programFaults = map[string]struct {
 		"begin was called twice"},
 	"begins with one example": {"images[:2])", "images[:1])", failure.Configuration,
 		"must be a batch of at least 2 examples"},
+	"begins with two optimizers": {"lambda p: torch.optim.AdamW(p, lr=1e-2)", "[1, 2]", failure.Configuration,
+		"optimizer is a list; pass one optimizer"},
+	"begins with a wrapped network": {"begin(Net()", "begin(nn.DataParallel(Net())", failure.Configuration,
+		"net is a DataParallel; pass the plain network, and wrap it after begin"},
 	"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
 		"example_inputs has 2 tensors; graft supports networks with one input"},
 	"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
@@ -211,8 +215,8 @@ var programFaults = map[string]struct {
 		failure.Configuration, "call begin before register"},
 	"registers a number": {"schedule = job.register", "job.register('a', 1)\nschedule = job.register",
 		failure.Failed, "a has neither state_dict nor get_state"},
-	"registers a name twice": {"while job.running", "job.register('schedule', schedule)\nwhile job.running",
-		failure.Failed, "an object named schedule is registered already"},
+	"replaces a registered object": {"while job.running", "job.register('schedule', schedule)\nwhile job.running",
+		failure.Done, ""},
 	"has a loader without a length": {"loader = torch", "loader = iter([])\nunused = torch", failure.Failed,
 		"the loader has no length"},
 	"has an empty loader": {"loader = torch", "loader = []\nunused = torch", failure.Failed, "the loader is empty"},
@@ -386,7 +390,7 @@ func TestProgramGridsSurviveKills(t *testing.T) {
 				alive = false
 				if err == nil {
 					require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
-					t.Logf("measured: a grid of 27 sequences has the bytes of one that ran through after %d kills", kills)
+					t.Logf("measured: a program's grid has the bytes of one that ran through after %d kills", kills)
 					return
 				}
 				t.Logf("%v: %s", err, out)

@@ -81,8 +81,8 @@ const (
 // noteLowRate records once that the rate has become low long before the end.
 func (j *Job) noteLowRate() error {
 	share := float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
-	if j.remote != nil || j.LowRate || share >= lateShare || j.Steps <= int64(j.Schedule.WarmUp) || share < j.Schedule.WarmUpShare ||
-		j.LR >= lowRate*j.Optimizer.LR {
+	if j.remote != nil || j.LowRate || share >= lateShare || j.Steps <= int64(j.Schedule.WarmUp) ||
+		share < j.Schedule.WarmUpShare || j.LR >= lowRate*j.Optimizer.LR {
 		return nil
 	}
 	j.LowRate = true

@@ -139,8 +139,8 @@ func writeModule(t *testing.T, n *model.Network, path string, seed int64) {
 	}))
 }
 
-// operate trains a program for some steps and applies one of the proposed actions to its network. It returns the largest
-// change of an output.
+// operate trains a program for some steps and applies one of the proposed actions to its network. It returns the
+// largest change of an output.
 func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64, done int) {
 	t.Helper()
 	n, err := a.Begin(t.Context(), s, nil)

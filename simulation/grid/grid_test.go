@@ -170,7 +170,8 @@ func (p *testScenario) alone(sequence []string, seed int64) (*trainer.Outcome, i
 			require.NoError(p.t, err)
 			script.Actions = append(script.Actions, a)
 		}
-		job, err := p.executor.job(context.Background(), s, seed, trainer.Parts{Data: p.executor.Data, Decider: script, Now: time.Now}, nil)
+		parts := trainer.Parts{Data: p.executor.Data, Decider: script, Now: time.Now}
+		job, err := p.executor.job(context.Background(), s, seed, parts, nil)
 		if err != nil {
 			return err
 		}
