@@ -45,7 +45,7 @@ var descriptions = map[string]string{
 		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
 		"combined action too.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
-		"encodes the job type in one row.",
+		"encodes it as a single number.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
 	"graft/cluster/elastic.WindowOptions.Padding": "Value that fills the unused columns of the observation matrix, " +
@@ -75,9 +75,9 @@ var descriptions = map[string]string{
 		"changes free. Empty means \"checkpoint\", or \"none\" if compat = \"dl2\".",
 	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero means the trace's value, or 1200 " +
 		"if the trace has none.",
-	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
-		"error of each job in each slot is drawn uniformly from ± this value. Zero means the trace's value, or no " +
-		"error if the trace has none.",
+	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, in [0, 1). The error of " +
+		"each job in each slot is drawn uniformly from ± this value. Zero means the trace's value, or no error if " +
+		"the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
 		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. The value " +
@@ -106,8 +106,8 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Demand.Skewness": "Skewness of the time limits, for limits = \"skewed\". A positive " +
 		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5.",
 	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
-	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of a periodic load variation, relative to the load, from 0 " +
-		"to below 1. Zero keeps the load constant.",
+	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of a periodic load variation, relative to the load, in [0, " +
+		"1). Zero keeps the load constant.",
 	"graft/cluster/fabric/world.Demand.TestCount": "Number of test episodes, on which schedulers are compared. Zero " +
 		"means 5.",
 	"graft/cluster/fabric/world.Demand.TrainCount": "Number of training episodes. Zero means 20.",
@@ -274,7 +274,7 @@ var descriptions = map[string]string{
 		"Zero means no limit.",
 	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing. Default 1.",
 	"graft/cluster/node/world.Tasks.EstimateError": "Maximum relative error of the duration estimates that " +
-		"schedulers use, from 0 to below 1. Errors are drawn uniformly between minus and plus this value. Default 0.",
+		"schedulers use, in [0, 1). Errors are drawn uniformly between minus and plus this value. Default 0.",
 	"graft/cluster/node/world.Tasks.Interval": "Mean time between arrivals (Poisson process) of generated tasks. " +
 		"Zero means that all tasks arrive at the start.",
 	"graft/cluster/node/world.Tasks.Least": "Minimum number of tasks per generated workload. Default 40.",
@@ -357,7 +357,7 @@ var descriptions = map[string]string{
 		"actions. Empty means \"none\".",
 	"graft/config.AdaptOptions.Kinds": "Operations that \"random\", \"trials\" or a structural policy can choose if " +
 		"adapt.actions is empty. For \"random\" and \"trials\", empty means deepen and widen. For a policy, empty " +
-		"means the operations and kinds of layers on which the policy was trained.",
+		"means all kinds of actions in the policy's training set.",
 	"graft/config.AdaptOptions.Policy": "Path of a learned policy. For a structural policy: its file, or a folder " +
 		"that contains policy.safetensors. For a policy in the original system's format: its weight file, or the " +
 		"folder that contains it. Must be empty unless the decider is \"policy\".",
@@ -739,7 +739,7 @@ var descriptions = map[string]string{
 		"repeats the job counts of workload.traces; \"submission\", which requires workloads.from, keeps the " +
 		"submission times. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error of the epoch count that is " +
-		"reported to schedulers, from 0 to below 1. Zero means exact counts.",
+		"reported to schedulers, in [0, 1). Zero means exact counts.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
 		"\"length\" of the job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
 		"each job has in the trace.",
@@ -869,8 +869,8 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
 	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
 		"0 (no decay), or 0.3 if learn.for = \"new\".",
-	"graft/simulation/learning.Options.Window": "Number of steps over which learn.tolerance measures growth. Zero " +
-		"means 60.",
+	"graft/simulation/learning.Options.Window": "Number of recent steps whose growth is compared with " +
+		"learn.tolerance. Zero means 60.",
 	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
 		"network's layers cannot be hidden. Empty hides no input.",
 	"graft/torch.Augment.Cutout": "Side length of a square hole in each image, in pixels; the hole's centre is a " +

@@ -217,8 +217,8 @@ type AdaptOptions struct {
 	// choose from adapt.kinds.
 	Actions []net2net.Action
 	// Operations that "random", "trials" or a structural policy can choose if adapt.actions is empty. For "random"
-	// and "trials", empty means deepen and widen. For a policy, empty means the operations and kinds of layers on
-	// which the policy was trained.
+	// and "trials", empty means deepen and widen. For a policy, empty means all kinds of actions in the
+	// policy's training set.
 	Kinds []net2net.Kind
 	// Path of a learned policy. For a structural policy: its file, or a folder that contains policy.safetensors. For
 	// a policy in the original system's format: its weight file, or the folder that contains it. Must be empty unless

@@ -80,7 +80,8 @@ func marshal(p *rand.PCG) []byte {
 	return text
 }
 
-// Restore continues a rollout from a snapshot. It repeats the actions of the running episode in the environment.
+// Restore continues a rollout from a snapshot. It brings the environment to the same state by
+// repeating the actions of the unfinished episode.
 func (r *Rollout) Restore(s RolloutState) error {
 	if err := errors.Join(r.chance.UnmarshalBinary(s.Chance), r.draws.UnmarshalBinary(s.Draws)); err != nil {
 		return fmt.Errorf("restore a rollout: %w", err)

@@ -128,7 +128,7 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 		"another batch": {[]string{"train.batch=16"}, "no measurement of this Tiny with a batch of 16"},
 		"what actions make": {[]string{events, `adapt.decider="script"`, `adapt.actions=["deepen:0"]`},
 			"after action deepen:0: profile plain has no measurement of this Tiny"},
-		"a decider's choice": {[]string{events, `adapt.decider="random"`}, "networks that were not measured"},
+		"a decider's choice": {[]string{events, `adapt.decider="random"`}, "covers only measured networks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := fails(t, failure.Configuration, c.says, onTiny(network, out, run, c.set...)...)

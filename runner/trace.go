@@ -57,7 +57,7 @@ func (s *traceSource) addFlags(command *cobra.Command) {
 	flags.StringVar(&s.Format, "from", "", "trace format; empty detects the format from the first bytes")
 	flags.StringVar(&s.window, "window", "",
 		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
-	flags.StringVar(&s.processors, "processors", "gpus", "meaning of processors in format swf: gpus or cpus")
+	flags.StringVar(&s.processors, "processors", "gpus", "unit of processors in SWF traces: gpus or cpus")
 	flags.StringVar(&s.JobTable, "job-table", "",
 		"path of pai_job_table.csv, which lists the users of jobs in format alibaba2020")
 }

@@ -37,7 +37,7 @@ type Outcome struct {
 	NoiseScale float64 `json:"noise_scale,omitempty"`
 	// statistical efficiency of the final batch size; zero means unknown
 	Efficiency float64 `json:"efficiency,omitempty"`
-	// changes of the network that were not reverted
+	// changes to the network that were not reverted
 	Changes []*net2net.Change `json:"-"`
 	Resources
 	ImagesPerSecond float64 `json:"images_per_second"` // number of training images per second of used budget

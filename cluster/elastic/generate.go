@@ -35,7 +35,7 @@ type GenerateOptions struct {
 	Rate      int      // maximum number of jobs that arrive in a slot, and the mean of PoissonArrivals; zero means 3
 	Pattern   []int    // number of jobs in each slot, for PatternArrivals only
 	MaxEpochs float64  // number of epochs of a job whose type has length 1; zero means 30,000
-	// maximum relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no
+	// maximum relative error of estimated epochs, drawn uniformly from ± this value, in [0, 1); zero means no
 	// error
 	EpochError float64
 	Jitter     bool // multiplies the epochs of each job by a random factor from 0.90 to 1.09
@@ -55,7 +55,7 @@ func (o *GenerateOptions) Validate() error {
 	faults.Unless(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs,
 		"the maximum number of epochs is %g; expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
 	faults.When(!(o.EpochError >= 0 && o.EpochError < 1),
-		"the relative error of the estimated epochs is %g; expected at least 0 and less than 1", o.EpochError)
+		"the relative error of the estimated epochs is %g; expected in [0, 1)", o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 	// Scaling is the name of a cost model: the time that a job loses when its number of tasks changes. Empty means
 	// "checkpoint".
 	Scaling string
-	// maximum relative error of speeds, drawn uniformly from ± this value per job and slot, from 0 to below 1; zero
+	// maximum relative error of speeds, drawn uniformly from ± this value per job and slot, in [0, 1); zero
 	// means no error
 	SpeedError float64
 	Seed       uint64         // seed of the draws of SpeedError; zero is a valid seed
@@ -75,7 +75,7 @@ func (o *Options) Validate() error {
 	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds,
 		"the slot length is %g s; expected more than 0 and at most %g", o.Slot, float64(maxSlotSeconds))
 	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1),
-		"the relative speed error is %g; expected at least 0 and less than 1", o.SpeedError)
+		"the relative speed error is %g; expected in [0, 1)", o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }
 

@@ -25,7 +25,7 @@ type WindowOptions struct {
 	// Sort order of the jobs: "arrival", "share" (dominant share) or "left" (remaining share of epochs), smallest value
 	// first. Default "arrival".
 	Order Order `config:",one=arrival|share|left"`
-	// Encodes the job type in four rows of bits, highest bit first. False encodes the job type in one row.
+	// Encodes the job type in four rows of bits, highest bit first. False encodes it as a single number.
 	Bits bool
 	// Scales the values of the window: types are divided by the number of types, slots by 100, counts by their maximum.
 	// False keeps the raw values.

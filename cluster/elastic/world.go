@@ -18,7 +18,7 @@ type World struct {
 	Observer func(w *World, j *Job, a Action)
 	// Decided is called in each slot of [World.Run], after the scheduler and before jobs train. Nil means no callback.
 	Decided func(w *World)
-	// Errors draws a number from 0 to below 1 for the speed error of each training job in each slot. Nil means no
+	// Errors draws a number in [0, 1) for the speed error of each training job in each slot. Nil means no
 	// errors; NewWorld sets it if the options have errors.
 	Errors interface{ Float64() float64 }
 

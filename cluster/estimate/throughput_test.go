@@ -108,7 +108,7 @@ func TestTicksAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, err := estimate.ForecastThroughput(t.Context(), ticks(5), ticks(5)[0].Time, estimate.ThroughputOptions{})
-	require.ErrorContains(t, err, "expected at least 2 before and 1 at or after it")
+	require.ErrorContains(t, err, "expected at least 2 earlier ticks and 1 later tick")
 	_, err = estimate.ThroughputTable(ticks(5), estimate.ThroughputOptions{Step: -1, Model: estimate.Options{Bins: -1}})
 	require.ErrorContains(t, err, "step is")
 	require.ErrorContains(t, err, "bins is")

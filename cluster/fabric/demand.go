@@ -17,7 +17,7 @@ type Demand struct {
 	Load  float64 // average fraction of busy servers if every job ran on one server; zero means 1
 	Every float64 // mean time between two arrivals in seconds; zero derives it from Load
 	Gaps  Gaps    // distribution of the times between arrivals; empty means exponential
-	// amplitude of the periodic change of the load, relative to the load, from 0 to below 1; zero keeps the load
+	// amplitude of the periodic change of the load, relative to the load, in [0, 1); zero keeps the load
 	// constant
 	Swing   float64
 	Period  int       // jobs per period of the load; zero means 50
@@ -88,7 +88,7 @@ func (d *Demand) Validate(models int) error {
 		"arrival_interval is %g s; expected at least 0 (0 derives it from the load)", d.Every)
 	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular,
 		"arrivals is %q; expected \"exponential\" or \"regular\"", d.Gaps)
-	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected at least 0 and less than 1", d.Swing)
+	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected in [0, 1)", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period is %d jobs; expected 2 to %d", d.Period, maxJobs)
 	faults.Unless(d.Weights == nil || len(d.Weights) == models, "weights has %d values for %d models; expected one "+
 		"weight for each model", len(d.Weights), models)

@@ -34,7 +34,7 @@ type Generator struct {
 	Memory      float64       // memory of a GPU in MiB, of which tasks use a percentage; zero means 16384
 	// mean time between arrivals of a Poisson process; zero means that all tasks arrive at the beginning
 	Interval time.Duration
-	// maximum relative error of estimates, drawn uniformly from ± this value, from 0 to below 1
+	// maximum relative error of estimates, drawn uniformly from ± this value, in [0, 1)
 	Error float64
 }
 
@@ -58,7 +58,7 @@ func (g *Generator) Validate() error {
 	case g.Interval < 0 || g.Interval > maxTime:
 		return fmt.Errorf("arrival_interval is %v; expected 0s to %v", g.Interval, maxTime)
 	case !(g.Error >= 0 && g.Error < 1):
-		return fmt.Errorf("estimate_error is %g; expected at least 0 and less than 1", g.Error)
+		return fmt.Errorf("estimate_error is %g; expected in [0, 1)", g.Error)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (s Study) Prepare() (*Prepared, error) {
 	return &Prepared{s}, nil
 }
 
-// NewWorld validates a study and returns its simulation before the first arrival.
+// NewWorld validates a study and returns a simulation of it, in which no job has arrived yet.
 func NewWorld(s Study) (*World, error) {
 	p, err := s.Prepare()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Source generates random numbers.
 type Source interface {
-	Float64() float64 // returns a number from 0 to below 1
+	Float64() float64 // returns a number in [0, 1)
 }
 
 // Memory keeps the most recent items, and samples items in proportion to their priorities (proportional prioritization

@@ -12,7 +12,7 @@ import (
 // key is the key of a transformer in a network's file.
 const key = "transformer"
 
-// IsForm reports whether a form describes a transformer. Such a form is a table with a name and the options of Config.
+// IsForm reports whether a table of a network file describes a transformer: it has a name and the options of Config.
 func IsForm(table map[string]any) bool {
 	_, ok := table[key]
 	return ok

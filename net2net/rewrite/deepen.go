@@ -334,7 +334,7 @@ func (d *deepening) chain() error {
 		return fmt.Errorf("the last normalisation has no weight, but a chain of normalisations requires one")
 	}
 	if last.Output != d.b.Out {
-		return fmt.Errorf("the block does not end with its last normalisation")
+		return fmt.Errorf("the block does not end with a normalisation")
 	}
 	e, root := chained(last.Epsilon, len(d.b.Norms)+1)
 	d.epsilon(last.Output, last.Eps, e)

@@ -30,7 +30,7 @@ type Live struct {
 	// version of the content, which is the response's ETag without quotes; an equal tag means no change
 	Tag   string
 	Every time.Duration // minimum time between two requests; zero means one second
-	// maximum time between two requests, after a long time without changes; at least Every
+	// maximum time between two requests, reached when nothing changes for a long time; at least Every
 	Rarely time.Duration
 }
 

@@ -59,7 +59,7 @@ type Server struct {
 	files     []string      // files in the run folder, removed by Close
 }
 
-// Open opens the port of a server. Without an address it returns nil.
+// Open starts to listen on the port of a server. Without an address it returns nil.
 func Open(env *app.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {

@@ -137,7 +137,7 @@ func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.
 	}
 	if evaluate.Groups(by, trees) < 2 {
 		p.env.Log.Warn(
-			"skipped leave-out evaluation; no other tables to learn from", zap.String("leave_out", by))
+			"skipped the leave-one-out evaluation; all tables belong to one group", zap.String("leave_out", by))
 		return nil, nil
 	}
 	if err := torch.SetThreads(1); err != nil { // a policy uses only one

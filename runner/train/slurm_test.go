@@ -57,7 +57,7 @@ func TestTaskOfSrun(t *testing.T) {
 func TestTokenOfFollowers(t *testing.T) {
 	env := &app.Env{}
 	_, err := readToken(env, "")
-	require.ErrorContains(t, err, "export GRAFT_TOKEN")
+	require.ErrorContains(t, err, "the environment variable GRAFT_TOKEN")
 	env.Getenv = func(string) string { return "0123456789abcdef" }
 	token, err := readToken(env, "")
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ type Options struct {
 	// grows by less. Has no effect if learn.sampled is set. Zero means 0.001; a negative value disables early
 	// stopping.
 	Tolerance float64
-	Window    int // Number of steps over which learn.tolerance measures growth. Zero means 60.
+	Window    int // Number of recent steps whose growth is compared with learn.tolerance. Zero means 60.
 	// Interval between evaluations on held-out tables, in steps. Zero means 10.
 	Every int
 	// Number of evaluations without improvement after which learning stops. The best policy is kept. Zero means 8.

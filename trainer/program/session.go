@@ -132,7 +132,8 @@ func (s *Session) begin(ctx context.Context) error {
 // unattached adds the likely cause if a program ends without a message.
 func (s *Session) unattached(err error) error {
 	if strings.Contains(err.Error(), "exited without an answer") {
-		return fmt.Errorf("%w; the program must call graft_job.attach(), then job.begin(…), and loop while job.running()", err)
+		return fmt.Errorf("%w; the program must call graft_job.attach(), then job.begin(…), and loop while "+
+			"job.running()", err)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ type Options struct {
 	// Length of a slot in seconds. Zero means the trace's value, or 1200 if the trace has none.
 	Slot  float64 `config:"slot_seconds"`
 	Limit int     `config:"max_slots"` // Maximum number of slots; a longer simulation fails. Zero means no limit.
-	// Maximum relative error of job speeds, from 0 to below 1. The error of each job in each slot is drawn uniformly
+	// Maximum relative error of job speeds, in [0, 1). The error of each job in each slot is drawn uniformly
 	// from ± this value. Zero means the trace's value, or no error if the trace has none.
 	SpeedError float64
 	// Cost of a change in a job's number of workers or servers: "checkpoint" stops and restarts the job, "hot" moves
@@ -69,7 +69,7 @@ func (o Options) Validate() error {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be at least 0 and less than 1",
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be in [0, 1)",
 		o.SpeedError)
 	if _, err := elastic.ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, fmt.Errorf("scaling: %w", err))

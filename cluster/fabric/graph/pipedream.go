@@ -94,7 +94,7 @@ func (p *pipeDream) node(pieces []string) error {
 	node := Node{ID: id, Kind: kind, Detail: strings.TrimSuffix(detail, ")")}
 	fields := strings.Split(pieces[2], ", ")
 	if len(fields) < len(pipeDreamValues) {
-		return fmt.Errorf("%s has %d values; expected the %d values %s", name, len(fields), len(pipeDreamValues),
+		return fmt.Errorf("%s has %d values; expected %d values: %s", name, len(fields), len(pipeDreamValues),
 			strings.Join(pipeDreamValues[:], ", "))
 	}
 	for k, to := range []*float64{&node.Forward, &node.Backward, &node.Activation, &node.Parameters} {

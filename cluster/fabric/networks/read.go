@@ -17,7 +17,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions determines how a network is converted to a graph. Graph files ignore these options.
+// ReadOptions determines how a network is converted to a graph. It has no effect on files that already contain a graph.
 type ReadOptions struct {
 	Batch   int    // examples per step; zero means 64
 	Size    int    // height and width of images in pixels; zero means the network's own size

@@ -24,7 +24,7 @@ type Tasks struct {
 	Unit  time.Duration // Time unit of generated task durations. Default 1s.
 	// Mean time between arrivals (Poisson process) of generated tasks. Zero means that all tasks arrive at the start.
 	Interval time.Duration `config:"arrival_interval,was=interval"`
-	// Maximum relative error of the duration estimates that schedulers use, from 0 to below 1. Errors are drawn
+	// Maximum relative error of the duration estimates that schedulers use, in [0, 1). Errors are drawn
 	// uniformly between minus and plus this value. Default 0.
 	EstimateError   float64
 	Seed            uint64 // Random seed of the workloads. Default 1.

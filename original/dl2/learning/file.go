@@ -92,7 +92,7 @@ type WorkloadOptions struct {
 	// Number of epochs of a job, before it is multiplied by the "length" of the job type. Zero means 30,000; if
 	// workloads.from is set, zero keeps the amount of work that each job has in the trace.
 	Epochs float64
-	// Maximum relative error of the epoch count that is reported to schedulers, from 0 to below 1. Zero means exact
+	// Maximum relative error of the epoch count that is reported to schedulers, in [0, 1). Zero means exact
 	// counts.
 	EpochError float64
 	// Varies the number of epochs by up to 10% between jobs of the same type. Cannot be combined with workloads.from.
@@ -139,7 +139,7 @@ func (o WorkloadOptions) Validate() error {
 	faults.When(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
 		"pattern is %v; must not contain negative numbers", o.Pattern)
 	faults.When(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be at least 0 and less than 1",
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be in [0, 1)",
 		o.EpochError)
 	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission, which requires a trace; set "+
 		"from to a trace")
