@@ -55,7 +55,7 @@ func (o *GenerateOptions) Validate() error {
 	faults.Unless(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs,
 		"the maximum number of epochs is %g; expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
 	faults.When(!(o.EpochError >= 0 && o.EpochError < 1),
-		"the relative error of the estimated epochs is %g; expected in [0, 1)", o.EpochError)
+		"the relative error of the estimated epochs is %g; expected at least 0 and less than 1", o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }
 

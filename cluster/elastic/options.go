@@ -75,7 +75,7 @@ func (o *Options) Validate() error {
 	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds,
 		"the slot length is %g s; expected more than 0 and at most %g", o.Slot, float64(maxSlotSeconds))
 	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1),
-		"the relative speed error is %g; expected in [0, 1)", o.SpeedError)
+		"the relative speed error is %g; expected at least 0 and less than 1", o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }
 

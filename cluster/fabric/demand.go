@@ -88,7 +88,7 @@ func (d *Demand) Validate(models int) error {
 		"arrival_interval is %g s; expected at least 0 (0 derives it from the load)", d.Every)
 	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular,
 		"arrivals is %q; expected \"exponential\" or \"regular\"", d.Gaps)
-	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected in [0, 1)", d.Swing)
+	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing is %g; expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period is %d jobs; expected 2 to %d", d.Period, maxJobs)
 	faults.Unless(d.Weights == nil || len(d.Weights) == models, "weights has %d values for %d models; expected one "+
 		"weight for each model", len(d.Weights), models)

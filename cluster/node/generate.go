@@ -58,7 +58,7 @@ func (g *Generator) Validate() error {
 	case g.Interval < 0 || g.Interval > maxTime:
 		return fmt.Errorf("arrival_interval is %v; expected 0s to %v", g.Interval, maxTime)
 	case !(g.Error >= 0 && g.Error < 1):
-		return fmt.Errorf("estimate_error is %g; expected in [0, 1)", g.Error)
+		return fmt.Errorf("estimate_error is %g; expected at least 0 and less than 1", g.Error)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (o Options) Validate() error {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be in [0, 1)",
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be at least 0 and less than 1",
 		o.SpeedError)
 	if _, err := elastic.ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, fmt.Errorf("scaling: %w", err))

@@ -139,7 +139,7 @@ func (o WorkloadOptions) Validate() error {
 	faults.When(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
 		"pattern is %v; must not contain negative numbers", o.Pattern)
 	faults.When(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be in [0, 1)",
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be at least 0 and less than 1",
 		o.EpochError)
 	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission, which requires a trace; set "+
 		"from to a trace")
