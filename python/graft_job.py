@@ -369,7 +369,9 @@ class _Attached(Job):
         self._follow(values, order["counts"])
         self.changes += 1
         after = _outputs(self._net, self._inputs)
-        moved = float((before - after).abs().max()) if before is not None and after is not None else 0.0
+        moved = 0.0
+        if before is not None and after is not None:
+            moved = float((before.double() - after.double()).abs().max())
         return {"own": self._own, "moved": _finite(moved)}
 
     def _follow(self, values: State, counts: dict[str, int]) -> None:
@@ -529,7 +531,7 @@ def _outputs(net: Any, inputs: tuple[Any, ...]) -> Any:
     finally:
         for module, training in modes:
             module.training = training
-    return outputs.float() if isinstance(outputs, torch.Tensor) else None
+    return outputs if isinstance(outputs, torch.Tensor) and outputs.is_floating_point() else None
 
 
 def _replace(net: Any, generated: Any, values: State, inputs: tuple[Any, ...], own: bool) -> bool:
@@ -558,7 +560,9 @@ def _agree(net: Any, generated: Any, inputs: tuple[Any, ...]) -> bool:
         return False
     if ours is None or theirs is None or ours.shape != theirs.shape:
         return False
-    return bool((ours - theirs).abs().max() <= 1e-5 * (1 + theirs.abs().max()))
+    # A coarser limit would accept an epsilon that surgery has changed, for example.
+    limit = 16 * torch.finfo(theirs.dtype).eps * (1 + theirs.double().abs().max())
+    return bool((ours.double() - theirs.double()).abs().max() <= limit)
 
 
 def _owner(net: Any, name: str) -> tuple[Any, str]:

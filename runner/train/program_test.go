@@ -100,7 +100,7 @@ func TestProgramsOfDrawnNetworks(t *testing.T) {
 		t.Skip("left out: no Python with torch.export; name a Python with PyTorch 2.7 or later in GRAFT_PYTHON")
 	}
 	draw := rapid.Custom(surgerytest.Network)
-	count, operated := map[bool]int{false: 6, true: 200}[os.Getenv("GRAFT_LONG") != ""], 0
+	count, operated := map[bool]int{false: 14, true: 200}[os.Getenv("GRAFT_LONG") != ""], 0
 	for seed := range count {
 		n := draw.Example(seed)
 		args := []string{filepath.Join(t.TempDir(), "net.py")}
