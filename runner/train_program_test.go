@@ -47,7 +47,7 @@ func scriptedJob(t testing.TB, python, script, more string) string {
 	return write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(`[program]
 command = [%q, "train.py"]
 validation_examples = 40
-silence = "60s"
+silence = "300s"
 %s`, python, more))
 }
 
