@@ -12,6 +12,22 @@ import (
 	"graft/torch/weights"
 )
 
+// A normalisation without a weight cannot compensate for padding, so only whole copies fit.
+func TestNormalisationsWithoutWeightsTakeWholeCopies(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "net.toml"), `name = "Net"
+input = {value = "x", dtype = "float32", shape = ["batch=4", 4]}
+output = "y"
+modules = [{path = "", class = "Net"}, {path = "a", class = "Linear"}, {path = "b", class = "Linear"}]
+tensors = [{name = "a.weight", role = "parameter", dtype = "float32", shape = [8, 4]},
+  {name = "b.weight", role = "parameter", dtype = "float32", shape = [3, 8]}]
+operators = ["h = linear.default(input=%x, weight=@a.weight) in a",
+  "n = layer_norm.default(input=%h, normalized_shape=[8])", "y = linear.default(input=%n, weight=@b.weight) in b"]
+`)
+	fails(t, failure.Failed, "11 is not a multiple of 8, and a normalisation over the axis has no weight", "surgery",
+		"--model", path, "--action", "widen:a:11", "--verify")
+	require.Contains(t, must(t, "surgery --model "+path+" --action widen:a:16 --verify"), "kept")
+}
+
 // hashes are the tensors of a file by name.
 func hashes(t *testing.T, path string) map[string]string {
 	t.Helper()
