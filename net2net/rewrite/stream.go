@@ -23,8 +23,8 @@ func (w *widening) stream() error {
 				"and must not include other axes")
 		}
 		if n.Term.Has(w.axis) && n.Weight == "" && s.padding {
-			return fmt.Errorf("widen: %d is not a multiple of %d, and a normalisation over the axis has no weight that "+
-				"compensates for padding; choose a multiple", w.to, w.axis.Size)
+			return fmt.Errorf("widen: %d is not a multiple of %d, and a normalisation over the axis has no weight "+
+				"that compensates for padding; choose a multiple", w.to, w.axis.Size)
 		}
 	}
 	s.states()
