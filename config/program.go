@@ -159,8 +159,7 @@ func (j *Job) dataName() string {
 	return j.Data.Kind
 }
 
-// ProgramData returns a placeholder for a training program's examples, which graft does not read. Call SetNetwork
-// first.
+// ProgramData describes a training program's examples by their number. Call SetNetwork first.
 func (j *Job) ProgramData() (*dataset.Set, error) {
 	n, err := j.programNetwork()
 	if err != nil {
@@ -177,12 +176,20 @@ func (j *Job) programNetwork() (*model.Network, error) {
 	return j.network.Sketch(), nil
 }
 
-// Rehearse returns an error if script actions do not fit the program's network. Call SetNetwork first.
+// Rehearse returns an error if the script's actions, the policy or the profile do not fit the program's network. Call
+// SetNetwork first.
 func (j *Job) Rehearse() error {
-	if !j.Adapt.rehearsed() {
-		return nil
+	n, err := j.programNetwork()
+	if err != nil {
+		return err
 	}
-	var faults []error
+	faults := []error{j.Fits(n)}
+	if j.profile != nil {
+		faults = append(faults, j.CoveredBy(j.profile, n))
+	}
+	if !j.Adapt.rehearsed() {
+		return errors.Join(faults...)
+	}
 	j.misfits(func(k int, err error) { faults = append(faults, fmt.Errorf("adapt.actions[%d]: %w", k, err)) })
 	return errors.Join(faults...)
 }

@@ -42,7 +42,7 @@ func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n
 	return p.Session.Network(s)
 }
 
-// Data returns a placeholder for the program's examples, which graft never reads.
+// Data describes the program's examples by their number. graft never reads the examples.
 func (p *Program) Data(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {
@@ -65,7 +65,7 @@ type remote struct {
 	rate     float64          // learning rate of the program's last step
 }
 
-// train lets the program take the steps of an order.
+// trainRemote lets the program take the steps of an order.
 func (r *replica) trainRemote(o trainOrder, t torch.Teacher) (torch.Figures, error) {
 	if err := r.push(); err != nil {
 		return torch.Figures{}, err

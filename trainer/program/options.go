@@ -3,7 +3,6 @@ package program
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -54,4 +53,4 @@ func (o Options) Validate() error {
 }
 
 // String returns the command as text.
-func (o Options) String() string { return fmt.Sprint(strings.Join(o.Command, " ")) }
+func (o Options) String() string { return strings.Join(o.Command, " ") }

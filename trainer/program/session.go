@@ -76,7 +76,7 @@ type optimizer struct {
 	Nesterov    bool      `json:"nesterov"`
 }
 
-// hints of errors.
+// silent is the remedy of a program that sends no message in time.
 const silent = "raise program.silence if its start, its validation or a step takes longer, and check that it calls " +
 	"job.batches, job.step and job.validated"
 
@@ -155,8 +155,8 @@ func (o optimizer) options() (torch.OptimizerOptions, bool) {
 
 // read reads the network that the program exported.
 func (s *Session) read(path string) (*graph.Imported, error) {
-	if filepath.Dir(path) != filepath.Clean(s.start.Folder) {
-		return nil, fmt.Errorf("%s is outside the session's folder %s", path, s.start.Folder)
+	if err := s.written(path); err != nil {
+		return nil, err
 	}
 	f, err := s.start.Files.Open(path)
 	if err != nil {
@@ -168,6 +168,23 @@ func (s *Session) read(path string) (*graph.Imported, error) {
 		return nil, err
 	}
 	return pt2.Read(f, info.Size())
+}
+
+// written returns an error if a path that the program reports is not a regular file in the session's folder.
+func (s *Session) written(path string) error {
+	if filepath.Dir(path) != filepath.Clean(s.start.Folder) {
+		return fmt.Errorf("%s is outside the session's folder %s", path, s.start.Folder)
+	}
+	entries, err := s.start.Files.ReadDir(s.start.Folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == filepath.Base(path) && e.Type().IsRegular() {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not a regular file", path)
 }
 
 // Sketch returns the program's network without tensors.
@@ -311,6 +328,9 @@ func (s *Session) Pull() (*weights.Set, map[string]int64, error) {
 	if err := s.process.Ask(context.Background(), map[string]any{"do": "pull"}, &report); err != nil {
 		return nil, nil, err
 	}
+	if err := s.written(report.Tensors); err != nil {
+		return nil, nil, err
+	}
 	set, err := weights.Read(s.start.Files, report.Tensors, weights.Options{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the weights of %s: %w", s.name, err)
@@ -352,6 +372,9 @@ func (s *Session) Save() ([]byte, error) {
 		State string `json:"state"`
 	}
 	if err := s.process.Ask(context.Background(), map[string]any{"do": "save"}, &report); err != nil {
+		return nil, err
+	}
+	if err := s.written(report.State); err != nil {
 		return nil, err
 	}
 	return files.ReadAll(s.start.Files, report.State, largestFile)
