@@ -718,8 +718,8 @@ var descriptions = map[string]string{
 		"\"optimus\". Empty means \"drf\".",
 	"graft/original/dl2.ValidationOptions.Every": "Validation interval of reinforcement learning, in updates; " +
 		"imitation validates four times as often. Zero means 200; a negative value validates only on request.",
-	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action in validations. False samples an " +
-		"action from the policy's probabilities.",
+	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action during validation. False samples " +
+		"an action from the policy's probabilities.",
 	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent. The agent cycles through " +
 		"these workloads. Zero means 100.",
 	"graft/original/dl2.WorkloadOptions.FirstTypes": "Number of job types at the start of training. Zero means all.",
@@ -975,9 +975,9 @@ var descriptions = map[string]string{
 		"over all classes, between 0 and 1. Smoothing applies to training losses, but not to evaluation losses or to " +
 		"the distillation part of a loss. Zero means no smoothing.",
 	"graft/trainer.Options.MaxMemoryMB": "Maximum memory of the activations of a training step, in MiB. A step " +
-		"splits its batch into the largest parts that fit, each with at most micro_batch images. The estimate " +
-		"depends only on the shapes of the network; weights, moments and images are not included. Zero means no " +
-		"limit.",
+		"splits its batch into the largest parts that fit, each with at most micro_batch images. graft estimates the " +
+		"memory of the activations from the shapes of the network. Memory for weights, optimizer moments and images " +
+		"is not included. Zero means no limit.",
 	"graft/trainer.Options.MicroBatch": "Maximum number of images per gradient computation. A step splits its batch " +
 		"into parts of this size and adds their gradients, which saves memory; BatchNorm normalises each part " +
 		"separately. Zero means the whole batch.",
@@ -1027,8 +1027,8 @@ var descriptions = map[string]string{
 		"graft's own environment. Empty adds none.",
 	"graft/trainer/program.Options.Folder": "Working directory of the program. Empty means the folder of the job file.",
 	"graft/trainer/program.Options.Silence": "Maximum time between two messages that graft receives from the " +
-		"training program. The program sends a message after its start, each validation and each step. graft kills a " +
-		"program that sends no message for longer. Zero means 10 minutes.",
+		"training program. The program sends a message after its start, after each validation and after each step. " +
+		"If graft receives no message during this time, it kills the program. Zero means 10 minutes.",
 	"graft/trainer/program.Options.Threads": "Number of CPU threads of the program, passed on as OMP_NUM_THREADS. " +
 		"Results may depend on it. Zero means PyTorch's default; in a simulation, whose programs run side by side, " +
 		"zero means 1.",

@@ -21,8 +21,8 @@ type Options struct {
 	// gradients, which saves memory; BatchNorm normalises each part separately. Zero means the whole batch.
 	MicroBatch int `json:",omitempty"`
 	// Maximum memory of the activations of a training step, in MiB. A step splits its batch into the largest parts that
-	// fit, each with at most micro_batch images. The estimate depends only on the shapes of the network; weights,
-	// moments and images are not included. Zero means no limit.
+	// fit, each with at most micro_batch images. graft estimates the memory of the activations from the shapes of the
+	// network. Memory for weights, optimizer moments and images is not included. Zero means no limit.
 	MaxMemoryMB int `json:",omitempty"`
 	EvalBatch   int // Number of images per evaluation batch. Zero means 128.
 	// Maximum number of epochs, including epochs of earlier training. The job then ends even if time is left. Zero

@@ -107,7 +107,7 @@ func (p *philly) broken(err error) error {
 			mendLine)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs",
-			"download the trace again")
+			"download the complete trace again")
 	}
 	return p.lines.ended(err)
 }

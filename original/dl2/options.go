@@ -152,7 +152,7 @@ type ValidationOptions struct {
 	// Validation interval of reinforcement learning, in updates; imitation validates four times as often. Zero means
 	// 200; a negative value validates only on request.
 	Every int
-	// Takes the most likely action in validations. False samples an action from the policy's probabilities.
+	// Takes the most likely action during validation. False samples an action from the policy's probabilities.
 	Likeliest bool
 }
 

@@ -26,8 +26,8 @@ type Options struct {
 	// on the virtual clock.
 	ValidationExamples int `json:",omitempty"`
 	// Maximum time between two messages that graft receives from the training program. The program sends a message
-	// after its start, each validation and each step. graft kills a program that sends no message for longer. Zero
-	// means 10 minutes.
+	// after its start, after each validation and after each step. If graft receives no message during this time, it
+	// kills the program. Zero means 10 minutes.
 	Silence time.Duration `result:"none"`
 }
 
