@@ -45,12 +45,12 @@ predicts step times for other placements, and its prediction errors are printed.
 	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
 	flags.IntVar(&o.Nodes, "nodes", 16, "maximum number of nodes for which step times are computed")
 	flags.Float64Var(&o.Between, "between", 0,
-		"time of a gradient exchange between nodes, in seconds; 0 uses the time within a node")
+		"time of a gradient exchange between nodes, in seconds; 0 uses the time of an exchange within a node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0,
 		"maximum number of examples per device; 0 uses the largest batch size of the runs")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"target validation accuracy: a job ends after as many epochs as the runs with the smallest batch need to "+
-			"reach it; 0 ends a job after the epochs of the shortest run")
+		"target validation accuracy; a job ends after the number of epochs that the runs with the smallest batch need "+
+			"to reach this accuracy; 0 ends a job after the number of epochs of the shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of the same name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

@@ -29,7 +29,7 @@ seeds, and reports which arms are significantly better. The arms:
                       selection seeds, which no arm uses
 
 Differences from the arm "never" are paired by seed, with 95% intervals by Student's
-t-distribution. compare.actions or compare.kinds list the candidate actions for the arms "random"
+t-distribution. compare.actions or compare.kinds lists the candidate actions for the arms "random"
 and "best fixed".
 
 The run folder contains a run folder for each trial. Workers run the trials; --resume continues a
@@ -53,7 +53,8 @@ comparison that was stopped or killed.`,
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.IntVar(&o.Seeds, "seeds", 0, "number of trials per arm; 0 uses compare.seeds")
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
-		"number of trials per action sequence to select the arm \"best fixed\"; 0 uses compare.selection_seeds")
+		"number of trials of each action sequence, to select the sequence of the arm \"best fixed\"; 0 uses "+
+			"compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
 		"arms to run in addition to \"as configured\" and \"never\", such as \"random,best fixed\"; empty uses "+
 			"compare.arms")

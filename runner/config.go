@@ -69,8 +69,9 @@ for each valid file, and at most 20 errors, with line numbers, for each invalid 
 dataset contents are checked only when a job starts.
 
 For a job on the virtual clock, check also estimates how many epochs and steps the job runs
-between device changes. From a few measured steps, check estimates how long these steps take on
-this machine. These estimates assume that only scripted decisions change the network.`,
+between device changes. It also measures a few steps on this machine, and estimates from them how
+long the whole job takes on this machine. These estimates assume that only scripted decisions
+change the network.`,
 		Example: `  graft config check job.toml
   graft config check job.toml --without-data
   graft config check *.toml`,

@@ -43,10 +43,11 @@ scenario. At each decision, evaluate takes the policy's most likely action, give
 network and the time left. For each policy, evaluate prints the accuracy of the resulting
 sequence. It also prints the sequence's regret in points, which is the distance to the best
 sequence. The same values are printed for baselines that need no training: never adapting, random
-actions, always one action, one-step lookahead, the best fixed sequence over all these tables, and
-the optimum. The noise of a table is the standard deviation of an accuracy due to chance. For each
-sequence, evaluate prints the ranks that differ from its own rank only by noise. The noise floor
-is the expected regret of an oracle.
+actions, always the same action, one-step lookahead, the best fixed sequence over all these
+tables, and the optimum. The noise of a table is the standard deviation of an accuracy due to
+chance. The column TIES contains the range of ranks that differ from the sequence's rank only by
+noise. The noise floor is the expected regret of an oracle, which is given the true mean accuracy
+of every sequence.
 
 A policy is a structural policy's file (.safetensors), a run folder of 'graft learn' with
 policy.safetensors, or a policy of the original system: a folder with agent.finalmodel.pth and
@@ -69,12 +70,12 @@ schedulers come from the run folder of FILE. Differences are relative to the bas
 --out also writes a run folder with the inputs, the result of each seed on each table, and the
 printed report. 'graft report' and 'graft plot' read this run folder.
 
---compat prints the report of the original system for one policy. If the published report put
-token 0 before the layers in the policy's input, --compat does the same. --as-published also
-reproduces two bugs of the original system's last version. First, a policy's training can start
-from another policy's weights. For such a policy, the original system evaluated the other policy
-by mistake. Second, policies for the first network were trained with token 0 before the layers,
-but the original system evaluated them without token 0.`,
+--compat prints the report of the original system for one policy. If the published report on this
+policy put token 0 before the layers in the policy's input, --compat does the same. --as-published
+also reproduces two bugs of the original system's last version. First, a policy's training can
+start from another policy's weights. For such a policy, the original system evaluated the other
+policy by mistake. Second, policies for the first network were trained with token 0 before the
+layers, but the original system evaluated them without token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -104,14 +105,15 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Policies, "policy", nil, "policy to evaluate, as a file or run folder; repeatable")
 	flags.StringArrayVar(&o.Tables, "table", nil,
-		"table folder, or original system's folder with a policy and its table; repeatable")
+		"table folder, or a folder of the original system that contains a policy and its table; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
 		"vocabulary (folder or file) for policies of the original system")
 	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"reproduce the bugs of the original system's last version; requires --compat")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original system reads token 0 before the `+
-		`layers: "always" or "never"; empty means as in training, or with --compat as in the published report`)
+	flags.StringVar(&o.Prefix, "prefix", "", `whether to put token 0 before the layers in the input of a `+
+		`policy of the original system: "always" or "never"; if empty, graft follows the policy's training or, with `+
+		`--compat, the published report`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "new run folder for the results")
@@ -129,9 +131,9 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `cross-validation, which leaves tables out in turn: `+
-		`"scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves out all tables `+
-		`with the same value; "held-out" leaves out the held-out tables of the --learn file`)
+	flags.StringVar(&o.Leave.By, "leave-out", "", `cross-validation, which leaves out tables in turn: `+
+		`"scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves out all tables with `+
+		`the same network, dataset or budget; "held-out" leaves out the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
 		"configuration file of 'graft learn' with the tables, options and number of seeds for --leave-out")
 	flags.StringArrayVar(&o.Leave.Try, "try", nil, "additional candidate setting, such as learn.leaf=5; "+

@@ -25,7 +25,7 @@ func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
 }
 
 const graphHelp = `GRAPH is a PipeDream profile (.txt), a graph in JSON (docs/fabric.md), a network file, or the
-name of a network such as ResNet18; times of networks come from a device profile.`
+name of a network such as ResNet18. For a network, operation times come from a device profile.`
 
 func newFabricGraphCommand() *cobra.Command {
 	var o graphs.ReadOptions
@@ -100,8 +100,8 @@ transfers and waits that determine the step time.
 
 ` + graphHelp + `
 
---trace writes the step in the Trace Event Format, for Perfetto (ui.perfetto.dev); --figure
-draws its servers and the links between them over time.`,
+--trace writes the step in the Trace Event Format, for Perfetto (ui.perfetto.dev). --figure draws
+the activity of the servers and of the links between them over time.`,
 		Example: `  graft fabric step ResNet18 --bandwidth 1e10 --figure step.svg
   graft fabric step profiles/alexnet.txt --degree 1,2,4,8 --strategy pipeline
   graft fabric step VGG11BN --network tree --shape 4x8 --bandwidth 12.5e9 --trace step.json`,
@@ -131,9 +131,9 @@ draws its servers and the links between them over time.`,
 	flags.Float64Var(&o.Network.Uplink, "uplink", 0,
 		"uplink bandwidth per rack of a tree, in bytes/s; 0 means the sum of its servers' bandwidths")
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, in seconds")
-	flags.StringSliceVar(&o.quirks, "quirks", nil, "names of bugs in PAC-ML's simulator; these bugs are reproduced")
+	flags.StringSliceVar(&o.quirks, "quirks", nil, "bugs of PAC-ML's simulator to reproduce, by name")
 	flags.IntVar(&o.Critical, "critical", 0,
-		"degree whose critical path is printed; 0 means the last degree that fits into memory")
+		"degree whose critical path is printed; 0 means the last degree in --degree that fits into memory")
 	flags.StringVar(&o.Trace, "trace", "", "trace file to write, for the degree selected by --critical")
 	flags.StringVar(&o.Figure, "figure", "",
 		"figure file to write (.svg, .png or .pdf), for the degree selected by --critical")

@@ -18,9 +18,10 @@ func newFleetAttachCommand() *cobra.Command {
 		Short: "Supervise the workers of a simulation or of trials until they end",
 		Long: `attach supervises workers that 'graft simulate', 'graft train' or 'graft compare' has started.
 attach restarts lost workers, shows progress, collects and prints the results, and exits with the
-same codes as these commands. Only one process at a time can supervise the workers. Stopping
-attach leaves Slurm workers running, and another attach can continue; local workers save their
-work and exit. Kubernetes supervises its own pods; attach follows the pods and collects the table.`,
+same codes as these commands. Only one process at a time can supervise the workers. If attach is
+stopped, Slurm workers keep running, and another attach can supervise them. Local workers save
+their work and exit. Kubernetes supervises its own pods; attach follows the pods and collects the
+table.`,
 		Example: `  graft simulate late.toml --engine slurm && graft fleet attach runs/late
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),

@@ -32,8 +32,8 @@ each training step is divided, for 'graft fabric run'.
 
 With [tables], learn trains structural policies, which read any network, on all tables at once,
 one policy per seed. Training follows the exact gradient over all sequences until the objective
-stops improving. The folder "policies" receives each policy; policy.safetensors combines all
-policies by a vote.
+stops improving. The run folder contains each policy in the folder "policies", and combines all
+policies by a vote in policy.safetensors.
 
 With [table], learn trains a policy of the original system on one table by REINFORCE: each episode
 draws an action for each state of the table, and the reward is the final accuracy. With

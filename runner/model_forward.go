@@ -24,7 +24,7 @@ and be normalised like its training data:
 
   {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
 
-An imported network may accept integers: add "dtype": "int64" next to the shape. --out writes
+If an imported network expects integers, add "dtype": "int64" next to the shape. --out writes
 {"name": …, "output_shape": …, "logits_eval": …}.`,
 		Example: `  graft model forward runs/job --inputs in.json --json
   graft model forward net.toml --weights net.safetensors --inputs in.json --out out.json`,

@@ -35,8 +35,8 @@ func newModelShowCommand() *cobra.Command {
 		Use:   "show NAME|FILE",
 		Short: "Print a network's layers, blocks and channel spaces, or draw it",
 		Long: `show prints a network as PyTorch does, and then its structure: the layers in execution order with
-their costs, the blocks that surgery operates on, and the channel spaces: sets of channels that
-must change together when a layer is widened.
+their costs, the blocks that surgery operates on, and the channel spaces. A channel space is a set
+of channels that must change together when a layer is widened.
 
 NAME is a network from 'graft model list'. An argument that contains a slash or ends in .toml or
 .json is a network file, as written by --toml.`,

@@ -45,8 +45,8 @@ system, or a folder of such folders. plot only reads runs, even while they are i
 Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper. Their colours
 are suitable for colour-blind readers. Identical runs give byte-identical files.
 
---policy names a policy, whose path is marked in the trees of the other RUN tables and whose
-decisions are drawn as a map for each table.
+--policy names a policy. plot marks the policy's path in the tree of each table, and draws a map of
+the policy's decisions for each table.
 
 Unreadable runs are reported and left out, and the exit code is then 3.`,
 		Example: `  graft plot runs/job --out figures

@@ -27,11 +27,11 @@ func newProfileCommand() *cobra.Command {
 		Use:   "profile [NETWORK|CONFIG]…",
 		Short: "Measure step times on a device, for jobs on the virtual clock",
 		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set of
-small networks and for the named networks. A network is named by its network file, or as in 'graft
-model list'. Each network is measured unchanged, deepened once and widened once; named networks
-are deepened and widened in up to three different places. CONFIG is the file of a job, a scenario
-or a comparison: its network is measured after each possible action (at most 16 actions) and after
-6 complete sequences of actions, with the batch sizes and optimizer of CONFIG. All networks are
+small networks and for the named networks. NETWORK is a network file or a name from 'graft model
+list'. Each network is measured unchanged, deepened once and widened once; named networks are
+deepened and widened in up to three different places. CONFIG is the file of a job, a scenario or a
+comparison: its network is measured after each possible action (at most 16 actions) and after 6
+complete sequences of actions, with the batch sizes and optimizer of CONFIG. All networks are
 warmed up and then measured in rounds, on random images; the profile contains the median of the
 rounds and half their interquartile range. The times of decisions and surgery operations are
 measured too.
@@ -39,9 +39,9 @@ measured too.
 Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter.
 Imported networks, and others that run as a graph of operators, get separate rates. If a job's
 network was not measured, for example because a decision created it, its times are computed from
-the rates. These times are corrected by the errors for measured networks of the same class.
-profile prints the error of the rates for new networks, which it estimates by leaving out each
-measured network in turn.
+the rates. They are then multiplied by the ratio of measured to computed times of related networks
+that were measured. profile prints the error of the rates for new networks, which it estimates by
+leaving out each measured network in turn.
 
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an idle
 machine; on a busy machine the profile is less accurate.`,

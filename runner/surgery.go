@@ -63,7 +63,7 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
 	flags.IntVar(&o.Rows, "rows", 256, "number of examples per random batch")
 	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that makes copied channels differ, "+
-		"relative to the root mean square of the tensor; 0 adds none and keeps the function exact")
+		"relative to the root mean square of the tensor; 0 adds no noise and keeps the function exact")
 	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", or `+
 		`for graphs also "opposite" and "stacked" (not lossless); empty chooses automatically`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",

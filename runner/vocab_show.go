@@ -28,7 +28,8 @@ func newVocabShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show DIR|FILE",
 		Short: "Print a vocabulary: tokens, keys and vectors",
-		Long: `show prints a line for each key, ordered by token, with the first numbers of the token's vector.
+		Long: `show prints a line for each key (a layer as PyTorch prints it), ordered by token, with the first
+numbers of the token's vector.
 A token without a key is printed with a dash.`,
 		Example: `  graft vocab show vocabs/mine
   graft vocab show --json models.ids.pkl`,

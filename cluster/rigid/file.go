@@ -28,8 +28,8 @@ func World() *study.World {
 		About:    "jobs that keep the devices that they request",
 		Sections: []string{"cluster"}, Compats: []string{CompatLucid},
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
-		Notes: "--compat lucid keeps the faults of Lucid's simulator and reproduces its result for each job of its\n" +
-			"month of jobs. Without it, the faults are corrected; --ablate reports the effect of each.",
+		Notes: "--compat lucid reproduces Lucid's simulator with its bugs, and its result for each job of the\n" +
+			"published month of jobs. Without it, the bugs are fixed; --ablate reports the effect of each bug.",
 		Flags: flags(), Quirks: quirks(), New: func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
 			for _, p := range schedulers.Kinds() {

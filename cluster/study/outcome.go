@@ -104,7 +104,7 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 }
 
 // SummariesAt returns the summaries for a combination of swept values (a point), in the order of the first ranking.
-// Without a ranking, the summaries are in the order of the file.
+// Without a ranking, the summaries are in the order of Summaries.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {

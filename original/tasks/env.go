@@ -123,8 +123,9 @@ func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }
 
-// Act takes one step: expired tasks leave, then the next task is placed. Rewards are added in the order of the
-// published program, because the rounding of the sum depends on it. The clock continues after the end of the queue.
+// Act takes one step: expired tasks leave, then the next task is placed. If all tasks were already placed, the step
+// places no task. Rewards are added in the order of the published program, because the rounding of the sum depends on
+// this order.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
 		return o, fmt.Errorf("act in the packing environment: got GPU %d of %d, expected 0 to %d", gpu, e.o.GPUs,

@@ -178,7 +178,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 		return []clock.Subject{first}, nil
 	}
 	if measured := len(m.Sequences); measured < m.All {
-		env.Log.Info("too many actions to measure all; estimating the costs of the others",
+		env.Log.Info("measuring only some of the possible actions; predicting the costs of the other actions",
 			zap.Int("actions", m.All), zap.Int("measured", measured))
 	}
 	all, err := clock.Grown(first, m.Sequences, m.Surgery)

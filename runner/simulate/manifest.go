@@ -45,8 +45,8 @@ func Manifest(ctx context.Context, env *app.Env, path string, o ManifestOptions)
 	if err := s.prepareFolder(ctx, path, o.Force); err != nil {
 		return "", err
 	}
-	env.Log.Info("printed manifest; pods will run the sequences of the run folder", zap.String("folder", s.folder),
-		zap.String("watch", "graft fleet attach "+s.folder))
+	env.Log.Info("printed the manifest; its pods will run the sequences of the run folder",
+		zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
 	return text, nil
 }
 

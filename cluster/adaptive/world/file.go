@@ -25,8 +25,8 @@ func World() *study.World {
 		Intro: "A file with the section `adaptive`, for `graft cluster run`. See [adaptive jobs](adaptive.md).\n",
 		Notes: `If --data is a folder of applications, these jobs are simulated. --trace names tables of jobs,
 by path or by name in that folder. Under rigid schedulers (fifo and the schedulers listed after it),
-jobs keep the devices and the batch that users request. --compat pollux keeps the faults of Pollux's
-simulator and reproduces its results. It cannot be used with rigid schedulers.`,
+jobs keep the devices and the batch that users request. --compat pollux reproduces Pollux's simulator
+with its bugs and its results. It cannot be used with rigid schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},

@@ -26,7 +26,7 @@ func World() *study.World {
 		About:    "jobs whose workers and parameter servers change from slot to slot",
 		Sections: []string{"elastic"}, Compats: []string{CompatDL2},
 		Intro: "A file with the section `elastic`, for `graft cluster run`. See [elastic jobs](elastic.md).\n",
-		Notes: "--compat dl2 keeps the faults of DL2's simulator and reproduces its results.",
+		Notes: "--compat dl2 reproduces DL2's simulator with its bugs and its results.",
 		Flags: []study.Flag{
 			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a speed table (JSON), a folder " +
 				"of applications, or analytic"},

@@ -28,7 +28,8 @@ func World() *study.World {
 		Intro: "A file with the section `machine`, for `graft node`, " +
 			"and for `graft learn` if its tasks are generated.\nSee [one machine's tasks](node.md).\n",
 		Notes: "--compat tasks simulates the packing environment of a published study of GPU schedulers, with its\n" +
-			"generator, rewards and faults. Its baselines are bit-identical; PPO learns as published.",
+			"workload generator, rewards and bugs. The results of its baselines are bit-identical; PPO\n" +
+			"follows the published method.",
 		Flags: []study.Flag{{Name: "compat", Key: "machine.compat"}},
 		New:   func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
