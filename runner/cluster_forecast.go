@@ -27,13 +27,13 @@ a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_nu
 
 Without --from, new models are trained for each week, on all earlier submissions. The first week
 has no model: its forecast repeats the last known hour. With --from, models are trained once, on
-the submissions before that date, and forecast all later submissions. Forecasts do not use
+the submissions before this date, and forecast all later submissions. Forecasts do not use
 submissions from the preceding hour.
 
 Schedulers that use forecasts read the output from the --data folder of 'graft cluster run'; the
 file name must end in throughput_pred.csv. Times in the output are dates without a time zone.
-'graft cluster run' takes the date in the first row as the start of the trace, so a trace without
-dates can be forecast too.`,
+'graft cluster run' uses the date in the first row as the start of the trace. The trace itself may
+therefore have no dates.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
 		Args: cobra.NoArgs,

@@ -303,10 +303,10 @@ func newConfigConvertCommand() *cobra.Command {
 		Use:   "convert ORIGINAL",
 		Short: "Convert a configuration file of the original system",
 		Long: `convert writes a job file that reproduces training in the original system, including the original
-defaults. A comment next to each key names the key of the original file. Differences, and keys
-that never had an effect, are marked by comments and reported as warnings. Paths are copied
-unchanged. An original simulation file becomes a scenario file; an original policy file becomes a
-configuration file for 'graft learn'.`,
+defaults. A comment next to each key names the key of the original file. Comments also mark
+differences from the original system, and original keys that never had an effect; convert reports
+both as warnings. Paths are copied unchanged. An original simulation file becomes a scenario file;
+an original policy file becomes a configuration file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),

@@ -104,7 +104,8 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml (with --compat: no folder)")
+		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat, empty writes "+
+			"no run folder")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

@@ -35,10 +35,10 @@ one policy per seed. Training follows the exact gradient over all sequences unti
 stops improving. The run folder contains each policy in the folder "policies", and combines all
 policies by a vote in policy.safetensors.
 
-With [table], learn trains a policy of the original system on one table by REINFORCE: each episode
-draws an action for each state of the table, and the reward is the final accuracy. With
+With [table], learn trains a policy of the original system on one table by REINFORCE: in each
+episode, the policy draws an action at each decision, and the reward is the final accuracy. With
 learn.rule=exact, training follows the exact gradient of the expected reward over all sequences,
-and each episode is one step. The policy of the original system is written to
+and each episode is one training step. The policy of the original system is written to
 agent.finalmodel.pth. 'graft config convert' makes a CONFIG from a configuration file of the
 original system.
 

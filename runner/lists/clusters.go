@@ -22,7 +22,7 @@ func quirks() (list []Entry) {
 	for _, w := range worlds.All() {
 		for _, q := range w.Quirks {
 			list = append(list, Entry{Name: q.Name, Of: w.Name,
-				About: "bug of a published simulator; if fixed: " + q.Fixed,
+				About: "bug of a published simulator; after the fix, " + q.Fixed,
 
 				Command: fmt.Sprintf("graft cluster run %s.toml --set schedule.ablate=true", w.Name)})
 		}
