@@ -12,8 +12,8 @@ import (
 
 // The form of a graph is the content of its network file as plain values. It has the keys name (the class), input (a
 // table with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), more_inputs
-// and more_outputs (lists, if there are several), modules (tables with path, class, extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and
-// operators (the notations of the nodes).
+// and more_outputs (lists, if there are several), modules (tables with path, class, extra, print and folds), tensors
+// (tables with name, role, dtype, shape and tied) and operators (the notations of the nodes).
 
 // Form returns the content of a network file that describes the graph, without its weights.
 func (g *Graph) Form() form.Form {

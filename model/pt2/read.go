@@ -10,8 +10,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Read reads an archive of torch.export.save, whose network has one input and one output. If operators cannot be mapped,
-// the error is graph.Unmapped, which lists all of them.
+// Read reads an archive of torch.export.save, whose network has one input and one output. If operators cannot be
+// mapped, the error is graph.Unmapped, which lists all of them.
 func Read(r io.ReaderAt, size int64) (*graph.Imported, error) { return named(read(r, size, false)) }
 
 // ReadSeveral reads an archive whose network may have several inputs and outputs. Inputs and outputs that are no
