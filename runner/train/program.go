@@ -89,15 +89,22 @@ func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
 	if !c.Program.On() {
 		return nil
 	}
+	a, err := Start(ctx, env, c)
+	a.Close()
+	return err
+}
+
+// Start starts the program of a job up to its first epoch, and passes its network, its optimizer and the size of an
+// epoch to the job. The caller closes the program, also after an error.
+func Start(ctx context.Context, env *app.Env, c *config.Job) (*Attached, error) {
 	a, err := Attach(ctx, env, c, c.Run.Seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer a.Close()
 	if a.Facts, err = a.Session.Fresh(ctx); err != nil {
-		return startFailure(ctx, err)
+		return a, startFailure(ctx, err)
 	}
-	return a.introduce(c)
+	return a, a.introduce(c)
 }
 
 // introduce passes what the program brings to its job.
