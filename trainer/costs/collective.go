@@ -7,7 +7,7 @@ func (h *Hardware) AllReduceSeconds(bytes float64, g Group) float64 {
 	if g.Ranks <= 1 || bytes <= 0 {
 		return 0
 	}
-	rate, slow := h.Link.Rate, 0.0
+	rate, slow := h.Link.Rate*h.Link.rings(g.Ranks), 0.0
 	if servers := h.servers(g); servers > 1 {
 		rings := min(max(1, g.Stride), h.Link.Devices)
 		rate = min(rate, h.Network.Rate*h.Network.Efficiency/float64(rings))
@@ -21,4 +21,12 @@ func (h *Hardware) AllReduceSeconds(bytes float64, g Group) float64 {
 func (h *Hardware) servers(g Group) int {
 	inside := max(1, h.Link.Devices/max(1, g.Stride)) // ranks of the group on a server
 	return (g.Ranks + inside - 1) / inside
+}
+
+// rings returns the number of rings of a group inside a server. A larger group has the rings of a whole server.
+func (l *Link) rings(ranks int) float64 {
+	if len(l.Rings) == 0 {
+		return 1
+	}
+	return l.Rings[min(ranks-2, len(l.Rings)-1)]
 }

@@ -40,11 +40,15 @@ type Device struct {
 // Link holds the constants of collectives inside a server.
 type Link struct {
 	Devices int     // number of devices of a server
-	Rate    float64 // rate of a device's links in each direction, in bytes per second
-	Reduce  float64 // rate at which a device passes a message through its memory, in bytes per second
-	Start   float64 // time to start a collective, in seconds
-	Step    float64 // time of a step of a ring, in seconds
-	Skew    float64 // wait for the slowest rank of a tensor-parallel collective, in seconds per further rank
+	Rate    float64 // rate of a device's links in each direction, or of a ring, in bytes per second
+	// Rings are the rings that Rate applies to, by the number of devices from 2; empty means 1 for any number. Servers
+	// without a switch have links between some pairs of devices only, so the number of devices decides how many rings
+	// use separate links.
+	Rings  []float64
+	Reduce float64 // rate at which a device passes a message through its memory, in bytes per second
+	Start  float64 // time to start a collective, in seconds
+	Step   float64 // time of a step of a ring, in seconds
+	Skew   float64 // wait for the slowest rank of a tensor-parallel collective, in seconds per further rank
 }
 
 // Network holds the constants of the network between servers.
@@ -83,6 +87,12 @@ func (h *Hardware) Validate() error {
 		"device.overlap: got %v; expected 1 to %v", h.Device.Overlap, mostOverlap)
 	f.When(min(h.Device.Alignment, h.Device.Units, h.Device.Tile) < 0,
 		"device: alignment, units and tile must not be negative")
+	f.Unless(len(h.Link.Rings) == 0 || len(h.Link.Rings) == h.Link.Devices-1,
+		"link.rings: got %d numbers for %d devices; expected none, or one for 2, 3 and more devices",
+		len(h.Link.Rings), h.Link.Devices)
+	for _, rings := range h.Link.Rings {
+		f.Unless(rings > 0 && rings <= mostRings, "link.rings: got %v; expected more than 0, at most %d", rings, mostRings)
+	}
 	f.Unless(h.Link.Devices >= 1 && h.Link.Devices <= mostDevices, "link.devices: got %d; expected 1 to %d",
 		h.Link.Devices, mostDevices)
 	return errors.Join(f...)
@@ -93,6 +103,7 @@ const (
 	longest     = 1.0 // of a launch or a step, in seconds
 	mostOverlap = 16
 	mostDevices = 1 << 20
+	mostRings   = 1024
 )
 
 type constant struct {

@@ -61,29 +61,27 @@ const adamBytes = 3*(4+4) + 2 + 2
 
 // layer returns the time of a layer. The forward pass that runs again belongs to the backward pass.
 func (h *Hardware) layer(w part, recompute bool) stage {
-	forward, back := w.layerForward(), w.layerBackward()
+	forward, back := h.load(w.layerForward()), h.load(w.layerBackward())
 	if recompute {
-		back = join(forward, back)
+		back = back.plus(forward)
 	}
-	return h.phases(forward, back)
+	return h.stage(forward, back)
 }
 
-// phases returns the times of a forward and a backward pass. The host launches both without a pause, so device and host
-// are compared over both; the time is divided in proportion to the device's time.
+// phases returns the times of a forward and a backward pass.
 func (h *Hardware) phases(forward, back []Operator) stage {
-	total := h.Seconds(join(forward, back))
-	f, b := h.deviceSeconds(forward), h.deviceSeconds(back)
-	if f+b == 0 {
-		return stage{total / 2, total / 2}
-	}
-	return stage{total * f / (f + b), total * b / (f + b)}
+	return h.stage(h.load(forward), h.load(back))
 }
 
-func (h *Hardware) deviceSeconds(operators []Operator) (seconds float64) {
-	for k := range operators {
-		seconds += h.DeviceSeconds(&operators[k])
+// stage returns the times of a forward and a backward pass. The host launches both without a pause, so device and host
+// are compared over both; the time is divided in proportion to the device's time.
+func (h *Hardware) stage(forward, back load) stage {
+	both := forward.plus(back)
+	total, share := h.blend(both), 0.5
+	if both.device > 0 {
+		share = forward.device / both.device
 	}
-	return seconds
+	return stage{total * share, total * (1 - share)}
 }
 
 // mostSize is the maximum of each size of models and plans; products of four sizes fit into a float64 exactly enough.

@@ -3,26 +3,32 @@ package costs
 import "math"
 
 // Seconds returns the time of operators that run in order, launched by one host thread.
-func (h *Hardware) Seconds(operators []Operator) float64 {
-	device, host := 0.0, 0.0
+func (h *Hardware) Seconds(operators []Operator) float64 { return h.blend(h.load(operators)) }
+
+// load is the work of a list of operators: the seconds of the device and of the host.
+type load struct{ device, host float64 }
+
+func (l load) plus(other load) load { return load{l.device + other.device, l.host + other.host} }
+
+func (h *Hardware) load(operators []Operator) (l load) {
 	for k := range operators {
 		o := &operators[k]
-		device += h.DeviceSeconds(o)
-		host += h.Device.Launch
+		l.device += h.DeviceSeconds(o)
+		l.host += h.Device.Launch
 		if o.Kind == AllReduce && o.Group.Stride <= 1 {
-			host += h.Link.Skew * float64(max(0, o.Group.Ranks-1))
+			l.host += h.Link.Skew * float64(max(0, o.Group.Ranks-1))
 		}
 	}
-	return blend(device, host, h.Device.Overlap)
+	return l
 }
 
-// blend returns the norm of order n of two times.
-func blend(a, b, n float64) float64 {
-	long := max(a, b)
+// blend returns the time in which device and host finish: the norm of their times.
+func (h *Hardware) blend(l load) float64 {
+	long, n := max(l.device, l.host), h.Device.Overlap
 	if long == 0 {
 		return 0
 	}
-	return long * math.Pow(math.Pow(a/long, n)+math.Pow(b/long, n), 1/n)
+	return long * math.Pow(math.Pow(l.device/long, n)+math.Pow(l.host/long, n), 1/n)
 }
 
 // DeviceSeconds returns the time of an operator on the device, without its launch.
