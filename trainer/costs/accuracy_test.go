@@ -29,9 +29,23 @@ func checkOf(t *testing.T, h *Hardware, on string, rows []row) Check {
 	}
 	slices.Sort(off)
 	digits := func(v float64) float64 { return math.Round(v*1e4) / 1e4 }
-	return Check{On: on, Rows: len(rows), Mean: digits(stat.Mean(off)), Median: digits(stat.Median(off)),
+	hidden := func(r row) int { return r.model.Hidden }
+	devices := func(r row) int { return r.devices }
+	return Check{On: on, FewestDevices: least(rows, devices), MostDevices: -least(rows, negative(devices)),
+		LeastHidden: least(rows, hidden), MostHidden: -least(rows, negative(hidden)),
+		Rows: len(rows), Mean: digits(stat.Mean(off)), Median: digits(stat.Median(off)),
 		Ninth: digits(stat.Quantile(off, 0.9)), Explained: digits(1 - stat.Mean(squares)/stat.Mean(around))}
 }
+
+func least(rows []row, of func(row) int) int {
+	smallest := of(rows[0])
+	for _, r := range rows {
+		smallest = min(smallest, of(r))
+	}
+	return smallest
+}
+
+func negative(of func(row) int) func(row) int { return func(r row) int { return -of(r) } }
 
 func (c Check) String() string {
 	return fmt.Sprintf("%-34s %5d rows: mean %5.2f%%, median %5.2f%%, 90th percentile %5.2f%%, R2 %.4f",

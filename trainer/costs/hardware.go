@@ -60,14 +60,18 @@ type Network struct {
 	Message float64
 }
 
-// Check states the errors of predictions on measurements that were not fitted.
+// Check states the errors of predictions on measurements that were not fitted, and the range of the measurements.
 type Check struct {
-	On        string  // description of the measurements
-	Rows      int     // number of measurements
-	Mean      float64 // mean absolute relative error, as a fraction
-	Median    float64 // median absolute relative error, as a fraction
-	Ninth     float64 // 90th percentile of the absolute relative error, as a fraction
-	Explained float64 // fraction of the variance of the times that predictions explain, R2
+	On            string  // description of the measurements
+	FewestDevices int     // smallest number of devices
+	MostDevices   int     // largest number of devices
+	LeastHidden   int     // smallest hidden size of a model
+	MostHidden    int     // largest hidden size of a model
+	Rows          int     // number of measurements
+	Mean          float64 // mean absolute relative error, as a fraction
+	Median        float64 // median absolute relative error, as a fraction
+	Ninth         float64 // 90th percentile of the absolute relative error, as a fraction
+	Explained     float64 // fraction of the variance of the times that predictions explain, R2
 }
 
 // Validate returns every invalid constant.
@@ -85,6 +89,10 @@ func (h *Hardware) Validate() error {
 	}
 	f.Unless(h.Device.Overlap >= 1 && h.Device.Overlap <= mostOverlap,
 		"device.overlap: got %v; expected 1 to %v", h.Device.Overlap, mostOverlap)
+	for _, c := range h.Checked {
+		f.When(min(c.Mean, c.Median, c.Ninth) < 0 || c.Rows < 1, "checked: %q: the errors must not be negative, and "+
+			"rows must be positive", c.On)
+	}
 	f.When(min(h.Device.Alignment, h.Device.Units, h.Device.Tile) < 0,
 		"device: alignment, units and tile must not be negative")
 	f.Unless(len(h.Link.Rings) == 0 || len(h.Link.Rings) == h.Link.Devices-1,
@@ -96,6 +104,18 @@ func (h *Hardware) Validate() error {
 	f.Unless(h.Link.Devices >= 1 && h.Link.Devices <= mostDevices, "link.devices: got %d; expected 1 to %d",
 		h.Link.Devices, mostDevices)
 	return errors.Join(f...)
+}
+
+// CheckOf returns the check whose range contains a model and its plan, and whether there is one.
+func (h *Hardware) CheckOf(t Transformer, p Plan) (Check, bool) {
+	devices := p.Devices()
+	for _, c := range h.Checked {
+		if devices >= c.FewestDevices && devices <= c.MostDevices && t.Hidden >= c.LeastHidden &&
+			t.Hidden <= c.MostHidden {
+			return c, true
+		}
+	}
+	return Check{}, false
 }
 
 // Limits of the constants. Beyond the order of the norm, its powers exceed the range of float64.

@@ -72,10 +72,11 @@ func measuredRow(t *testing.T, fields []string) row {
 	return r
 }
 
-// singleRows returns the rows of one server that may be fitted, and the rows for the test. Three observations on rows
-// that may be fitted shape the model of these rows: without tensor parallelism the output layer takes about twice the
-// time of aligned products, so the vocabulary is not padded; with recomputation, the best fit needs more bandwidth than
-// the memory of any A100 has, and it predicts hidden sizes that were left out worse, so activations are kept.
+// singleRows returns the rows of one server that may be fitted, and the rows for the test. Observations on the rows
+// that may be fitted decide two settings that the table does not have. Without tensor parallelism, the output layer
+// takes far longer than aligned products, so its vocabulary is not padded. If the layers ran their forward pass again,
+// the best fit would need 2.35 TB/s, more than the memory of any A100 has, and it would predict hidden sizes that were
+// left out worse; so these rows keep their activations.
 func singleRows(t *testing.T) (fit, test []row) {
 	parts := map[string]string{}
 	for _, record := range readPublished(t, "split.csv") {

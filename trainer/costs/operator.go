@@ -70,6 +70,14 @@ func (o *Operator) Traffic() float64 {
 	return 0
 }
 
+// Moved returns the bytes that an operator moves through memory or over links.
+func (o *Operator) Moved() float64 {
+	if o.Kind == AllReduce {
+		return o.Bytes
+	}
+	return o.Traffic()
+}
+
 func traffic(name string, bytes float64) Operator { return Operator{Name: name, Bytes: bytes} }
 
 func product(name string, rows, columns, inner int) Operator {

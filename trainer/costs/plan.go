@@ -18,6 +18,9 @@ type Plan struct {
 	Recompute    bool // runs the forward pass of each layer again before its backward pass; false keeps activations
 }
 
+// Devices returns the number of devices of a plan.
+func (p *Plan) Devices() int { return p.Tensor * p.Data * p.Pipeline }
+
 // Iteration is the predicted time of a training iteration, and its parts.
 type Iteration struct {
 	Seconds   float64 // time of the iteration: the sum of Passes, Gradients and Optimizer
@@ -28,6 +31,9 @@ type Iteration struct {
 	Head      float64 // time of the output layer and the loss for one micro batch, forward and backward
 	Embedding float64 // time of the input layer for one micro batch, forward and backward
 	Message   float64 // time of a message between stages; zero without a pipeline
+	// floating-point operations of all devices, without recomputed ones
+	Operations float64
+	Parameters float64 // number of parameters of the model, without biases and norms
 }
 
 // Iteration predicts the time of a training iteration.
@@ -36,8 +42,16 @@ func (h *Hardware) Iteration(t Transformer, p Plan) (Iteration, error) {
 		return Iteration{}, fmt.Errorf("predict an iteration: %w", err)
 	}
 	w := part{&t, p.MicroBatch, p.Tensor}
-	layer, head, embedding := h.layer(w, p.Recompute), h.phases(w.head()), h.phases(w.embedding())
-	it := Iteration{Layer: layer.total(), Head: head.total(), Embedding: embedding.total()}
+	passes := w.passes()
+	loads := h.loads(&passes)
+	layer := h.stage(loads[layerForward], loads[layerBackward])
+	if p.Recompute { // the forward pass that runs again belongs to the backward pass
+		layer = h.stage(loads[layerForward], loads[layerForward].plus(loads[layerBackward]))
+	}
+	head := h.stage(loads[headForward], loads[headBackward])
+	embedding := h.stage(loads[embeddingForward], loads[embeddingBackward])
+	it := Iteration{Layer: layer.total(), Head: head.total(), Embedding: embedding.total(), Parameters: w.parameters(),
+		Operations: w.operations(&passes) * float64(p.Data) * float64(p.MicroBatches)}
 	if p.Pipeline > 1 {
 		it.Message = w.activation() / h.Network.Message
 	}
@@ -59,18 +73,12 @@ func (h *Hardware) Iteration(t Transformer, p Plan) (Iteration, error) {
 // moments in single precision, reads the gradient and writes the parameter in half precision.
 const adamBytes = 3*(4+4) + 2 + 2
 
-// layer returns the time of a layer. The forward pass that runs again belongs to the backward pass.
-func (h *Hardware) layer(w part, recompute bool) stage {
-	forward, back := h.load(w.layerForward()), h.load(w.layerBackward())
-	if recompute {
-		back = back.plus(forward)
+// loads returns the work of each pass.
+func (h *Hardware) loads(all *passes) (l [passCount]load) {
+	for k := range all {
+		l[k] = h.load(all[k].Operators)
 	}
-	return h.stage(forward, back)
-}
-
-// phases returns the times of a forward and a backward pass.
-func (h *Hardware) phases(forward, back []Operator) stage {
-	return h.stage(h.load(forward), h.load(back))
+	return l
 }
 
 // stage returns the times of a forward and a backward pass. The host launches both without a pause, so device and host
@@ -106,6 +114,8 @@ func (p *Plan) check(t *Transformer) error {
 	f.Unless(t.Hidden%t.Heads == 0, "hidden size %d: not a multiple of %d heads", t.Hidden, t.Heads)
 	f.Unless(t.Heads%p.Tensor == 0, "%d heads: not a multiple of the tensor parallelism %d", t.Heads, p.Tensor)
 	f.Unless(t.Layers%p.Pipeline == 0, "%d layers: not a multiple of %d stages", t.Layers, p.Pipeline)
+	f.Unless(p.Tensor*p.Pipeline <= mostDevices/p.Data, "%d x %d x %d devices: more than %d", p.Tensor, p.Data,
+		p.Pipeline, mostDevices)
 	f.Unless(p.Pipeline*p.MicroBatches <= mostPasses, "%d micro batches in %d stages: more than %d passes; "+
 		"use fewer or larger micro batches", p.MicroBatches, p.Pipeline, mostPasses)
 	return errors.Join(f...)

@@ -1,7 +1,7 @@
 package costs
 
 // mostPasses limits the size of a simulated schedule: micro batches times stages.
-const mostPasses = 1 << 24
+const mostPasses = 1 << 20
 
 // stage is the time of a micro batch on a stage of a pipeline.
 type stage struct{ forward, backward float64 }

@@ -195,6 +195,12 @@ func (p part) embeddingParameters() float64 {
 	return float64(p.vocabulary()+p.Sequence) * float64(p.Hidden)
 }
 
+// parameters returns the number of parameters of the whole model. The padding counts.
+func (p part) parameters() float64 {
+	positions := float64(p.Sequence) * float64(p.Hidden)
+	return float64(p.ways)*(p.layerParameters()*float64(p.Layers)+p.embeddingParameters()-positions) + positions
+}
+
 func join(lists ...[]Operator) (all []Operator) {
 	for _, list := range lists {
 		all = append(all, list...)

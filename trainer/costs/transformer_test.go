@@ -71,19 +71,14 @@ func TestVocabularyIsPadded(t *testing.T) {
 
 // The golden file lists the operators of a layer and of the output layer on one of two devices, with their times.
 func TestOperatorsOfALayer(t *testing.T) {
-	p := part{&Transformer{Hidden: 2048, Heads: 16, Layers: 24, Sequence: 1024, Vocabulary: 50257, Padding: 128}, 4, 2}
-	h, _ := Library().Find("a100")
-	back, down := p.head()
+	passes, err := Passes(gpt(), Plan{Tensor: 2, Data: 1, Pipeline: 1, MicroBatch: 4, MicroBatches: 1})
+	require.NoError(t, err)
 	var b strings.Builder
-	for _, section := range []struct {
-		title     string
-		operators []Operator
-	}{{"layer forward", p.layerForward()}, {"layer backward", p.layerBackward()}, {"head forward", back},
-		{"head backward", down}} {
-		fmt.Fprintf(&b, "%s\n----\n", section.title)
-		for _, o := range section.operators {
+	for _, pass := range passes {
+		fmt.Fprintf(&b, "%s\n----\n", pass.Name)
+		for _, o := range pass.Operators {
 			fmt.Fprintf(&b, "%-36s %-10s %8.1f GFLOP %8.1f MB %8.1f us\n", o.Name, o.Kind, o.Operations()/1e9,
-				(o.Traffic()+message(&o))/1e6, h.DeviceSeconds(&o)*1e6)
+				o.Moved()/1e6, a100(t).DeviceSeconds(&o)*1e6)
 		}
 		b.WriteString("\n")
 	}
@@ -96,9 +91,13 @@ func TestOperatorsOfALayer(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "run the test with -update if this is meant")
 }
 
-func message(o *Operator) float64 {
-	if o.Kind == AllReduce {
-		return o.Bytes
-	}
-	return 0
+// The usual count of a GPT's operations and parameters (Narayanan et al., SC 2021): 72 B s l h^2 (1 + s/6h + V/12lh),
+// here without recomputation.
+func TestOperationsOfAnIteration(t *testing.T) {
+	model := gpt()
+	it, err := a100(t).Iteration(model, Plan{Tensor: 2, Data: 2, Pipeline: 2, MicroBatch: 2, MicroBatches: 8})
+	require.NoError(t, err)
+	b, s, l, h, v := 32., 1024., 24., 2048., 2*25216.
+	require.InEpsilon(t, 72*b*s*l*h*h*(1+s/(6*h)+v/(12*l*h)), it.Operations, 1e-9)
+	require.InEpsilon(t, 12*l*h*h+v*h+s*h, it.Parameters, 1e-9)
 }
