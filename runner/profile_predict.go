@@ -64,7 +64,8 @@ func (o *predictFlags) flags(command *cobra.Command) {
 	flags.IntVar(&o.Plan.Pipeline, "pipeline", 1, "number of stages of the pipeline")
 	flags.IntVar(&o.Plan.MicroBatch, "micro-batch", 4, "sequences that a replica computes at a time")
 	flags.IntVar(&o.Batch, "batch", 32, "sequences per iteration, over all replicas")
-	flags.BoolVar(&o.Plan.Recompute, "recompute", false, "run the forward pass of each layer again before its backward pass")
+	flags.BoolVar(&o.Plan.Recompute, "recompute", false,
+		"run the forward pass of each layer again before its backward pass")
 	flags.BoolVar(&o.operators, "operators", false, "list the operators of a micro batch")
 	flags.BoolVar(&o.constants, "constants", false, "print the FILE of the hardware, with its sources and errors")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -116,7 +117,8 @@ func printOperators(w io.Writer, work []profile.Work) error {
 			pass = o.Pass
 			fmt.Fprintf(table, "\t\t\t \t%s:\n", pass)
 		}
-		fmt.Fprintf(table, "%.1f\t%.1f\t%.1f\t \t  %s (%s)\n", o.Operations/1e9, o.Bytes/1e6, 1e6*o.Seconds, o.Name, o.Kind)
+		fmt.Fprintf(table, "%.1f\t%.1f\t%.1f\t \t  %s (%s)\n", o.Operations/1e9, o.Bytes/1e6, 1e6*o.Seconds, o.Name,
+			o.Kind)
 	}
 	return table.Flush()
 }

@@ -24,11 +24,11 @@ type Prediction struct {
 	Batches    int     `json:"micro_batches"`        // micro batches of a replica per iteration
 	Parameters float64 `json:"parameters"`           // parameters of the model, without biases and norms
 	Seconds    float64 `json:"seconds"`              // time of an iteration
-	Passes     float64 `json:"passes_seconds"`       // time of all forward and backward passes, with waits of a pipeline
+	Passes     float64 `json:"passes_seconds"`       // time of all forward and backward passes, with waits
 	Gradients  float64 `json:"gradients_seconds"`    // time to sum the gradients over the replicas
 	Optimizer  float64 `json:"optimizer_seconds"`    // time of the optimizer step
 	Rate       float64 `json:"sequences_per_second"` // throughput in sequences
-	Operations float64 `json:"operations"`           // floating-point operations of an iteration, without recomputed ones
+	Operations float64 `json:"operations"`           // floating-point operations, without recomputed ones
 	Work       []Work  `json:"operators"`            // operators of a micro batch, in the order of execution
 	Error      *Error  `json:"error"`                // error of predictions; null outside of the checked range
 }

@@ -54,8 +54,8 @@ func TestRingOfASTRASim(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(data, &regression))
 	f := regression.Form
-	h := Hardware{Link: Link{Devices: 8, Rate: f.Link * 1e9, Start: f.Once * 1e-9, Step: (f.Latency + f.Endpoint) * 1e-9,
-		Reduce: f.Bytes / (f.Passes * f.Reductive * f.Memory) * 1e9}}
+	h := Hardware{Link: Link{Devices: 8, Rate: f.Link * 1e9, Start: f.Once * 1e-9,
+		Step: (f.Latency + f.Endpoint) * 1e-9, Reduce: f.Bytes / (f.Passes * f.Reductive * f.Memory) * 1e9}}
 	got := f.Chunks * h.AllReduceSeconds(f.Bytes, Group{Ranks: 8, Stride: 1})
 	truncated := f.Chunks * 14 * 1e-9 // less than 1 ns per message
 	require.InDelta(t, f.Total*1e-9, got, truncated)

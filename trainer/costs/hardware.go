@@ -90,8 +90,8 @@ func (h *Hardware) Validate() error {
 	f.Unless(h.Device.Overlap >= 1 && h.Device.Overlap <= mostOverlap,
 		"device.overlap: got %v; expected 1 to %v", h.Device.Overlap, mostOverlap)
 	for _, c := range h.Checked {
-		f.When(min(c.Mean, c.Median, c.Ninth) < 0 || c.Rows < 1, "checked: %q: the errors must not be negative, and "+
-			"rows must be positive", c.On)
+		f.Unless(c.Rows >= 1, "checked: %q: rows: got %d; expected 1 or more", c.On, c.Rows)
+		f.Unless(c.finite(), "checked: %q: expected finite errors that are not negative, and a finite explained", c.On)
 	}
 	f.When(min(h.Device.Alignment, h.Device.Units, h.Device.Tile) < 0,
 		"device: alignment, units and tile must not be negative")
@@ -99,11 +99,17 @@ func (h *Hardware) Validate() error {
 		"link.rings: got %d numbers for %d devices; expected none, or one for 2, 3 and more devices",
 		len(h.Link.Rings), h.Link.Devices)
 	for _, rings := range h.Link.Rings {
-		f.Unless(rings > 0 && rings <= mostRings, "link.rings: got %v; expected more than 0, at most %d", rings, mostRings)
+		f.Unless(rings > 0 && rings <= mostRings, "link.rings: got %v; expected more than 0, at most %d", rings,
+			mostRings)
 	}
 	f.Unless(h.Link.Devices >= 1 && h.Link.Devices <= mostDevices, "link.devices: got %d; expected 1 to %d",
 		h.Link.Devices, mostDevices)
 	return errors.Join(f...)
+}
+
+func (c *Check) finite() bool {
+	most := max(c.Mean, c.Median, c.Ninth, math.Abs(c.Explained))
+	return min(c.Mean, c.Median, c.Ninth) >= 0 && !math.IsInf(most, 0) && !math.IsNaN(most)
 }
 
 // CheckOf returns the check whose range contains a model and its plan, and whether there is one.

@@ -3,6 +3,7 @@ package costs
 import (
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,9 @@ func TestInvalidHardware(t *testing.T) {
 		"link.devices: got 0":             func(h *Hardware) { h.Link.Devices = 0 },
 		"link.rings: got 2 numbers":       func(h *Hardware) { h.Link.Rings = []float64{1, 1} },
 		"link.rings: got 0; expected":     func(h *Hardware) { h.Link.Rings = make([]float64, 7) },
+		"rows: got 0; expected 1":         func(h *Hardware) { h.Checked = []Check{{}} },
+		"expected finite errors":          func(h *Hardware) { h.Checked = []Check{{Rows: 1, Mean: math.NaN()}} },
+		"a finite explained":              func(h *Hardware) { h.Checked = []Check{{Rows: 1, Explained: math.Inf(-1)}} },
 		"network.message: got +Inf":       func(h *Hardware) { h.Network.Message = math.Inf(1) },
 		"network.step: got 2; expected 0": func(h *Hardware) { h.Network.Step = 2 },
 	} {
@@ -61,6 +65,7 @@ func FuzzParse(f *testing.F) {
 	for _, h := range Library() {
 		f.Add(Format(h))
 	}
+	f.Add(strings.Replace(Format(a100(f)), "mean = 0.0", "mean = nan", 1))
 	f.Add("name = \"x\"\n[device]\nhalf_rate = nan\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		h, err := Parse("fuzz.toml", []byte(text))

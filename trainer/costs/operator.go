@@ -29,7 +29,15 @@ const (
 )
 
 // String returns the name of the kind.
-func (k Kind) String() string { return [...]string{"traffic", "product", "all-reduce"}[k] }
+func (k Kind) String() string {
+	switch k {
+	case Product:
+		return "product"
+	case AllReduce:
+		return "all-reduce"
+	}
+	return "traffic"
+}
 
 // Operator is work that the host launches once. The zero Operator takes only the time of a launch.
 type Operator struct {

@@ -70,7 +70,8 @@ func TestIterationByPlan(t *testing.T) {
 func BenchmarkIteration(b *testing.B) {
 	h := a100(b)
 	for b.Loop() {
-		if _, err := h.Iteration(gpt(), Plan{Tensor: 8, Data: 8, Pipeline: 1, MicroBatch: 4, MicroBatches: 16}); err != nil {
+		_, err := h.Iteration(gpt(), Plan{Tensor: 8, Data: 8, Pipeline: 1, MicroBatch: 4, MicroBatches: 16})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

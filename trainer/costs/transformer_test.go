@@ -14,9 +14,10 @@ import (
 func anyPart(t *rapid.T) part {
 	ways := 1 << rapid.IntRange(0, 3).Draw(t, "ways")
 	heads := ways * rapid.IntRange(1, 4).Draw(t, "heads")
-	return part{&Transformer{Hidden: heads * 8 * rapid.IntRange(1, 16).Draw(t, "head"), Heads: heads, Layers: 1,
-		Sequence: rapid.IntRange(1, 2048).Draw(t, "sequence"), Vocabulary: rapid.IntRange(1, 100000).Draw(t, "vocabulary"),
-		Padding: rapid.IntRange(0, 128).Draw(t, "padding")}, rapid.IntRange(1, 16).Draw(t, "sequences"), ways}
+	model := Transformer{Hidden: heads * 8 * rapid.IntRange(1, 16).Draw(t, "head"), Heads: heads, Layers: 1,
+		Sequence: rapid.IntRange(1, 2048).Draw(t, "sequence"), Vocabulary: rapid.IntRange(1, 100000).Draw(t, "tokens"),
+		Padding: rapid.IntRange(0, 128).Draw(t, "padding")}
+	return part{&model, rapid.IntRange(1, 16).Draw(t, "sequences"), ways}
 }
 
 func operationsOf(operators []Operator) (sum float64) {
@@ -62,7 +63,8 @@ func TestMessagesOfALayer(t *testing.T) {
 
 func TestVocabularyIsPadded(t *testing.T) {
 	for _, c := range []struct{ vocabulary, padding, ways, want int }{
-		{50257, 0, 1, 50257}, {50257, 1, 2, 25129}, {50257, 128, 1, 50304}, {50257, 128, 2, 25216}, {50257, 128, 8, 6400},
+		{50257, 0, 1, 50257}, {50257, 1, 2, 25129}, {50257, 128, 1, 50304}, {50257, 128, 2, 25216},
+		{50257, 128, 8, 6400},
 	} {
 		p := part{&Transformer{Vocabulary: c.vocabulary, Padding: c.padding}, 1, c.ways}
 		require.Equal(t, c.want, p.vocabulary(), c)
