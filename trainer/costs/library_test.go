@@ -24,19 +24,21 @@ func TestShippedHardwareIsWrittenByFormat(t *testing.T) {
 
 func TestInvalidHardware(t *testing.T) {
 	for want, change := range map[string]func(*Hardware){
-		"name: missing":                   func(h *Hardware) { h.Name = "" },
-		"device.half_rate: got 0":         func(h *Hardware) { h.Device.HalfRate = 0 },
-		"device.bandwidth: got NaN":       func(h *Hardware) { h.Device.Bandwidth = math.NaN() },
-		"device.launch: got -1":           func(h *Hardware) { h.Device.Launch = -1 },
-		"device.efficiency: got 1.5":      func(h *Hardware) { h.Device.Efficiency = 1.5 },
-		"device.overlap: got 0.5":         func(h *Hardware) { h.Device.Overlap = 0.5 },
-		"must not be negative":            func(h *Hardware) { h.Device.Tile = -1 },
-		"link.devices: got 0":             func(h *Hardware) { h.Link.Devices = 0 },
-		"link.rings: got 2 numbers":       func(h *Hardware) { h.Link.Rings = []float64{1, 1} },
-		"link.rings: got 0; expected":     func(h *Hardware) { h.Link.Rings = make([]float64, 7) },
-		"rows: got 0; expected 1":         func(h *Hardware) { h.Checked = []Check{{}} },
-		"expected finite errors":          func(h *Hardware) { h.Checked = []Check{{Rows: 1, Mean: math.NaN()}} },
-		"a finite explained":              func(h *Hardware) { h.Checked = []Check{{Rows: 1, Explained: math.Inf(-1)}} },
+		"name: missing":               func(h *Hardware) { h.Name = "" },
+		"device.half_rate: got 0":     func(h *Hardware) { h.Device.HalfRate = 0 },
+		"device.bandwidth: got NaN":   func(h *Hardware) { h.Device.Bandwidth = math.NaN() },
+		"device.launch: got -1":       func(h *Hardware) { h.Device.Launch = -1 },
+		"device.efficiency: got 1.5":  func(h *Hardware) { h.Device.Efficiency = 1.5 },
+		"device.overlap: got 0.5":     func(h *Hardware) { h.Device.Overlap = 0.5 },
+		"must not be negative":        func(h *Hardware) { h.Device.Tile = -1 },
+		"link.devices: got 0":         func(h *Hardware) { h.Link.Devices = 0 },
+		"link.rings: got 2 numbers":   func(h *Hardware) { h.Link.Rings = []float64{1, 1} },
+		"link.rings: got 0; expected": func(h *Hardware) { h.Link.Rings = make([]float64, 7) },
+		"rows: got 0; expected 1":     func(h *Hardware) { h.Checked = []Check{{}} },
+		"expected finite errors":      func(h *Hardware) { h.Checked = []Check{{Rows: 1, Mean: math.NaN()}} },
+		"a finite explained": func(h *Hardware) {
+			h.Checked = []Check{{Rows: 1, Explained: math.Inf(-1)}}
+		},
 		"network.message: got +Inf":       func(h *Hardware) { h.Network.Message = math.Inf(1) },
 		"network.step: got 2; expected 0": func(h *Hardware) { h.Network.Step = 2 },
 	} {
