@@ -14,8 +14,9 @@ import (
 
 // All-reduces of the tables are within a few per cent. The V100's ring on 5 devices reaches less than two rings.
 func TestAllReducesOfTheTables(t *testing.T) {
-	most := map[string]float64{"a100": 0.025, "v100": 0.08}
-	for _, h := range Library() {
+	for name, most := range map[string]float64{"a100": 0.025, "v100": 0.05} {
+		h, err := Library().Named("hardware", name)
+		require.NoError(t, err)
 		by := map[int][]float64{}
 		var all []float64
 		for _, s := range sums(t, h.Name) {
@@ -26,7 +27,7 @@ func TestAllReducesOfTheTables(t *testing.T) {
 			t.Logf("%s, %d devices: mean error %.2f%%", h.Name, ranks, 100*stat.Mean(by[ranks]))
 		}
 		t.Logf("%s: mean error %.2f%%", h.Name, 100*stat.Mean(all))
-		require.LessOrEqual(t, stat.Mean(all), most[h.Name], h.Name)
+		require.LessOrEqual(t, stat.Mean(all), most, name)
 	}
 }
 
@@ -63,7 +64,7 @@ func TestRingOfASTRASim(t *testing.T) {
 
 func TestAllReduceGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := Library()[rapid.IntRange(0, 1).Draw(t, "hardware")]
+		h := rapid.SampledFrom(Library()).Draw(t, "hardware")
 		g := Group{Ranks: rapid.IntRange(2, 512).Draw(t, "ranks"), Stride: 1 << rapid.IntRange(0, 6).Draw(t, "stride")}
 		bytes := math.Exp(rapid.Float64Range(0, 25).Draw(t, "bytes"))
 		one := h.AllReduceSeconds(bytes, g)

@@ -167,7 +167,9 @@ func fitLink(link Link, all []sum) Link {
 // all-reduces only.
 func TestShippedConstantsAreTheFit(t *testing.T) {
 	fit, _ := singleRows(t)
-	for _, shipped := range Library() {
+	for _, name := range []string{"a100", "v100"} {
+		shipped, err := Library().Named("hardware", name)
+		require.NoError(t, err)
 		got := *shipped
 		got.Link = fitLink(got.Link, sums(t, got.Name))
 		if got.Name == "a100" {

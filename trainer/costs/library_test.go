@@ -13,7 +13,6 @@ import (
 )
 
 func TestShippedHardwareIsWrittenByFormat(t *testing.T) {
-	require.Equal(t, []string{"a100", "v100"}, Library().Names())
 	for _, h := range Library() {
 		text, err := shipped.ReadFile("hardware/" + h.Name + ".toml")
 		require.NoError(t, err)
@@ -84,7 +83,7 @@ func FuzzParse(f *testing.F) {
 func TestTimesOfProducts(t *testing.T) {
 	size := rapid.IntRange(1, 1<<14)
 	rapid.Check(t, func(t *rapid.T) {
-		h := Library()[rapid.IntRange(0, 1).Draw(t, "hardware")]
+		h := rapid.SampledFrom(Library()).Draw(t, "hardware")
 		o := Operator{Kind: Product, Precision: Precision(rapid.IntRange(0, 1).Draw(t, "precision")), Batch: 1,
 			Rows: size.Draw(t, "rows"), Columns: size.Draw(t, "columns"), Inner: size.Draw(t, "inner")}
 		seconds := h.DeviceSeconds(&o)
