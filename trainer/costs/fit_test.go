@@ -168,8 +168,7 @@ func fitLink(link Link, all []sum) Link {
 func TestShippedConstantsAreTheFit(t *testing.T) {
 	fit, _ := singleRows(t)
 	for _, name := range []string{"a100", "v100"} {
-		shipped, err := Library().Named("hardware", name)
-		require.NoError(t, err)
+		shipped := onDisk(t, name)
 		got := *shipped
 		got.Link = fitLink(got.Link, sums(t, got.Name))
 		if got.Name == "a100" {
@@ -198,8 +197,18 @@ func fittedOf(h *Hardware) []*float64 {
 	return list
 }
 
-// writeHardware rewrites the file of shipped hardware. Run the fit before the test of the errors: the file is embedded
-// when the test is compiled.
+// onDisk reads the file of shipped hardware. The embedded copy is older if a test has just written the file.
+func onDisk(t *testing.T, name string) *Hardware {
+	path := filepath.Join("hardware", name+".toml")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	h, err := Parse(path, text)
+	require.NoError(t, err)
+	return h
+}
+
+// writeHardware rewrites the file of shipped hardware. Go runs the tests of this file before published_test.go, which
+// writes the errors of the new constants.
 func writeHardware(t *testing.T, h *Hardware) {
 	path := filepath.Join("hardware", h.Name+".toml")
 	require.NoError(t, os.WriteFile(path, []byte(Format(h)), 0o644))

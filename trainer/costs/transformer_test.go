@@ -80,7 +80,7 @@ func TestOperatorsOfALayer(t *testing.T) {
 		fmt.Fprintf(&b, "%s\n----\n", pass.Name)
 		for _, o := range pass.Operators {
 			fmt.Fprintf(&b, "%-36s %-10s %8.1f GFLOP %8.1f MB %8.1f us\n", o.Name, o.Kind, o.Operations()/1e9,
-				o.Moved()/1e6, a100(t).DeviceSeconds(&o)*1e6)
+				o.Moved()/1e6, onDisk(t, "a100").DeviceSeconds(&o)*1e6)
 		}
 		b.WriteString("\n")
 	}

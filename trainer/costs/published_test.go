@@ -118,7 +118,7 @@ const (
 // Nothing was chosen on the rows of this test: neither constants nor the form of the model.
 func TestBeatsThePublishedSimulator(t *testing.T) {
 	_, test := singleRows(t)
-	h, _ := Library().Find("a100")
+	h := onDisk(t, "a100")
 	single := checkOf(t, h, "GPT on 2 to 8 A100 of one server", test)
 	multi := checkOf(t, h, "GPT on 64 to 512 A100", multiRows(t))
 	t.Log(single)
