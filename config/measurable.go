@@ -37,7 +37,8 @@ func IsConfiguration(fsys files.FS, path string) bool {
 	doc, err := decode.Open(fsys, path)
 	return err == nil && !isJSON(path) && !slices.ContainsFunc([]string{"layers", "operators", "transformer"},
 		doc.Has) &&
-		slices.ContainsFunc([]string{"network", "program", "time", "train", "data", "adapt", "simulate", "compare"}, doc.Has)
+		slices.ContainsFunc([]string{"network", "program", "time", "train", "data", "adapt", "simulate", "compare"},
+			doc.Has)
 }
 
 // ReadMeasurable reads a job, a scenario or a comparison and returns the networks to measure for it. The profile that

@@ -56,7 +56,7 @@ machine; on a busy machine the profile is less accurate.`,
 		},
 	}
 	o.flags(command)
-	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand())
+	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand(), newProfilePredictCommand())
 	return command
 }
 

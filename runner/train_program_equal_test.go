@@ -160,8 +160,8 @@ func sameLogits(t *testing.T, a, b string) {
 func logitsOf(t *testing.T, run, in string) []float64 {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.json")
-	done(t, "model", "forward", filepath.Join(run, "network.toml"), "--weights", filepath.Join(run, "weights.safetensors"),
-		"--inputs", in, "--out", out)
+	done(t, "model", "forward", filepath.Join(run, "network.toml"), "--weights",
+		filepath.Join(run, "weights.safetensors"), "--inputs", in, "--out", out)
 	var result struct {
 		Logits []float64 `json:"logits_eval"`
 	}
