@@ -133,10 +133,11 @@ class Job:
         for self.batch, batch in enumerate(loader):
             yield batch
 
-    def step(self, loss: Any, examples: int = 0, correct: int = 0) -> tuple[Any, Any]:
+    def step(self, loss: Any, examples: int = 0, correct: Optional[int] = None) -> tuple[Any, Any]:
         """Ends the training step of a batch. Returns the network and the optimizer.
 
-        examples and correct count the batch's examples and its correct predictions; graft reports the accuracy.
+        examples and correct count the batch's examples and its correct predictions. Without correct, the training
+        accuracy is unknown.
         """
         return self._net, self._opt
 
@@ -329,12 +330,12 @@ class _Attached(Job):
             self._await({"epoch": facts})
         return source
 
-    def step(self, loss: Any, examples: int = 0, correct: int = 0) -> tuple[Any, Any]:
+    def step(self, loss: Any, examples: int = 0, correct: Optional[int] = None) -> tuple[Any, Any]:
         if not self._open:
             raise RuntimeError("graft_job: call step once for each batch of job.batches(loader)")
         self._open = False
         self._losses.append(loss.detach() if isinstance(loss, torch.Tensor) else torch.tensor(float(loss)))
-        self._correct.append(int(correct))
+        self._correct.append(-1 if correct is None else int(correct))
         self._left -= 1
         return self._net, self._opt
 
