@@ -46,11 +46,11 @@ type eventRow struct {
 
 // epochRow holds the metrics of an epoch.
 type epochRow struct {
-	Epoch      int      `json:"epoch"`  // from 0
-	Time       float64  `json:"time_s"` // time of the budget
-	Steps      int64    `json:"steps"`  // total
-	Loss       float64  `json:"train_loss_nats"`
-	Accuracy   *float64 `json:"train_accuracy"` // null means unknown
+	Epoch      int      `json:"epoch"`           // from 0
+	Time       float64  `json:"time_s"`          // time of the budget
+	Steps      int64    `json:"steps"`           // total
+	Loss       *float64 `json:"train_loss_nats"` // null means that the epoch has no step
+	Accuracy   *float64 `json:"train_accuracy"`  // null means unknown
 	Validation float64  `json:"validation_loss_nats"`
 	Share      float64  `json:"validation_accuracy"`
 	Rate       float64  `json:"learning_rate"`
@@ -98,9 +98,13 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 		return nil, err
 	}
 	energies := runs.EnergyOfEpochs(segments)
-	for _, row := range rows[d.Skipped:] {
+	for k, row := range rows[d.Skipped:] {
 		energy := energies[row.Epoch]
-		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, finite(row.Accuracy),
+		loss, accuracy := finite(row.Loss), finite(row.Accuracy)
+		if at := d.Skipped + k; row.Steps == 0 || at > 0 && row.Steps == rows[at-1].Steps {
+			loss, accuracy = nil, nil // the budget ended before the first step
+		}
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, loss, accuracy,
 			row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
 			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput,
 			energy.Joules, energy.Method})

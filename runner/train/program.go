@@ -12,6 +12,7 @@ import (
 	"graft/dataset"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/report/runs"
 	"graft/runner/app"
 	"graft/torch"
 	"graft/trainer"
@@ -141,12 +142,24 @@ func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *train
 			return nil, err
 		}
 	}
+	if err := j.keepInitial(); err != nil {
+		return nil, err
+	}
 	parts.Recorder, parts.Watch = j.record, j.record.watch
 	made, err := j.make(parts, torch.CPU, last)
 	if err != nil {
 		return nil, err
 	}
 	return made, j.adopt()
+}
+
+// keepInitial writes the program's network into the run folder, for figures.
+func (j *job) keepInitial() error {
+	n, err := j.program.Session.Sketch()
+	if err != nil {
+		return err
+	}
+	return config.WriteNetwork(j.env.Files, j.stored.Path(runs.InitialFile), n)
 }
 
 // greet logs what the program brings.
