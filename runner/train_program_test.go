@@ -117,9 +117,14 @@ func TestProgramsGrow(t *testing.T) {
 	}
 }
 
-// A job that is killed at random moments, with its program or alone, ends in the bytes of one that ran through.
+// A job that is killed at random moments, with its program, ends in the bytes of one that ran through.
 func TestProgramJobsSurviveKills(t *testing.T) {
-	job := programJob(t, "", "", grows)
+	programSurvivesKills(t, programJob(t, "", "", grows), map[bool]int{false: 3, true: 20}[longTests])
+}
+
+// programSurvivesKills runs a job, and again with kills at random moments, and compares the results.
+func programSurvivesKills(t *testing.T, job string, most int) {
+	t.Helper()
 	whole := filepath.Join(t.TempDir(), "whole")
 	began := time.Now()
 	want := printedDigest(t, done(t, "train", job, "--folder", whole, "--quiet"))
@@ -138,7 +143,7 @@ func TestProgramJobsSurviveKills(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- command.Wait() }()
 		limit := time.Hour
-		if kills < map[bool]int{false: 3, true: 20}[longTests] {
+		if kills < most {
 			limit = took/2 + time.Duration(random.Float64()*float64(took)/2)
 		}
 		select {
@@ -180,6 +185,16 @@ func TestProgramJobsStop(t *testing.T) {
 	done(t, "train", job, "--folder", folder, "--resume", "--quiet")
 }
 
+// A program whose job has ended already validates once more, without a fault.
+func TestProgramJobsResumeAfterTheirEnd(t *testing.T) {
+	job := programJob(t, "", "", grows)
+	folder := filepath.Join(t.TempDir(), "run")
+	want := printedDigest(t, done(t, "train", job, "--folder", folder, "--quiet"))
+	again := done(t, "train", job, "--folder", folder, "--resume")
+	require.Equal(t, want, printedDigest(t, again))
+	require.NotContains(t, again.stderr, "failed after the end")
+}
+
 // endOfStep ends a step in the program of the tests.
 const endOfStep = "        net, opt = job.step(loss, examples=len(x))\n"
 
@@ -209,6 +224,9 @@ var programFaults = map[string]struct {
 		"net is a DataParallel; pass the plain network, and wrap it after begin"},
 	"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
 		"example_inputs has 2 tensors; graft supports networks with one input"},
+	"begins with the parameters of another network": {"lambda p: torch.optim.AdamW(p, lr=1e-2)",
+		"torch.optim.SGD([*nn.Linear(2, 2).parameters()])", failure.Configuration,
+		"the optimizer holds 2 parameters that net does not have"},
 	"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
 		"call begin before running"},
 	"registers before it begins": {"net, opt = job.begin", "job.register('a', 1)\nnet, opt = job.begin",
