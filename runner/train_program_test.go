@@ -126,9 +126,7 @@ func TestProgramJobsSurviveKills(t *testing.T) {
 func programSurvivesKills(t *testing.T, job string, most int) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "whole")
-	began := time.Now()
 	want := printedDigest(t, done(t, "train", job, "--folder", whole, "--quiet"))
-	took := time.Since(began)
 	folder := filepath.Join(t.TempDir(), "killed")
 	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	kills := 0
@@ -142,21 +140,42 @@ func programSurvivesKills(t *testing.T, job string, most int) {
 		require.NoError(t, command.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- command.Wait() }()
-		limit := time.Hour
+		ctx, cancel := context.WithCancel(t.Context())
+		moment := make(chan time.Time)
 		if kills < most {
-			limit = took/2 + time.Duration(random.Float64()*float64(took)/2)
+			count, more := 1+random.IntN(4), time.Duration(random.IntN(20))*time.Millisecond
+			go func() {
+				awaitCheckpoints(ctx, folder, count)
+				time.Sleep(more)
+				close(moment)
+			}()
 		}
 		select {
 		case err := <-ended:
+			cancel()
 			if err == nil {
 				require.Equal(t, want, printedDigest(t, outcome{stdout: printed.String()}))
 				t.Logf("measured: a job of a program has the digest of one that ran through after %d kills", kills)
 				return
 			}
-		case <-time.After(limit):
+		case <-moment:
+			cancel()
 			kills++
-			require.NoError(t, syscall.Kill(-command.Process.Pid, syscall.SIGKILL))
+			_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it may have ended
 			<-ended
+		}
+	}
+}
+
+// awaitCheckpoints returns when a job has written this number of checkpoints.
+func awaitCheckpoints(ctx context.Context, folder string, count int) {
+	newest := func() string {
+		list, _ := filepath.Glob(filepath.Join(folder, "checkpoints", "*.ckpt"))
+		return strings.Join(list, " ")
+	}
+	for last := newest(); count > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		if now := newest(); now != last {
+			last, count = now, count-1
 		}
 	}
 }
