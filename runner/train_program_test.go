@@ -143,7 +143,7 @@ func programSurvivesKills(t *testing.T, job string, most int) {
 		ctx, cancel := context.WithCancel(t.Context())
 		moment := make(chan time.Time)
 		if kills < most {
-			count, more := 1+random.IntN(4), time.Duration(random.IntN(20))*time.Millisecond
+			count, more := 1+random.IntN(6), time.Duration(random.IntN(20))*time.Millisecond
 			go func() {
 				awaitCheckpoints(ctx, folder, count)
 				time.Sleep(more)
