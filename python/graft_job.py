@@ -14,7 +14,7 @@
 'graft train job.toml' starts the program that the section [program] of the job's file names. Surgery changes the
 network and the optimizer in place, between two batches, so other references to them stay valid.
 
-Needs Python 3.9 and PyTorch 2.7 or later, and nothing else.
+Needs Python 3.9 and PyTorch 2.5 or later, and nothing else.
 """
 
 from __future__ import annotations
@@ -545,11 +545,14 @@ def _checked(inputs: Union[torch.Tensor, Sequence[torch.Tensor]]) -> tuple[Any, 
 def _export(net: Any, inputs: tuple[Any, ...], path: str) -> None:
     """Exports the network in eval mode; the size of the batch may change."""
     if not hasattr(torch, "export"):
-        raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.7 or later")
+        raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.5 or later")
+    export = torch.export.export
+    if torch.__version__.startswith("2.5."):  # there, export replaces operators by simpler ones
+        export = torch.export.export_for_training
     modes = [(module, module.training) for module in net.modules()]
     net.eval()
     try:
-        program = torch.export.export(net, inputs, dynamic_shapes=({0: torch.export.Dim("batch")},))
+        program = export(net, inputs, dynamic_shapes=({0: torch.export.Dim("batch")},))
     finally:
         for module, training in modes:
             module.training = training
