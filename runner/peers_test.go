@@ -18,14 +18,20 @@ var peers = map[string]string{
 	"gromo":     `["widen:stages.0.0.first_layer.layer:9", "deepen:stages.1.1"]`,
 }
 
-// peerJob writes the program of a library and its job. The callbacks come from the how-to.
-func peerJob(t *testing.T, name, more string) string {
+// peerPython is the Python of GRAFT_PEERS.
+func peerPython(t *testing.T) string {
 	t.Helper()
 	python := os.Getenv("GRAFT_PEERS")
 	if python == "" {
-		t.Skip("left out: other libraries drive PyTorch; name a Python with PyTorch, lightning, transformers, " +
-			"accelerate and gromo in GRAFT_PEERS")
+		t.Skip("left out: no Python with PyTorch, lightning, transformers, accelerate and gromo; " +
+			"name one in GRAFT_PEERS")
 	}
+	return python
+}
+
+// peerJob writes the program of a library and its job. The callbacks come from the how-to.
+func peerJob(t *testing.T, python, name, more string) string {
+	t.Helper()
 	folder := "testdata/program/peers"
 	job := scriptedJob(t, python, contents(t, filepath.Join(folder, name+"_run.py")), more)
 	write(t, filepath.Join(filepath.Dir(job), "net.py"), contents(t, filepath.Join(folder, "net.py")))
@@ -39,11 +45,12 @@ func peerJob(t *testing.T, name, more string) string {
 
 // Without events, a library under graft ends with the weights of the library alone.
 func TestPeersTrainAsAlone(t *testing.T) {
+	python := peerPython(t)
 	for name := range peers {
 		t.Run(name, func(t *testing.T) {
-			job := peerJob(t, name, "[train]\nepochs = 2\n")
+			job := peerJob(t, python, name, "[train]\nepochs = 2\n")
 			alone, driven := filepath.Join(t.TempDir(), "alone.pt"), filepath.Join(t.TempDir(), "driven.pt")
-			command := exec.Command(os.Getenv("GRAFT_PEERS"), "train.py")
+			command := exec.Command(python, "train.py")
 			command.Dir = filepath.Dir(job)
 			command.Env = append(os.Environ(), "ALONE=1", "SAVE="+alone, "PYTHONPATH="+absolute(t, "../python"))
 			out, err := command.CombinedOutput()
@@ -58,11 +65,12 @@ func TestPeersTrainAsAlone(t *testing.T) {
 
 // A library's network widens, deepens and shrinks; the job survives kills.
 func TestPeersGrow(t *testing.T) {
+	python := peerPython(t)
 	for name, actions := range peers {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(grows, `["widen:conv1:6", "widen:conv2:12"]`, actions, 1)
 			text = strings.Replace(text, `decider = "script"`, "decider = \"script\"\non_error = \"stop\"", 1)
-			job := peerJob(t, name, text)
+			job := peerJob(t, python, name, text)
 			folder := t.TempDir() + "/run"
 			o := done(t, "train", job, "--folder", folder)
 			require.NotContains(t, o.stderr, "failed after the end")

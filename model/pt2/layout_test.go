@@ -83,12 +83,13 @@ func decomposedProgram() string {
 		values += fmt.Sprintf(`, "%s": {"dtype": 7, "sizes": [{"as_int": 2}], "layout": 7}`, name)
 	}
 	return `{"schema_version": {"major": 7, "minor": 3}, "graph_module": {"signature": {"input_specs": [` + inputs +
-		`{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}], "output_specs": [{"user_output": {"arg": {"as_tensor": ` +
-		`{"name": "getitem"}}}}]}, "graph": {"nodes": [{"target": ` +
-		`"torch.ops.aten._native_batch_norm_legit_no_training.default", "inputs": [` + args + `, {"name": "momentum", ` +
-		`"arg": {"as_float": 0.1}}, {"name": "eps", "arg": {"as_float": 1e-05}}], "outputs": [{"as_tensor": {"name": ` +
-		`"getitem"}}, {"as_tensor": {"name": "unused_1"}}, {"as_tensor": {"name": "unused_2"}}], "metadata": ` +
-		`{"nn_module_stack": "L__self__,,net.Net;L__self___norm,norm,torch.nn.modules.batchnorm.BatchNorm1d"}}], ` +
+		`{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}], "output_specs": [{"user_output": {"arg": ` +
+		`{"as_tensor": {"name": "getitem"}}}}]}, "graph": {"nodes": [{"target": ` +
+		`"torch.ops.aten._native_batch_norm_legit_no_training.default", "inputs": [` + args + `, ` +
+		`{"name": "momentum", "arg": {"as_float": 0.1}}, {"name": "eps", "arg": {"as_float": 1e-05}}], ` +
+		`"outputs": [{"as_tensor": {"name": "getitem"}}, {"as_tensor": {"name": "unused_1"}}, ` +
+		`{"as_tensor": {"name": "unused_2"}}], "metadata": {"nn_module_stack": ` +
+		`"L__self__,,net.Net;L__self___norm,norm,torch.nn.modules.batchnorm.BatchNorm1d"}}], ` +
 		`"tensor_values": {` + values + `}}, "module_call_graph": [{"fqn": ""}, {"fqn": "norm"}]}}`
 }
 
