@@ -244,7 +244,7 @@ var programFaults = map[string]struct {
 	"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
 		"example_inputs has 2 tensors; graft supports networks with one input"},
 	"begins with the parameters of another network": {"lambda p: torch.optim.AdamW(p, lr=1e-2)",
-		"torch.optim.SGD([*nn.Linear(2, 2).parameters()])", failure.Configuration,
+		"torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)", failure.Configuration,
 		"the optimizer holds 2 parameters that net does not have"},
 	"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
 		"call begin before running"},
