@@ -44,7 +44,7 @@ if "ALONE" in os.environ:
         train(network, opt, loader, lambda loss: None)
         validate(network)
 else:
-    job = graft_job.attach()
+    job = graft_job.attach(epochs=2, seed=1)
     job.begin(network, opt, net.images[:2])
     while job.running():
         train(network, opt, job.batches(loader), job.step)
