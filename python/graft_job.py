@@ -123,7 +123,7 @@ class Job:
         """Reports whether another epoch begins."""
         return self.epoch < self._epochs
 
-    def batches(self, loader: Iterable[Any]) -> Iterable[Any]:
+    def batches(self, loader: Iterable[Any]) -> "_Batches":
         """Returns an iterable. Each loop over it yields the batches of an epoch; the budget may end the epoch early.
 
         It has the loader's length, so it can also replace the loader of a library that owns the loop. If the loader
