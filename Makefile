@@ -6,6 +6,9 @@
 #                  of a PyTorch wheel (its Python is then compared with as well)
 #   LIBTORCH=wheel install PyTorch by pip into build/wheel, without root, and use it;
 #                  PYTHON, TORCH and PIP_ARGS as scripts/wheel.sh says
+#   GRAFT_PYTHON=PATH, GRAFT_PEERS=PATH
+#                  with make test: a Python with another PyTorch, and one with libraries that
+#                  own the training loop, as CONTRIBUTING.md says
 #   TABLES="DIR…"  with make bench: tables that policies learn, ours or the original's
 
 SHELL := /bin/sh

@@ -29,7 +29,7 @@ func (r attachedRun) step() float64 { return 1e3 * median(r.Seconds[1:]) / attac
 func (b *bench) studyAttached(out io.Writer) error {
 	if exec.Command(b.python, "-c", "import torch.export").Run() != nil {
 		_, err := fmt.Fprintf(out, "\nPyTorch programs: left out: %s has no torch.export; name a Python with "+
-			"PyTorch 2.7 or later with -python\n", b.python)
+			"PyTorch 2.5 or later with -python\n", b.python)
 		return err
 	}
 	var alone, times, memory []float64

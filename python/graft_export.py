@@ -10,7 +10,7 @@
 
 An archive of torch.export holds operators, weights and the paths of modules. export adds what
 it lacks: each module's class and what extra_repr() prints, so that graft prints the network as
-PyTorch does. export needs PyTorch 2.7 or later, describe any; both need Python 3.9.
+PyTorch does. export needs PyTorch 2.5 or later, describe any; both need Python 3.9.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@
 'graft train job.toml' starts the program that the section [program] of the job's file names. Surgery changes the
 network and the optimizer in place, between two batches, so other references to them stay valid.
 
-Needs Python 3.9 and PyTorch 2.7 or later, and nothing else.
+Needs Python 3.9 and PyTorch 2.5 or later, and nothing else.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ class Job:
     def __init__(self, epochs: int = 1, seed: int = 0) -> None:
         self.seed = seed  # seed for the program's random numbers: run.seed of the job's file under graft
         self.epoch = 0  # number of completed epochs
-        self.batch = 0  # index of the current batch in the epoch; enumerate starts again when a job resumes
         self.changes = 0  # number of changes of the network by surgery
         self.teacher: Optional[Callable[..., Any]] = None  # larger network after a down event, for the loss
         self.teacher_share = 0.0  # weight of the teacher's part of the loss, which falls to zero
@@ -85,6 +84,7 @@ class Job:
         self._net: Any = None
         self._opt: Any = None
         self._rate: Optional[float] = None
+        self._position = 0  # batches of the epoch that were yielded
 
     @property
     def attached(self) -> bool:
@@ -128,10 +128,24 @@ class Job:
         """Reports whether another epoch begins."""
         return self.epoch < self._epochs
 
-    def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
-        """Yields the batches of an epoch. Under graft, the budget may end it early."""
-        for self.batch, batch in enumerate(loader):
-            yield batch
+    def batches(self, loader: Iterable[Any]) -> "_Batches":
+        """Returns an iterable. Each loop over it yields the batches of an epoch; the budget may end the epoch early.
+
+        It has the loader's length, so it can also replace the loader of a library that owns the loop. If the loader
+        has a method set_epoch, each loop calls it with the number of completed epochs.
+        """
+        return _Batches(self, loader)
+
+    @property
+    def position(self) -> int:
+        """Number of batches of the current epoch that were yielded, including batches before a resume."""
+        return self._position
+
+    def trained(self) -> None:
+        """Ends the training of an epoch.
+
+        Only loops that count batches need this call, before validation: they do not ask for a batch after the last.
+        """
 
     def step(self, loss: Any, examples: int = 0, correct: Optional[int] = None) -> tuple[Any, Any]:
         """Ends the training step of a batch. Returns the network and the optimizer.
@@ -144,10 +158,31 @@ class Job:
     def validated(self, loss: float, accuracy: float = 0.0) -> None:
         """Ends an epoch with the scores on the validation data. Accuracy is between 0 and 1."""
         self.epoch += 1
+        self._position = 0
+
+    def _batches(self, loader: Iterable[Any]) -> Iterator[Any]:
+        _set_epoch(loader, self.epoch)
+        self._position = 0
+        for batch in loader:
+            self._position += 1
+            yield batch
 
     def rate(self) -> Optional[float]:
         """Returns the learning rate of graft's schedule for the next step; None without graft."""
         return self._rate
+
+
+class _Batches:
+    """Loader whose loops run through a job."""
+
+    def __init__(self, job: Job, loader: Iterable[Any]) -> None:
+        self._job, self._loader = job, loader
+
+    def __len__(self) -> int:
+        return len(self._loader)  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._job._batches(self._loader)
 
 
 class _Attached(Job):
@@ -169,7 +204,6 @@ class _Attached(Job):
         self._losses: list[Any] = []
         self._correct: list[int] = []
         self._facts: Optional[State] = None  # size of an epoch
-        self._position = 0  # batches of the epoch that were yielded
         self._open = False  # a batch was yielded and its step has not ended
         self._began: Optional[State] = None  # random state at the start of the epoch; None between epochs
         self._resumed: Optional[State] = None  # saved state, until its place in the epoch is reached
@@ -234,6 +268,9 @@ class _Attached(Job):
             raise RuntimeError("graft_job: begin was called twice")
         net, opt = super().begin(net, optimizer, example_inputs)
         self._names = {id(value): name for name, value in net.named_parameters()}
+        others = sum(id(value) not in self._names for group in opt.param_groups for value in group["params"])
+        if others:
+            raise ValueError(f"graft_job: the optimizer holds {others} parameters that net does not have; remove them")
         self._inputs = _bound(net, *_arguments(example_inputs))
         _check_examples(self._inputs)
         before = _random_state()
@@ -282,7 +319,7 @@ class _Attached(Job):
             raise RuntimeError("graft_job: an epoch ended without job.validated(loss=..., accuracy=...)")
         return bool(self._order["do"] != "end")
 
-    def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
+    def _batches(self, loader: Iterable[Any]) -> Iterator[Any]:
         source = self._start(loader)
         while True:
             if self._left == 0 and self._order["do"] == "train":
@@ -295,7 +332,6 @@ class _Attached(Job):
                 raise RuntimeError(
                     f"graft_job: the loader ended after {self._position} batches; its length says otherwise"
                 ) from None
-            self.batch = self._position
             self._position += 1
             self._open = True
             rates, shares = self._order["rates"], self._order["shares"]
@@ -319,6 +355,7 @@ class _Attached(Job):
                 group.update(saved)
             _set_random_state(resumed["began"] or resumed["random"])
         self._began = _random_state()
+        _set_epoch(loader, self.epoch)
         source = iter(loader)
         if resumed and resumed["began"]:
             for _ in range(resumed["position"]):
@@ -339,6 +376,10 @@ class _Attached(Job):
         self._left -= 1
         return self._net, self._opt
 
+    def trained(self) -> None:
+        if self._order["do"] == "train" and self._left == 0 and not self._open:
+            self._await(self._trained())
+
     def _trained(self) -> State:
         """Reports the steps of an order."""
         losses = torch.stack([loss.reshape(()).double() for loss in self._losses]).tolist() if self._losses else []
@@ -351,16 +392,19 @@ class _Attached(Job):
         return report
 
     def validated(self, loss: float, accuracy: float = 0.0) -> None:
+        if self._order["do"] == "end" and self._began is not None:
+            self._position = 0  # the resumed job had no step left
+            return
         if self._order["do"] != "evaluate" or self._scores is not None:
             raise RuntimeError(
-                "graft_job: call validated once after each loop over job.batches(loader), which must run to its end"
+                "graft_job: call validated once after each loop over job.batches(loader), which must run to its end; "
+                "call job.trained() first if the loop counts batches"
             )
         loss, accuracy = float(loss), float(accuracy)
         if not 0 <= accuracy <= 1:
             raise ValueError(f"graft_job: accuracy is {accuracy}; expected a number between 0 and 1")
         super().validated(loss, accuracy)
         self._scores = {"loss": _finite(loss), "accuracy": accuracy}
-        self._position = 0
 
     # Requests
 
@@ -492,6 +536,12 @@ def _facts(loader: Any) -> State:
     return {"steps": steps, "batch": batch or 1}
 
 
+def _set_epoch(loader: Any, epoch: int) -> None:
+    """Tells a loader that shuffles by the number of the epoch, such as the ones of accelerate, this number."""
+    if hasattr(loader, "set_epoch"):
+        loader.set_epoch(epoch)
+
+
 # Modules
 
 
@@ -567,13 +617,16 @@ def _same(value: Any, other: Any) -> bool:
 def _export(net: Any, inputs: tuple[Any, Any], dynamic: Any, path: str) -> Optional[_Call]:
     """Exports the network in eval mode. Returns None if it takes one tensor and returns one."""
     if not hasattr(torch, "export"):
-        raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.7 or later")
+        raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.5 or later")
+    export = torch.export.export
+    if torch.__version__.startswith("2.5."):  # there, export replaces operators by simpler ones
+        export = getattr(torch.export, "export_for_training")
     modes = [(module, module.training) for module in net.modules()]
     net.eval()
     try:
         if dynamic is None:
             dynamic = _dynamic(net, inputs)
-        program = torch.export.export(net, inputs[0], inputs[1], dynamic_shapes=dynamic)
+        program = export(net, inputs[0], inputs[1], dynamic_shapes=dynamic)
     finally:
         for module, training in modes:
             module.training = training
@@ -618,7 +671,7 @@ def _generated(source: str, weights: str, call: Optional[_Call]) -> Any:
 def _tensors(net: Any) -> State:
     """Returns the parameters and buffers, including tied and unsaved ones, by name."""
     tensors = {}
-    for path, module in net.named_modules():
+    for path, module in net.named_modules(remove_duplicate=False):  # one module may have several names
         for leaf, value in [*module._parameters.items(), *module._buffers.items()]:
             if value is not None:
                 tensors[f"{path}.{leaf}" if path else leaf] = value

@@ -8,7 +8,7 @@ from typing import Any
 try:
     import torch
 except ImportError:  # the module itself needs it
-    torch = None  # type: ignore[assignment]
+    torch = None
 
 import graft_export
 

@@ -21,7 +21,7 @@ func newModelImportCommand() *cobra.Command {
 		Long: `import reads a network and writes two files: NAME.toml with its operators and modules, and
 NAME.safetensors with its weights. FILE is one of
 
-  .pt2   an archive written by torch.export.save of PyTorch 2.7 or later
+  .pt2   an archive written by torch.export.save of PyTorch 2.5 or later
   .onnx  an ONNX model, with its weights inside
 
 Nothing in an archive is executed, and pickles are rejected. If an operator is not supported,

@@ -27,7 +27,7 @@ func TestProgramsWithSeveralInputs(t *testing.T) {
 	python, script := exportingPython(t), contents(t, "testdata/program/several.py")
 	more := strings.Replace(grows, `["widen:conv1:6", "widen:conv2:12"]`, `["deepen:block", "widen:block.up:48"]`, 1)
 	more = strings.Replace(more, `decider = "script"`, "decider = \"script\"\non_error = \"stop\"", 1)
-	o := endsTheSameAfterKills(t, scriptedJob(t, python, script, more))
+	o := programSurvivesKills(t, scriptedJob(t, python, script, more), 3)
 	containsAll(t, o.stderr, `"action":"deepen:block"`, `"action":"widen:block.up:48"`, `"msg":"shrink"`)
 	require.Equal(t, 3, strings.Count(o.stderr, "the program switched to the changed network"), o.stderr)
 

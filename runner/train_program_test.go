@@ -119,18 +119,16 @@ func TestProgramsGrow(t *testing.T) {
 
 // A job that is killed at random moments, with its program or alone, ends in the bytes of one that ran through.
 func TestProgramJobsSurviveKills(t *testing.T) {
-	endsTheSameAfterKills(t, programJob(t, "", "", grows))
+	programSurvivesKills(t, programJob(t, "", "", grows), map[bool]int{false: 3, true: 20}[longTests])
 }
 
-// new checkpoint.
-func endsTheSameAfterKills(t *testing.T, job string) outcome {
+// programSurvivesKills runs a job, and again with kills, each of which follows some new checkpoints. It compares the
+// results, and returns the outcome of the job that ran through.
+func programSurvivesKills(t *testing.T, job string, most int) outcome {
 	t.Helper()
 	o := done(t, "train", job, "--folder", filepath.Join(t.TempDir(), "whole"))
 	want, folder := printedDigest(t, o), filepath.Join(t.TempDir(), "killed")
-	random, left := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano()))), 3
-	if longTests {
-		left = 20
-	}
+	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	for kills := 0; ; {
 		command := exec.Command(os.Args[0], "train", job, "--folder", folder, "--resume", "--quiet")
 		command.Env = append(os.Environ(), programVariable+"=1")
@@ -138,8 +136,11 @@ func endsTheSameAfterKills(t *testing.T, job string) outcome {
 		var printed bytes.Buffer
 		command.Stdout, command.Stderr = &printed, &printed
 		require.NoError(t, command.Start())
-		before, ended := checkpoints(folder), make(chan error, 1)
+		last, count, ended := checkpoints(folder), 1+random.IntN(6), make(chan error, 1)
 		go func() { ended <- command.Wait() }()
+		if kills == 0 {
+			count = 1 // there is a kill, however few checkpoints are seen
+		}
 		for running := true; running; {
 			select {
 			case err := <-ended:
@@ -150,11 +151,13 @@ func endsTheSameAfterKills(t *testing.T, job string) outcome {
 					return o
 				}
 				require.Contains(t, err.Error(), "signal: killed", printed.String())
-			case <-time.After(5 * time.Millisecond):
-				if kills < left && checkpoints(folder) != before {
-					time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
-					kills++
-					before = checkpoints(folder)
+			case <-time.After(time.Millisecond):
+				if now := checkpoints(folder); now != last {
+					last, count = now, count-1
+				}
+				if kills < most && count == 0 {
+					time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
+					kills, count = kills+1, -1
 					_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it may have ended
 				}
 			}
@@ -162,16 +165,10 @@ func endsTheSameAfterKills(t *testing.T, job string) outcome {
 	}
 }
 
-// checkpoints describes the checkpoints of a run folder.
+// checkpoints lists the checkpoints of a run folder.
 func checkpoints(folder string) string {
-	files, _ := os.ReadDir(filepath.Join(folder, "checkpoints"))
-	text := ""
-	for _, f := range files {
-		if info, err := f.Info(); err == nil {
-			text += fmt.Sprintln(f.Name(), info.ModTime().UnixNano())
-		}
-	}
-	return text
+	list, _ := filepath.Glob(filepath.Join(folder, "checkpoints", "*.ckpt"))
+	return strings.Join(list, " ")
 }
 
 // printedDigest returns the digest that a job prints at its end.
@@ -196,6 +193,16 @@ func TestProgramJobsStop(t *testing.T) {
 	o := call(ctx, newRootCommand(), "train", job, "--folder", folder, "--quiet")
 	require.Equal(t, failure.Requeue, o.code, o.stderr)
 	done(t, "train", job, "--folder", folder, "--resume", "--quiet")
+}
+
+// A program whose job has ended already validates once more, without a fault.
+func TestProgramJobsResumeAfterTheirEnd(t *testing.T) {
+	job := programJob(t, "", "", grows)
+	folder := filepath.Join(t.TempDir(), "run")
+	want := printedDigest(t, done(t, "train", job, "--folder", folder, "--quiet"))
+	again := done(t, "train", job, "--folder", folder, "--resume")
+	require.Equal(t, want, printedDigest(t, again))
+	require.NotContains(t, again.stderr, "failed after the end")
 }
 
 // endOfStep ends a step in the program of the tests.
@@ -227,6 +234,9 @@ var programFaults = map[string]struct {
 		"net is a DataParallel; pass the plain network, and wrap it after begin"},
 	"begins with two inputs": {"images[:2])", "(images[:2], labels[:2]))", failure.Configuration,
 		"example_inputs has 2 tensors; graft supports networks with one input"},
+	"begins with the parameters of another network": {"lambda p: torch.optim.AdamW(p, lr=1e-2)",
+		"torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)", failure.Configuration,
+		"the optimizer holds 2 parameters that net does not have"},
 	"runs before it begins": {"net, opt = job.begin", "job.running()\nnet, opt = job.begin", failure.Configuration,
 		"call begin before running"},
 	"registers before it begins": {"net, opt = job.begin", "job.register('a', 1)\nnet, opt = job.begin",

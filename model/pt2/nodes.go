@@ -117,8 +117,12 @@ var renamed = map[string]string{
 	"copy_.default": "expand_as.default", "to.device": "to.dtype", "to.dtype_layout": "to.dtype",
 	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor",
 	"__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar",
-	"swapdims.default": "swapaxes.default",
+	"swapdims.default": "swapaxes.default", decomposedNorm: "batch_norm.default",
 }
+
+// decomposedNorm is the batch normalization in eval mode of PyTorch 2.5, and of later versions after
+// run_decompositions. It also returns two tensors that nothing reads.
+const decomposedNorm = "_native_batch_norm_legit_no_training.default"
 
 // argumentNames are the names of arguments in the operators of renamed, if they differ.
 var argumentNames = map[string]map[string]string{
@@ -135,6 +139,11 @@ func (b *builder) addNode(n *node) error {
 	}
 	if inner && slices.Contains(asserts, target) {
 		return nil
+	}
+	if target == decomposedNorm && len(n.Outputs) > 1 {
+		first := *n
+		first.Outputs = n.Outputs[:1]
+		n = &first
 	}
 	out := graph.Node{Operator: target, Module: b.modulePath(n)}
 	if other, ok := renamed[target]; ok {

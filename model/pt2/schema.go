@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -145,18 +146,52 @@ func parse(text []byte) (*program, error) {
 		return nil, fmt.Errorf("read the program: %w", err)
 	}
 	p := &program{}
-	if err := json.Unmarshal(text, p); err != nil {
+	if err := json.Unmarshal(quoteNumbers(text), p); err != nil {
 		return nil, fmt.Errorf("read the program: %w", err)
 	}
-	if v := p.SchemaVersion; v.Major != schemaMajor {
-		return nil, fmt.Errorf("the program has schema version %d.%d, expected %d; "+
-			"save the program again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
+	if v := p.SchemaVersion; v.Major < earliestMajor || v.Major > latestMajor {
+		return nil, fmt.Errorf("the program has schema version %d.%d, expected %d or %d; "+
+			"save the program again with PyTorch 2.5 or later", v.Major, v.Minor, earliestMajor, latestMajor)
 	}
 	return p, nil
 }
 
-// schemaMajor is SCHEMA_VERSION of torch/_export/serde/schema.py. A larger minor version only adds fields.
-const schemaMajor = 8
+// Major versions of SCHEMA_VERSION in torch/_export/serde/schema.py. PyTorch 2.5 writes 7, later versions write 8. A
+// larger minor version only adds fields.
+const (
+	earliestMajor = 7
+	latestMajor   = 8
+)
+
+// quoteNumbers puts quotes around the numbers of PyTorch 2.5 that JSON does not have. Other text stays as it is.
+func quoteNumbers(text []byte) []byte {
+	var out []byte
+	from, quoted := 0, false
+	for k := 0; k < len(text); k++ {
+		switch c := text[k]; {
+		case quoted && c == '\\':
+			k++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == 'I' || c == 'N' || c == '-':
+			word := notJSON.Find(text[k:min(len(text), k+len("-Infinity"))])
+			if word == nil {
+				continue
+			}
+			out = append(out, text[from:k]...)
+			out = append(append(append(out, '"'), word...), '"')
+			k += len(word) - 1
+			from = k + 1
+		}
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
+}
+
+var notJSON = regexp.MustCompile(`^(-?Infinity|NaN)`)
 
 // real reads a number; numbers that JSON cannot represent are texts.
 func real(text json.RawMessage) (float64, error) {

@@ -97,7 +97,7 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 // compares train mode), also if the networks have several inputs and outputs.
 func TestProgramsOfDrawnNetworks(t *testing.T) {
 	if exec.Command(cmp.Or(os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3"), "-c", "import torch.export").Run() != nil {
-		t.Skip("left out: no Python with torch.export; name a Python with PyTorch 2.7 or later in GRAFT_PYTHON")
+		t.Skip("left out: no Python with torch.export; name a Python with PyTorch 2.5 or later in GRAFT_PYTHON")
 	}
 	draw := rapid.Custom(surgerytest.Network)
 	count, operated := map[bool]int{false: 14, true: 200}[os.Getenv("GRAFT_LONG") != ""], 0

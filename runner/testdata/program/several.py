@@ -45,7 +45,7 @@ net, opt = job.begin(
 while job.running():
     net.train()
     for t, s, m, y in job.batches(loader):
-        n = 6 + job.batch % 7
+        n = 6 + job.position % 7
         outputs = net(t[:, :n], side=s, mask=m[:, :n])
         assert outputs["more"] is None and outputs["mean"].shape == y.shape
         loss = nn.functional.cross_entropy(outputs["logits"], y)
