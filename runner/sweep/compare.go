@@ -157,7 +157,8 @@ func (s *sweep) cannotRun(arm string) string {
 		return ""
 	}
 	if s.Program.On() {
-		return "the arm needs fresh weights, but only the program can initialize parameters, and only of its own network"
+		return "the arm needs fresh weights, but only the program can initialize parameters, " +
+			"and only of its own network"
 	}
 	parameters, _ := s.Undrawn()
 	if len(parameters) == 0 {
