@@ -298,7 +298,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				"branch",
 				"use a policy that was trained on such tables")},
 		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
-			failure.Damaged, of("node-1.jsonl:4: missing: line number 5 follows a gap",
+			failure.Damaged, of("node-1.jsonl:4: missing: gap before line number 5",
 				"simulate the missing records again",
 				"'graft table check ")},
 		"a record is doubled": {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }),

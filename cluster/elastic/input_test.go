@@ -88,7 +88,7 @@ func TestFewFaultyJobsAreListed(t *testing.T) {
 	}
 	_, err := elastic.NewWorld(s)
 	require.Equal(t, 20, strings.Count(err.Error(), "expected 1 to 1"))
-	require.ErrorContains(t, err, "further jobs were not checked")
+	require.ErrorContains(t, err, "the remaining jobs were not checked")
 }
 
 func TestOverrides(t *testing.T) {

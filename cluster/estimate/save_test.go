@@ -82,8 +82,8 @@ func TestDamageIsRefused(t *testing.T) {
 		"a text twice":   {`"red","blue"],`, `"red","red"],`, "is empty or a duplicate"},
 		"own":            {`"own":3`, `"own":9`, "the feature has 9 bins"},
 		"a term":         {`"features":[0]`, `"features":[1]`, "term 0"},
-		"a pair": {`"features":[2,3]`, `"features":[3,2]`, "expected two features in " +
-			"ascending order"},
+		"a pair": {`"features":[2,3]`, `"features":[3,2]`, "must use two features, " +
+			"in ascending order"},
 		"a feature": {`"features":[2,3]`, `"features":[2,9]`, "unknown feature 9"},
 		"groups": {`"groups":[[0,1,2,3,3]`, `"groups":[[0,1,3,3,3]`, "expected consecutive " +
 			"numbers from 1"},
