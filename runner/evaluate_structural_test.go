@@ -286,7 +286,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, failure.Damaged, of("tensor member0.", "[2 2], expected",
+		}, nil, failure.Damaged, of("tensor member0.", "shape [2 2]; expected",
 			"expected a file written by 'graft learn'")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })

@@ -164,7 +164,7 @@ var damages = map[string]damage{
 	"a file that is gone": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
 	},
-		[]string{"a-1.jsonl: missing: the lock a-1.lock exists, but the file is missing"}, 4},
+		[]string{"a-1.jsonl: missing: the lock a-1.lock exists, but not the file that it locks"}, 4},
 	"a file that was copied": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "c-1.jsonl", read(t, dir, "a-1.jsonl"))
 	},
