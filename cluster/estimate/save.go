@@ -185,7 +185,7 @@ func (f *feature) check() error {
 	case len(f.edges) >= mostBins:
 		return fmt.Errorf("the feature has %d bin edges; expected at most %d", len(f.edges), mostBins-1)
 	case !stat.Finite(float64(f.low)) || !stat.Finite(float64(f.high)) || f.low > f.high:
-		return fmt.Errorf("the range is %v to %v; expected finite, ascending numbers", f.low, f.high)
+		return fmt.Errorf("the range of the feature is %v to %v; expected finite, ascending numbers", f.low, f.high)
 	}
 	before := f.low
 	for _, edge := range f.edges {

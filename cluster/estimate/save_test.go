@@ -90,7 +90,7 @@ func TestDamageIsRefused(t *testing.T) {
 		"a base": {`"base":`, `"base":9e999,"base":`, "not an estimate model"},
 		"the numeric feature has text values": {`"name":"a",`, `"name":"a","levels":["a"],`,
 			"the numeric feature has text values"},
-		"a range":           {`"low":0.`, `"low":3.`, "the range is 3"},
+		"a range":           {`"low":0.`, `"low":3.`, "the range of the feature is 3"},
 		"texts and numbers": {`"text":true,`, `"text":true,"high":3,`, "the text feature has"},
 		"a deviation":       {`"deviations":[0,`, `"deviations":[-1,`, "deviation -1"},
 		"a value more":      {`"values":[`, `"values":[0,`, "term 0"},

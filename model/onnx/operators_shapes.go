@@ -116,7 +116,7 @@ func splitRule(e *networkEncoder) ([]string, error) {
 	var sizes []int
 	for _, v := range e.n.Results {
 		if e.larger[v][dim] != e.shapes[v][dim] {
-			return nil, errors.New("splitting the batch is not supported")
+			return nil, errors.New("splitting the batch dimension is not supported")
 		}
 		sizes = append(sizes, e.shapes[v][dim])
 	}
@@ -176,7 +176,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 		end = from + size*step
 		start = float64(from)
 	} else if e.n.Arg("end") != nil && e.number("end", 0) < math.MaxInt32 {
-		return nil, errors.New("slicing the batch is not supported")
+		return nil, errors.New("slicing the batch dimension is not supported")
 	}
 	return []string{e.op("Slice", []string{x, e.graph.shape(int(start)), e.graph.shape(end), e.graph.shape(dim),
 		e.graph.shape(step)})}, err
