@@ -42,7 +42,7 @@ func TestLucidRefuses(t *testing.T) {
 	require.NoError(t, err)
 	for want, o := range map[string]lucid.Options{
 		"the profiler has 4 devices, but must profile jobs that request up to 5": {Nodes: 2, Largest: 5},
-		`virtual cluster "elsewhere" is unknown or has no nodes left`:   {Nodes: 1, From: []string{"elsewhere"}},
+		`virtual cluster "elsewhere" is unknown or has no nodes left`:            {Nodes: 1, From: []string{"elsewhere"}},
 	} {
 		_, err := c.Study.Run(context.Background(), lucid.Policy(o), cluster.Options{})
 		require.ErrorContains(t, err, want)
