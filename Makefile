@@ -35,7 +35,7 @@ IMAGE_ARGS ?=
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check static debug race race-runner bench gpu fuzz install uninstall release image clean go
+.PHONY: help deps source library wheel build demo test test-long check static debug naive race race-runner bench gpu fuzz install uninstall release image clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -138,16 +138,15 @@ WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machi
 # Compilers, checkers and tests use a tenth less processor time if they collect garbage less often.
 test static: export GOGC ?= 400
 
-# Tests of the program run next to all others. Checkers of the code, the debug build and the race detector take what
-# processors they leave.
+# Tests of the program run next to all others. Checkers of the code take what processors they leave.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster
-	@echo "== tests, staticcheck, deadcode, debug build, race detector"; \
+	@echo "== tests, staticcheck, deadcode, debug build of schedulers"; \
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
-	  nice -n 10 $(MAKE) -s static debug race >build/debug.log 2>&1 & debug=$$!; \
+	  nice -n 10 $(MAKE) -s static naive >build/debug.log 2>&1 & debug=$$!; \
 	  go test -vet=off -timeout 30m -v $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
 	  wait $$waiting || code=$$?; wait $$runner || code=$$?; wait $$debug || code=$$?; \
 	  cat build/waiting.log build/runner.log build/debug.log >>build/test.log; \
@@ -158,9 +157,12 @@ static:
 	@go tool staticcheck ./...
 	@scripts/deadcode.sh
 
-# The build that checks how tensors are used, and schedulers against naive ones.
+# The build that checks how tensors are used.
 debug: deps
 	@go test -vet=off -tags graftdebug -skip 'Process|Torchvision|CUDA|MemoryIsFlat' ./torch
+
+# The build that checks schedulers against naive ones.
+naive: deps
 	@GRAFT_CASES=1500 go test -vet=off -tags graftdebug -run 'Naive|Conformance|Bad' ./cluster ./cluster/schedulers
 
 # What needs a GPU, in ten minutes: see docs/gpu.md.
@@ -175,7 +177,7 @@ test-long: deps
 	@GRAFT_LONG=1 go test -timeout 3h -v ./... >build/test-long.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test-long.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test-long.log; grep -oE '(left out|measured): .*' build/test-long.log | sort -u || true
-	@$(MAKE) -s race-runner
+	@$(MAKE) -s debug race race-runner
 	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/...
 	@go test -race -timeout 2h -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 

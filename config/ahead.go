@@ -20,7 +20,7 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 	if rest.Digest() != was.Digest() {
 		what := strings.Join(rest.Differences(was), ", ")
 		if what == "" {
-			what = "the content of a file that the job reads has changed"
+			what = changedContent(j)
 		}
 		return nil, fmt.Errorf("%s; this requires a new run, because the job has reached time %v", what, r.Time)
 	}

@@ -90,6 +90,10 @@ func (p *Pipeline) groups(r *decode.Reading) {
 func (p *Pipeline) Summary() (string, error) {
 	sequences, ends := 0, 0
 	for k, m := range p.Scenarios() {
+		if m.unknown() {
+			return fmt.Sprintf("%s; the number of sequences is known when the program of %s has started; digest %.12s",
+				words.Plural(len(p.Scenarios()), "scenario"), p.Pipeline.Scenarios[k], p.Digest()), nil
+		}
 		n, _, err := m.Size()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", p.Pipeline.Scenarios[k], err)

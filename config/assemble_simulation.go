@@ -31,11 +31,14 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
+// unknown reports whether a program that has not started brings the network.
+func (m *Simulation) unknown() bool { return m.Job.Program.On() && m.network == nil }
+
 // Size returns the number of sequences, and the number of segments over all seeds. The two numbers are known before the
 // run, because the tree of actions depends only on the networks. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
-		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
+		return 0, 0, fmt.Errorf("the network of scenario %s was not read", m.Simulate.Name)
 	}
 	p := grid.Plan{Scenario: tables.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()},
 		Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design()}
@@ -167,7 +170,7 @@ func hashFile(fsys files.FS, h io.Writer, path string) error {
 
 // Summary describes the scenario in one line.
 func (m *Simulation) Summary() (string, error) {
-	if m.Job.Program.On() && m.network == nil {
+	if m.unknown() {
 		return fmt.Sprintf("scenario %s of the program %q, %v of a %s clock; the number of sequences is known when "+
 			"the program has started; digest %.12s", m.Simulate.Name, m.Job.Program, m.Time.Budget, m.Time.Clock,
 			m.Digest()), nil

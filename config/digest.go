@@ -73,7 +73,44 @@ func Changes(fsys files.FS, path string, now File) string {
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {
 		list = strings.Join(differences(now, was), ", ")
 	}
-	return cmp.Or(list, "the content of a file that the configuration reads has changed")
+	return cmp.Or(list, changedContent(now))
+}
+
+// changedContent states that a file has changed whose name has not, and which file it can be.
+func changedContent(f File) string {
+	var named []string
+	if c, has := f.(interface{ OneJob() *Job }); has {
+		named = c.OneJob().namedFiles()
+	}
+	switch len(named) {
+	case 0:
+		return "the content of a file that the configuration reads has changed"
+	case 1:
+		return "the content of " + named[0] + " has changed"
+	}
+	return "the content of one of these files has changed: " + strings.Join(named, ", ")
+}
+
+// namedFiles lists the keys of a job that name files on whose content results depend, with their values.
+func (j *Job) namedFiles() (list []string) {
+	for _, v := range Values(j) {
+		path := strings.Trim(v.Text, `"`)
+		switch v.Key {
+		case "time.profile", "adapt.decider":
+			if !files.IsPath(path) {
+				continue
+			}
+		case "program.command":
+			path = j.Program.String()
+		case "network.file", "time.timeline", "adapt.policy", "adapt.vocabulary":
+		default:
+			continue
+		}
+		if path != "" {
+			list = append(list, fmt.Sprintf("%s (%s)", v.Key, path))
+		}
+	}
+	return list
 }
 
 // kindOfFile returns the kind of a parsed file.

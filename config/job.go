@@ -135,7 +135,7 @@ func (j *Job) Options() trainer.Options {
 	o := j.Train
 	o.Seed, o.Timeline, o.Adapt = j.Run.Seed, j.Time.timeline(), j.Adapt.Adapt
 	if j.facts.Batch > 0 {
-		o.Batch, o.Optimizer = j.facts.Batch, j.brought
+		o.Batch, o.EvalBatch, o.Optimizer = j.facts.Batch, j.facts.Batch, j.brought
 	}
 	return o
 }

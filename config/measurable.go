@@ -21,6 +21,7 @@ type Measurable struct {
 	Batches   []int              // numbers of examples per training step and per evaluation batch
 	Optimizer string             // update rule of the steps
 	Exact     bool               // value of train.exact
+	Job       *Job               // job, scenario's job or comparison's job
 }
 
 // Limits of the measured networks; measuring more would not be worth the time. Other networks are charged by their
@@ -36,12 +37,14 @@ func IsConfiguration(fsys files.FS, path string) bool {
 	doc, err := decode.Open(fsys, path)
 	return err == nil && !isJSON(path) && !slices.ContainsFunc([]string{"layers", "operators", "transformer"},
 		doc.Has) &&
-		slices.ContainsFunc([]string{"network", "time", "train", "data", "adapt", "simulate", "compare"}, doc.Has)
+		slices.ContainsFunc([]string{"network", "program", "time", "train", "data", "adapt", "simulate", "compare"},
+			doc.Has)
 }
 
 // ReadMeasurable reads a job, a scenario or a comparison and returns the networks to measure for it. The profile that
-// the file names need not exist yet.
-func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
+// the file names need not exist yet. If a program trains the network, start is called to learn the network from the
+// program; it must call SetNetwork.
+func ReadMeasurable(fsys files.FS, path string, start func(*Job) error) (*Measurable, error) {
 	d := Open(fsys, path)
 	f, err := d.Read(nil)
 	if err != nil {
@@ -51,16 +54,24 @@ func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 		}
 		f = again
 	}
+	some, ok := f.(interface{ OneJob() *Job })
+	if !ok {
+		return nil, fmt.Errorf("read %s: expected a job, scenario, comparison or network file", path)
+	}
+	job := some.OneJob()
+	if job.Program.On() {
+		if err := start(job); err != nil {
+			return nil, err
+		}
+	}
 	switch c := f.(type) {
-	case *Job:
-		return c.measurable(fsys, c.spaces())
 	case *Sweep:
 		g := grid.Space{Actions: c.Compare.Actions, Kinds: c.Compare.Kinds, Decisions: c.Decisions()}
 		return c.measurable(fsys, append(c.spaces(), g))
 	case *Simulation:
 		return c.measurable(fsys, []grid.Space{c.ground(nil)})
 	}
-	return nil, fmt.Errorf("read %s: expected a job, scenario, comparison or network file", path)
+	return job.measurable(fsys, job.spaces())
 }
 
 // spaces returns the sequences of a job's decider.
@@ -86,7 +97,7 @@ func (j *Job) measurable(fsys files.FS, spaces []grid.Space) (*Measurable, error
 	}
 	o := j.Options()
 	o.EnsureDefaults()
-	m := &Measurable{Network: n, Surgery: j.Adapt.Surgery, Batches: []int{o.Batch},
+	m := &Measurable{Job: j, Network: n, Surgery: j.Adapt.Surgery, Batches: []int{o.Batch},
 		Optimizer: o.Optimizer.Rule.String(), Exact: o.Exact}
 	for _, batch := range []int{o.EvalBatch, o.AdaptiveBatch.Most, o.MicroBatch} {
 		if batch > 0 && !slices.Contains(m.Batches, batch) {

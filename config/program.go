@@ -15,6 +15,7 @@ import (
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
+	"graft/results"
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/program"
@@ -26,8 +27,17 @@ const programNetwork = "program"
 // largestScript is the maximum size in bytes of a file in the command of a program.
 const largestScript = 64 << 20
 
-// findProgram finds the program that trains the network, and computes the digest of the files in its command.
+// findProgram finds the program that trains the network, and computes the digest of the files in its command. A run
+// folder may be read where the program is missing.
 func (j *Job) findProgram(fsys files.FS, r *decode.Reading) error {
+	err := j.findScripts(fsys, r)
+	if filepath.Base(r.File()) == results.ResolvedFile {
+		return nil
+	}
+	return err
+}
+
+func (j *Job) findScripts(fsys files.FS, r *decode.Reading) error {
 	o := &j.Program
 	if o.Folder == "" {
 		o.Folder = filepath.Dir(cmp.Or(r.File(), "."))

@@ -167,7 +167,8 @@ func (n *Network) graphOutput() (Shape, error) {
 	if err != nil {
 		return nil, Faults{{Text: err.Error()}}
 	}
-	return Shape(shapes[n.Graph.Output][1:]), nil
+	out := shapes[n.Graph.Output]
+	return Shape(out[min(1, len(out)):]), nil
 }
 
 // Tokens reports whether the input consists of tokens (whole numbers) rather than values such as pixels.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/stat"
 	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/page"
@@ -45,21 +46,21 @@ type eventRow struct {
 
 // epochRow holds the metrics of an epoch.
 type epochRow struct {
-	Epoch      int     `json:"epoch"`  // from 0
-	Time       float64 `json:"time_s"` // time of the budget
-	Steps      int64   `json:"steps"`  // total
-	Loss       float64 `json:"train_loss_nats"`
-	Accuracy   float64 `json:"train_accuracy"`
-	Validation float64 `json:"validation_loss_nats"`
-	Share      float64 `json:"validation_accuracy"`
-	Rate       float64 `json:"learning_rate"`
-	Parameters int     `json:"parameters"`
-	Devices    int     `json:"devices"`
-	Images     int64   `json:"images"`                  // training images, total; zero means unknown
-	FLOP       float64 `json:"flop"`                    // total; zero means unknown
-	DeviceTime float64 `json:"device_time_s"`           // total; zero means unknown
-	Batch      int     `json:"batch"`                   // images per step at its end; zero means unknown
-	Throughput float64 `json:"throughput_images_per_s"` // throughput of its steps; zero if noise is not measured
+	Epoch      int      `json:"epoch"`           // from 0
+	Time       float64  `json:"time_s"`          // time of the budget
+	Steps      int64    `json:"steps"`           // total
+	Loss       *float64 `json:"train_loss_nats"` // null means that the epoch has no step
+	Accuracy   *float64 `json:"train_accuracy"`  // null means unknown
+	Validation float64  `json:"validation_loss_nats"`
+	Share      float64  `json:"validation_accuracy"`
+	Rate       float64  `json:"learning_rate"`
+	Parameters int      `json:"parameters"`
+	Devices    int      `json:"devices"`
+	Images     int64    `json:"images"`                  // training images, total; zero means unknown
+	FLOP       float64  `json:"flop"`                    // total; zero means unknown
+	DeviceTime float64  `json:"device_time_s"`           // total; zero means unknown
+	Batch      int      `json:"batch"`                   // images per step at its end; zero means unknown
+	Throughput float64  `json:"throughput_images_per_s"` // throughput of its steps; zero if noise is not measured
 	// statistical efficiency: progress per image relative to the smallest batch; zero if the noise scale is not
 	// measured
 	Efficiency float64  `json:"efficiency"`
@@ -67,6 +68,14 @@ type epochRow struct {
 	Joules     *float64 `json:"joules"`               // measured in the epoch; null means unknown
 	// method of the energy measurement, or the reason why the energy is unknown; empty if not measured
 	Method string `json:"energy_method"`
+}
+
+// finite returns nil for a value that is not a number.
+func finite(v float64) *float64 {
+	if stat.Finite(v) {
+		return &v
+	}
+	return nil
 }
 
 // lastEpochs is the number of epochs shown without --all.
@@ -89,9 +98,13 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 		return nil, err
 	}
 	energies := runs.EnergyOfEpochs(segments)
-	for _, row := range rows[d.Skipped:] {
+	for k, row := range rows[d.Skipped:] {
 		energy := energies[row.Epoch]
-		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy,
+		loss, accuracy := finite(row.Loss), finite(row.Accuracy)
+		if at := d.Skipped + k; row.Steps == 0 || at > 0 && row.Steps == rows[at-1].Steps {
+			loss, accuracy = nil, nil // the budget ended before the first step
+		}
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, loss, accuracy,
 			row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
 			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput,
 			energy.Joules, energy.Method})

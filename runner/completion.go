@@ -19,6 +19,7 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
+	"graft/trainer/costs"
 )
 
 // shells lists the shells that completion supports.
@@ -87,6 +88,8 @@ var argumentCompleters = map[string]completer{
 	"graft list":           listNames,
 	"graft man":            folders,
 	"graft serve":          folders,
+
+	"graft profile predict": fixedWords(hardwareNames),
 }
 
 // flagCompleters complete the values of a flag. Flags without an entry complete file names.
@@ -129,6 +132,8 @@ func fixedWords(list func() []string) completer {
 		return list(), cobra.ShellCompDirectiveDefault
 	}
 }
+
+func hardwareNames() []string { return costs.Library().Names() }
 
 func profileNames() []string { return clock.Profiles().Names() }
 

@@ -116,15 +116,30 @@ func readAny(env *app.Env, path string, set []string) (config.File, *config.Kind
 	return f, d.Kind(), runs.AsConfigFault(err)
 }
 
+// jobsOf returns the jobs of a file: its own, or the jobs of a pipeline's scenarios.
+func jobsOf(f config.File) (jobs []*config.Job) {
+	switch c := f.(type) {
+	case *config.Pipeline:
+		for _, m := range c.Scenarios() {
+			jobs = append(jobs, &m.Job)
+		}
+	case interface{ OneJob() *config.Job }:
+		jobs = append(jobs, c.OneJob())
+	}
+	return jobs
+}
+
 // configSummary describes a file in a line, and the work of its job in further lines.
 func configSummary(ctx context.Context, env *app.Env, path string, set []string, withoutData bool) (string, error) {
 	f, kind, err := readAny(env, path, set)
 	if err != nil {
 		return "", err
 	}
-	if c, has := f.(interface{ OneJob() *config.Job }); has && !withoutData {
-		if err := train.Introduce(ctx, env, c.OneJob()); err != nil {
-			return "", fmt.Errorf("%s: %w", path, err)
+	if !withoutData {
+		for _, c := range jobsOf(f) {
+			if err := train.Introduce(ctx, env, c); err != nil {
+				return "", fmt.Errorf("%s: %w", path, err)
+			}
 		}
 	}
 	text, err := kind.Summary(f)

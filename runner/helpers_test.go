@@ -40,6 +40,17 @@ func graft(args ...string) outcome {
 	return call(context.Background(), newRootCommand(), args...)
 }
 
+// longTests reports whether tests run at full length, as 'make test-long' runs them.
+var longTests = os.Getenv("GRAFT_LONG") != ""
+
+// longOnly skips a test of 'make test-long'.
+func longOnly(t testing.TB, what string) {
+	t.Helper()
+	if !longTests {
+		t.Skip("left out: " + what + "; set GRAFT_LONG=1")
+	}
+}
+
 // done runs a command line that has to succeed.
 func done(t testing.TB, args ...string) outcome {
 	t.Helper()

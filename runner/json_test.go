@@ -91,6 +91,8 @@ var jsonReports = map[string][]any{
 	"graft cluster forecast":    {estimates.ForecastReport{}},
 	"graft cluster shapes":      {estimates.ShapesReport{}},
 
+	"graft profile predict": {profile.Prediction{}},
+
 	"graft node devices": {node.DeviceReport{}, node.SMIReport{}},
 	"graft node profile": {runs.NodeProfileOutcome{}},
 }

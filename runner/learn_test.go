@@ -149,6 +149,9 @@ func TestLearnSurvivesKills(t *testing.T) {
 		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint_every = \"30ms\"\nworkers = 2\n[policy]\n"+
 			"hidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
+		if name != "structural" && !longTests {
+			continue
+		}
 		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 		done(t, "learn", path, "--folder", whole)
 		random, stopped := rand.New(rand.NewPCG(1, 1)), 0

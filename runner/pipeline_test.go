@@ -150,6 +150,7 @@ func TestPipeline(t *testing.T) {
 
 // A pipeline that is killed at any moment, or stopped, goes on to the same bytes.
 func TestKilledPipelinesEndTheSame(t *testing.T) {
+	longOnly(t, "pipelines that are killed; their stages are")
 	t.Parallel() // it waits for processes
 	path, whole := newPipeline(t, "", 100, 200), filepath.Join(t.TempDir(), "whole")
 	began := time.Now()

@@ -31,7 +31,8 @@ small networks and for the named networks. NETWORK is a network file or a name f
 list'. Each network is measured unchanged, deepened once and widened once; named networks are
 deepened and widened in up to three different places. CONFIG is the file of a job, a scenario or a
 comparison: its network is measured after each possible action (at most 16 actions) and after 6
-complete sequences of actions, with the batch sizes and optimizer of CONFIG. All networks are
+complete sequences of actions, with the batch sizes and optimizer of CONFIG. If a PyTorch program
+trains the job's network, profile measures the job's networks inside the program. All networks are
 warmed up and then measured in rounds, on random images; the profile contains the median of the
 rounds and half their interquartile range. The times of decisions and surgery operations are
 measured too.
@@ -55,7 +56,7 @@ machine; on a busy machine the profile is less accurate.`,
 		},
 	}
 	o.flags(command)
-	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand())
+	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand(), newProfilePredictCommand())
 	return command
 }
 

@@ -44,6 +44,10 @@ func profileHead(r *profile.Report) string {
 	if m.Date == "" {
 		return text
 	}
+	if m.Device == clock.InsideProgram {
+		return fmt.Sprintf("%s\nmeasured on %s by graft %s inside a program with PyTorch %s: %s, medians of %s", text,
+			m.Date, m.Graft, m.Torch, m.Optimizer, words.Plural(m.Rounds, "round"))
+	}
 	path := "fast path"
 	if m.Exact {
 		path = "PyTorch's order of operations"

@@ -39,6 +39,7 @@ func buildGraft(t *testing.T, flags ...string) string {
 
 // Runs and their pages name the commit that made them: as 'make' stamps it, and as a plain 'go build' records it.
 func TestRunsNameTheirRevision(t *testing.T) {
+	longOnly(t, "two builds of the program")
 	t.Parallel() // it waits for processes
 	stamped := buildGraft(t, "-buildvcs=false", "-ldflags",
 		"-s -w -X main.revision=abcdef0123456789 -X main.modified=true")

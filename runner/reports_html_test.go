@@ -139,8 +139,6 @@ func TestReportPageOfALongJob(t *testing.T) {
 	}
 }
 
-var longTests = os.Getenv("GRAFT_LONG") != ""
-
 // writeMany makes run folders of jobs, ten ways with as many seeds, every tenth of them
 // under way. They are written in one go, as the files that one job has written.
 func writeMany(t testing.TB, dir string, list, epochs int) {

@@ -229,7 +229,8 @@ var onWrongFiles = map[string][]struct {
 	"graft profile": {{"wrong.toml", failure.Configuration}},
 	"graft profile show": {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration},
 		{"none.toml", failure.Failed}},
-	"graft profile check": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile check":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile predict": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft surgery": {{"--model wrong.toml --action none", failure.Configuration}, {"--model ConvNet2 --weights " +
 		"wrong.pth --action deepen:0", failure.Damaged}, {"--model ConvNet2 --replay wrong.json", failure.Damaged},
 		{"--model ConvNet2 --replay none.json", failure.Failed}},

@@ -176,6 +176,7 @@ func TestMakeWithAWheel(t *testing.T) {
 // A release searches no folder of its builder for libraries, and runs where it is unpacked. With GRAFT_LONG it is the
 // same bytes from two module caches.
 func TestRelease(t *testing.T) {
+	longOnly(t, "a release")
 	t.Parallel() // it waits for processes
 	if _, err := os.Stat("../build/src/cgotorch"); err != nil {
 		t.Skip("left out: build/src is missing; run 'make source'")

@@ -120,6 +120,7 @@ func TestSimulate(t *testing.T) {
 
 // The number of workers that a measurement finds is at most that of the processors, and changes no result.
 func TestWorkersThatFit(t *testing.T) {
+	longOnly(t, "the number of workers that fits")
 	folder, path := newScenario(t, scenarioFile)
 	one, fit := filepath.Join(folder, "one", "late"), filepath.Join(folder, "fit", "late")
 	simulated(t, path, "--folder", one, "--workers", "1")

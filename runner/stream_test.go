@@ -101,6 +101,7 @@ func imageShards(t *testing.T, folder string, each int) {
 // A job on images of 224 pixels that are read when they are needed, from folders or from shards, killed again and
 // again, ends as one that is not.
 func TestStreamedJobSurvivesKills(t *testing.T) {
+	longOnly(t, "streamed jobs that are killed")
 	t.Parallel() // it waits for processes
 	for kind, images := range map[string]func(t *testing.T, folder string, each int){"folder": imageFolder,
 		"shards": imageShards} {

@@ -52,6 +52,7 @@ func texts(t *testing.T, folder string) {
 
 // A GPT that grows deeper and wider and comes back, killed again and again, ends as one that is not.
 func TestTextJobSurvivesKills(t *testing.T) {
+	longOnly(t, "a GPT that is killed; a job on a table is")
 	t.Parallel() // it waits for processes
 	surviveKills(t, func(folder string) {
 		write(t, filepath.Join(folder, "job.toml"),

@@ -119,41 +119,59 @@ func TestProgramsGrow(t *testing.T) {
 
 // A job that is killed at random moments, with its program or alone, ends in the bytes of one that ran through.
 func TestProgramJobsSurviveKills(t *testing.T) {
-	job := programJob(t, "", "", grows)
-	whole := filepath.Join(t.TempDir(), "whole")
-	began := time.Now()
-	want := printedDigest(t, done(t, "train", job, "--folder", whole, "--quiet"))
-	took := time.Since(began)
-	folder := filepath.Join(t.TempDir(), "killed")
-	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
-	kills := 0
-	for tries := 0; ; tries++ {
-		require.Less(t, tries, 100, "the job makes no progress")
+	endsTheSameAfterKills(t, programJob(t, "", "", grows))
+}
+
+// new checkpoint.
+func endsTheSameAfterKills(t *testing.T, job string) outcome {
+	t.Helper()
+	o := done(t, "train", job, "--folder", filepath.Join(t.TempDir(), "whole"))
+	want, folder := printedDigest(t, o), filepath.Join(t.TempDir(), "killed")
+	random, left := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano()))), 3
+	if longTests {
+		left = 20
+	}
+	for kills := 0; ; {
 		command := exec.Command(os.Args[0], "train", job, "--folder", folder, "--resume", "--quiet")
 		command.Env = append(os.Environ(), programVariable+"=1")
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var printed bytes.Buffer
-		command.Stdout = &printed
+		command.Stdout, command.Stderr = &printed, &printed
 		require.NoError(t, command.Start())
-		ended := make(chan error, 1)
+		before, ended := checkpoints(folder), make(chan error, 1)
 		go func() { ended <- command.Wait() }()
-		limit := time.Hour
-		if kills < map[bool]int{false: 3, true: 20}[longTests] {
-			limit = took/2 + time.Duration(random.Float64()*float64(took)/2)
-		}
-		select {
-		case err := <-ended:
-			if err == nil {
-				require.Equal(t, want, printedDigest(t, outcome{stdout: printed.String()}))
-				t.Logf("measured: a job of a program has the digest of one that ran through after %d kills", kills)
-				return
+		for running := true; running; {
+			select {
+			case err := <-ended:
+				if running = false; err == nil {
+					require.Equal(t, want, printedDigest(t, outcome{stdout: printed.String()}))
+					require.Positive(t, kills)
+					t.Logf("measured: a job of a program has the digest of one that ran through after %d kills", kills)
+					return o
+				}
+				require.Contains(t, err.Error(), "signal: killed", printed.String())
+			case <-time.After(5 * time.Millisecond):
+				if kills < left && checkpoints(folder) != before {
+					time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+					kills++
+					before = checkpoints(folder)
+					_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it may have ended
+				}
 			}
-		case <-time.After(limit):
-			kills++
-			require.NoError(t, syscall.Kill(-command.Process.Pid, syscall.SIGKILL))
-			<-ended
 		}
 	}
+}
+
+// checkpoints describes the checkpoints of a run folder.
+func checkpoints(folder string) string {
+	files, _ := os.ReadDir(filepath.Join(folder, "checkpoints"))
+	text := ""
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			text += fmt.Sprintln(f.Name(), info.ModTime().UnixNano())
+		}
+	}
+	return text
 }
 
 // printedDigest returns the digest that a job prints at its end.

@@ -156,7 +156,6 @@ func (a *adaptation) reset(divide int) error {
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	if a.remote != nil {
-		o.Batch = a.remote.inputs
 		if change, err = net2net.Apply(n, action, o); err != nil {
 			return nil, fmt.Errorf("%w: %w", errImpossible, err)
 		}

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"math"
 	"time"
 
 	"graft/dataset"
@@ -43,7 +44,7 @@ type progress struct {
 	Devices   int           `json:"devices"`            // current number of devices
 	Decisions int           `json:"decisions"`          // total number of decisions
 	Loss      float64       `json:"loss"`               // sum over the epoch's steps
-	Correct   int           `json:"correct"`            // correct images of the epoch
+	Correct   int           `json:"correct"`            // correct images of the epoch; negative means unknown
 	Seen      int           `json:"seen"`               // images of the epoch
 	// whether steps or surgery changed the network since the last evaluation
 	Fresh      bool          `json:"fresh"`
@@ -142,6 +143,14 @@ func (c *core) labelsSeen() float64 {
 	return float64(c.Seen) * (float64(c.Data.Labels(c.Data.Train, 0, c.Data.Train.Count)) / float64(c.Data.Train.Count))
 }
 
+// accuracy returns the training accuracy of the epoch. It is NaN if a program does not count its correct predictions.
+func (c *core) accuracy() float64 {
+	if c.Correct < 0 {
+		return math.NaN()
+	}
+	return float64(c.Correct) / c.labelsSeen()
+}
+
 func (c *core) row() Row {
 	now := c.Clock.Now()
 	used := c.resources(now)
@@ -149,7 +158,7 @@ func (c *core) row() Row {
 		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP,
 		DeviceTime: used.DeviceTime, BatchRates: c.batchRates()}
 	if c.Step > 0 {
-		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/c.labelsSeen()
+		r.Loss, r.Accuracy = c.Loss/float64(c.Step), c.accuracy()
 	}
 	return r
 }

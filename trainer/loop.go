@@ -3,6 +3,7 @@ package trainer
 import (
 	"context"
 	"errors"
+	"math"
 
 	"graft/decider"
 	"graft/results"
@@ -107,7 +108,11 @@ func (j *Job) endEpoch() error {
 	if err := j.Book.Epoch(row); err != nil {
 		return err
 	}
-	j.Curve = j.Curve.Next(row.Loss, row.Accuracy-row.Validation.Accuracy)
+	gap := row.Accuracy - row.Validation.Accuracy
+	if math.IsNaN(gap) {
+		gap = 0
+	}
+	j.Curve = j.Curve.Next(row.Loss, gap)
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
 	j.Batching.Busy, j.Batching.Images = 0, 0
 	j.Rate++

@@ -224,17 +224,17 @@ func (m *measuring) measure(ctx context.Context) (*clock.Measured, error) {
 			return nil, err
 		}
 		for _, b := range c.bursts {
-			result.Networks = append(result.Networks, c.measurement(b, size))
+			result.Networks = append(result.Networks, measurementOf(c.Subject, b.batch, size, b.step, b.evaluation))
 		}
 	}
 	return result, m.operate(ctx, result)
 }
 
-// measurement is the median of the rounds.
-func (c *candidate) measurement(b *burst, size clock.Size) clock.Measurement {
-	t := clock.Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network),
-		Batch: b.batch, Size: size, Class: c.Subject.Network.Name(), Graph: c.Subject.Network.Graph != nil}
-	step, batch := clock.SecondsOf(b.step).Rounded(), clock.SecondsOf(b.evaluation).Rounded()
+// measurementOf holds the medians of a network's seconds per step and per evaluation batch, over the rounds.
+func measurementOf(of clock.Subject, rows int, size clock.Size, steps, evaluations []float64) clock.Measurement {
+	t := clock.Measurement{Network: of.Name, Actions: of.Actions, Fingerprint: net2net.Fingerprint(of.Network),
+		Batch: rows, Size: size, Class: of.Network.Name(), Graph: of.Network.Graph != nil}
+	step, batch := clock.SecondsOf(steps).Rounded(), clock.SecondsOf(evaluations).Rounded()
 	t.StepSeconds, t.StepSpread, t.BatchSeconds, t.BatchSpread = step.Median, step.Spread, batch.Median, batch.Spread
 	return t
 }

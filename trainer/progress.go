@@ -50,7 +50,7 @@ func (c *core) Progress() Progress {
 	p := &c.shown
 	p.Epoch, p.Step, p.PerEpoch, p.Steps = c.Epoch, c.Step, c.perEpoch(), c.Steps
 	if c.Step > 0 { // otherwise keep the values of the epoch before
-		p.Loss, p.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/c.labelsSeen()
+		p.Loss, p.Accuracy = c.Loss/float64(c.Step), c.accuracy()
 	}
 	p.Validation, p.Evaluated, p.Rate = c.Validation, c.Validation != Score{}, c.LR
 	p.Time, p.Budget, p.Left = c.Clock.Now(), c.Scheduler.Budget(), c.Scheduler.Left()

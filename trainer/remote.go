@@ -60,7 +60,6 @@ type remote struct {
 	*Program
 	behind   bool             // the program has trained since the mirror was updated
 	revision int              // revision of the replica that the program has
-	inputs   *torch.Tensor    // inputs of the program's last training batch, on which surgery calibrates
 	teacher  *program.Content // larger network that the next push offers as a teacher
 	rate     float64          // learning rate of the program's last step
 }
@@ -138,19 +137,7 @@ func (r *replica) mirror(set *weights.Set, counts map[string]int64) error {
 	}); err != nil {
 		return err
 	}
-	r.keepInputs(pulled)
 	return r.scope.Err()
-}
-
-// keepInputs keeps the inputs of a batch, in the network's type.
-func (r *replica) keepInputs(pulled map[string]weights.Tensor) {
-	if r.remote.inputs != nil {
-		r.scope.Free(r.remote.inputs)
-		r.remote.inputs = nil
-	}
-	if t, ok := pulled["inputs"]; ok {
-		r.remote.inputs = torch.FromWeights(r.scope, torch.CPU, t)
-	}
 }
 
 // freeOptimizer closes the optimizer and frees its state.

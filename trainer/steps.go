@@ -128,7 +128,9 @@ func (j *Job) count(f torch.Figures, rows int) error {
 			return j.diverged(fmt.Sprintf("loss of step %d", j.Step+k), loss)
 		}
 		j.Loss += loss
-		j.Correct += f.Correct[k]
+		if j.Correct += f.Correct[k]; f.Correct[k] < 0 {
+			j.Correct = math.MinInt32 // unknown for the whole epoch
+		}
 	}
 	j.Step += len(f.Losses)
 	j.Steps += int64(len(f.Losses))

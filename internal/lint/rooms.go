@@ -63,6 +63,7 @@ var rooms = []room{
 	{"learn/tensors", []string{"learn", "torch"}},
 	{"learn/candidates", []string{"learn/tensors"}},
 	{"trainer/goodput", nil},
+	{"trainer/costs", []string{"internal/decode"}},
 	{"internal/coprocess", nil},
 	{"decider", []string{"encoder", "net2net", "internal/coprocess"}},
 	{"trainer/clock", []string{"net2net"}},

@@ -140,6 +140,9 @@ func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float
 }
 
 func (n *Network) program(s *torch.Scope, o torch.ProgramOptions, l torch.CallList) (*torch.Program, error) {
+	if err := n.Single(); err != nil {
+		return nil, err
+	}
 	l.Output = valueKey(n.Output)
 	for _, t := range n.Tensors {
 		if t.Tied == "" {

@@ -11,9 +11,7 @@ import (
 )
 
 const (
-	mostNodes   = 100_000
-	mostModules = 100_000
-	mostTensors = 100_000
+	mostNodes   = 100_000 // also of modules, tensors, inputs and outputs
 	mostItems   = 10_000  // maximum length of a list
 	mostValues  = 1 << 40 // maximum values of a tensor, far beyond the memory of a machine
 	deepestPath = 100     // maximum nesting of modules
@@ -52,18 +50,22 @@ func (c *checker) bad(format string, args ...any) {
 func (g *Graph) Check() error {
 	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{},
 		named: map[string]bool{}}
-	if len(g.Nodes) > mostNodes || len(g.Modules) > mostModules || len(g.Tensors) > mostTensors {
+	if max(len(g.Nodes), len(g.Modules), len(g.Tensors), len(g.MoreInputs), len(g.MoreOutputs)) > mostNodes {
 		return Faults{fmt.Sprintf("got %d operators, %d modules and %d tensors, expected at most %d of each",
 			len(g.Nodes), len(g.Modules), len(g.Tensors), mostNodes)}
 	}
 	c.checkModules(g.Modules)
 	c.checkTensors(g.Tensors)
-	c.checkInput(g.Input)
+	for k, in := range g.Inputs() {
+		c.checkInput(in, k > 0)
+	}
 	for _, n := range g.Nodes {
 		c.checkNode(n)
 	}
-	if !c.values[g.Output] {
-		c.bad("no operator computes the output %q", string(g.Output))
+	for _, v := range g.Outputs() {
+		if !c.values[v] {
+			c.bad("no operator computes the output %q", string(v))
+		}
 	}
 	if len(c.faults) > 0 {
 		return c.faults
@@ -134,9 +136,12 @@ func (c *checker) checkTie(t Tensor) {
 	}
 }
 
-func (c *checker) checkInput(in Input) {
-	if in.Value == "" || in.DType.Size() == 0 || len(in.Shape) == 0 || len(in.Shape) > mostDims {
+func (c *checker) checkInput(in Input, scalar bool) {
+	if in.Value == "" || in.DType.Size() == 0 || len(in.Shape) == 0 && !scalar || len(in.Shape) > mostDims {
 		c.bad("the input must have a name, a type and a shape")
+	}
+	if c.values[in.Value] {
+		c.bad("duplicate input %q", string(in.Value))
 	}
 	for _, size := range in.Shape {
 		if size.N < 1 || size.N > math.MaxInt32 {

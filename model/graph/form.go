@@ -11,22 +11,12 @@ import (
 )
 
 // The form of a graph is the content of its network file as plain values. It has the keys name (the class), input (a
-// table with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), modules
-// (tables with path, class, extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and
-// operators (the notations of the nodes).
+// table with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), more_inputs
+// and more_outputs (lists, if there are several), modules (tables with path, class, extra, print and folds), tensors
+// (tables with name, role, dtype, shape and tied) and operators (the notations of the nodes).
 
 // Form returns the content of a network file that describes the graph, without its weights.
 func (g *Graph) Form() form.Form {
-	sizes := []any{}
-	for _, size := range g.Input.Shape {
-		if size.Name == "" {
-			sizes = append(sizes, size.N)
-		} else {
-			sizes = append(sizes, size.String())
-		}
-	}
-	input := form.Form{{Key: "value", Value: string(g.Input.Value)}, {Key: "dtype", Value: g.Input.DType.String()},
-		{Key: "shape", Value: sizes}}
 	modules, tensors, operators := []any{}, []any{}, []any{}
 	for _, m := range g.Modules {
 		modules = append(modules, m.form())
@@ -37,9 +27,41 @@ func (g *Graph) Form() form.Form {
 	for _, n := range g.Nodes {
 		operators = append(operators, n.String())
 	}
-	return form.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: input},
-		{Key: "output", Value: string(g.Output)}, {Key: "modules", Value: modules}, {Key: "tensors", Value: tensors},
-		{Key: "operators", Value: operators}}
+	f := form.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: g.Input.form()},
+		{Key: "output", Value: string(g.Output)}}
+	return append(append(f, g.moreForm()...), form.Form{{Key: "modules", Value: modules},
+		{Key: "tensors", Value: tensors}, {Key: "operators", Value: operators}}...)
+}
+
+// moreForm has the further inputs and outputs, if there are any.
+func (g *Graph) moreForm() (f form.Form) {
+	inputs, outputs := []any{}, []any{}
+	for _, in := range g.MoreInputs {
+		inputs = append(inputs, in.form())
+	}
+	for _, v := range g.MoreOutputs {
+		outputs = append(outputs, string(v))
+	}
+	if len(inputs) > 0 {
+		f = append(f, form.Field{Key: "more_inputs", Value: inputs})
+	}
+	if len(outputs) > 0 {
+		f = append(f, form.Field{Key: "more_outputs", Value: outputs})
+	}
+	return f
+}
+
+func (in Input) form() form.Form {
+	sizes := []any{}
+	for _, size := range in.Shape {
+		if size.Name == "" {
+			sizes = append(sizes, size.N)
+		} else {
+			sizes = append(sizes, size.String())
+		}
+	}
+	return form.Form{{Key: "value", Value: string(in.Value)}, {Key: "dtype", Value: in.DType.String()},
+		{Key: "shape", Value: sizes}}
 }
 
 func (m Module) form() form.Form {
@@ -75,12 +97,20 @@ func (t Tensor) form() form.Form {
 func FromForm(table map[string]any) (*Graph, error) {
 	r := &formReader{}
 	g := &Graph{Name: r.text(table, "name"), Output: Value(r.text(table, "output"))}
-	r.known(table, "name", "input", "output", "modules", "tensors", "operators")
+	r.known(table, "name", "input", "output", "more_inputs", "more_outputs", "modules", "tensors", "operators")
 	if input, ok := table["input"].(map[string]any); ok {
 		r.inside("input", func() { g.Input = r.input(input) })
 	} else {
 		r.bad("input", "must be a table with value, dtype and shape")
 	}
+	r.tables(table, "more_inputs", func(t map[string]any) { g.MoreInputs = append(g.MoreInputs, r.input(t)) })
+	r.each(table, "more_outputs", func(value any) {
+		text, ok := value.(string)
+		if !ok {
+			r.bad("", "must be the name of a value")
+		}
+		g.MoreOutputs = append(g.MoreOutputs, Value(text))
+	})
 	r.tables(table, "modules", func(t map[string]any) { g.Modules = append(g.Modules, r.module(t)) })
 	r.tables(table, "tensors", func(t map[string]any) { g.Tensors = append(g.Tensors, r.tensor(t)) })
 	r.each(table, "operators", func(value any) {

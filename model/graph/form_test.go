@@ -32,6 +32,29 @@ func TestTheFormSaysTheGraph(t *testing.T) {
 	assert.Equal(t, sample(), again)
 }
 
+// A program's network may have several inputs and outputs; graft itself does not run it.
+func TestSeveralInputsAndOutputs(t *testing.T) {
+	g := sample()
+	g.MoreInputs = []Input{{Value: "z", DType: weights.Int64, Shape: []Size{{Name: "batch", N: 3}}}, {Value: "s",
+		DType: weights.Float32}}
+	g.MoreOutputs = []Value{"l", "z"}
+	again, err := FromForm(g.Form().Plain())
+	require.NoError(t, err)
+	assert.Equal(t, g, again)
+	shapes, err := g.Shapes()
+	require.NoError(t, err)
+	assert.Equal(t, []int{3}, shapes["z"])
+	need, err := g.Needs(nil)
+	require.NoError(t, err)
+	assert.Equal(t, 4.0*(6+12+3), need.Output)
+	require.NoError(t, sample().Single())
+	assert.ErrorContains(t, g.Single(), "3 inputs and 3 outputs")
+	g.MoreOutputs[1] = "nowhere"
+	assert.ErrorContains(t, g.Check(), `no operator computes the output "nowhere"`)
+	g.MoreInputs[0].Value = "x"
+	assert.ErrorContains(t, g.Check(), `duplicate input "x"`)
+}
+
 func TestFaultsOfFormsHaveAPlace(t *testing.T) {
 	form := sample().Form().Plain()
 	form["tensors"].([]any)[1].(map[string]any)["shape"] = "4x4"

@@ -1,17 +1,22 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
 	"graft/torch/weights"
 )
 
-// Graph is a network with one input and one output.
+// Graph is a network. graft itself runs only networks with one input and one output; see Single.
 type Graph struct {
-	Name    string // class name of the network
-	Input   Input
-	Output  Value
+	Name   string // class name of the network
+	Input  Input
+	Output Value
+	// more inputs and outputs of a network that an external program runs
+	MoreInputs  []Input
+	MoreOutputs []Value
+
 	Modules []Module // modules in PyTorch's order of registration; the first is the network itself
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // operator calls in running order
@@ -20,7 +25,23 @@ type Graph struct {
 	Foreign bool
 }
 
-// Input is the network's input, a batch of examples.
+// Inputs returns all inputs.
+func (g *Graph) Inputs() []Input { return append([]Input{g.Input}, g.MoreInputs...) }
+
+// Outputs returns all outputs.
+func (g *Graph) Outputs() []Value { return append([]Value{g.Output}, g.MoreOutputs...) }
+
+// Single returns an error if the graph has several inputs or outputs.
+func (g *Graph) Single() error {
+	if in, out := len(g.Inputs()), len(g.Outputs()); in+out > 2 {
+		return fmt.Errorf("the network has %d inputs and %d outputs, but graft itself runs only networks with one "+
+			"input and one output; export a network that creates the other inputs and returns only its logits, or "+
+			"let a program train the network (program.command)", in, out)
+	}
+	return nil
+}
+
+// Input is an input of the network: a batch of examples, for the first input.
 type Input struct {
 	Value Value
 	DType weights.DType

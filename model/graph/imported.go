@@ -16,7 +16,10 @@ type Imported struct {
 
 // DropSizes removes unused computations of sizes.
 func (g *Graph) DropSizes() {
-	read := map[Value]bool{g.Output: true}
+	read := map[Value]bool{}
+	for _, v := range g.Outputs() {
+		read[v] = true
+	}
 	kept := make([]Node, 0, len(g.Nodes))
 	for k := len(g.Nodes) - 1; k >= 0; k-- {
 		n := g.Nodes[k]

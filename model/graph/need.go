@@ -52,7 +52,10 @@ func (g *Graph) needs(shapes map[Value][]int) (need Need) {
 		}
 	}
 	last := g.lastReads()
-	held := each * values(shapes[g.Input.Value])
+	held := 0.0
+	for _, in := range g.Inputs() {
+		held += each * values(shapes[in.Value])
+	}
 	need.Values, need.Peak = held, held
 	for k := range g.Nodes {
 		n := &g.Nodes[k]
@@ -77,7 +80,9 @@ func (g *Graph) needs(shapes map[Value][]int) (need Need) {
 		}
 	}
 	need.Peak += need.Weights
-	need.Output = each * values(shapes[g.Output])
+	for _, v := range g.Outputs() {
+		need.Output += each * values(shapes[v])
+	}
 	return need
 }
 
@@ -90,7 +95,10 @@ type made struct {
 // lastReads lists, for each node, the values that no later node reads. A view may be read later; its memory is then
 // counted too low.
 func (g *Graph) lastReads() [][]made {
-	from, last := map[Value]int{g.Input.Value: -1}, map[Value]int{g.Input.Value: -1}
+	from, last := map[Value]int{}, map[Value]int{}
+	for _, in := range g.Inputs() {
+		from[in.Value], last[in.Value] = -1, -1
+	}
 	for k := range g.Nodes {
 		g.Nodes[k].Reads(func(arg any) {
 			if v, ok := arg.(Value); ok {
@@ -101,7 +109,9 @@ func (g *Graph) lastReads() [][]made {
 			from[v], last[v] = k, k
 		}
 	}
-	delete(last, g.Output)
+	for _, v := range g.Outputs() {
+		delete(last, v)
+	}
 	ends := make([][]made, len(g.Nodes))
 	for v, k := range last {
 		if k >= 0 {

@@ -42,10 +42,13 @@ type shaper struct {
 }
 
 func newShaper(g *Graph) *shaper {
-	s := &shaper{shapes: map[Value][]int{g.Input.Value: g.Input.Dims()}, sizes: map[Value]int{},
-		tensors: map[string][]int{}, named: map[string]int{}}
-	for _, size := range g.Input.Shape {
-		s.named[size.Name] = size.N
+	s := &shaper{shapes: map[Value][]int{}, sizes: map[Value]int{}, tensors: map[string][]int{},
+		named: map[string]int{}}
+	for _, in := range g.Inputs() {
+		s.shapes[in.Value] = in.Dims()
+		for _, size := range in.Shape {
+			s.named[size.Name] = size.N
+		}
 	}
 	for _, t := range g.Tensors {
 		s.tensors[t.Name] = t.Shape

@@ -32,6 +32,9 @@ var onnxTypes = map[weights.DType]int64{weights.Int64: typeInt64, weights.Int32:
 
 // encodeNetwork returns the graph of a network, and the descriptions of its input and output.
 func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph, in, out message, err error) {
+	if err := net.Single(); err != nil {
+		return nil, nil, nil, err
+	}
 	e := &networkEncoder{net: net, weights: set, names: map[any]string{net.Input.Value: "input"},
 		types: map[string]int64{"input": onnxTypes[net.Input.DType]}}
 	if e.shapes, err = net.Shapes(); err != nil {

@@ -263,7 +263,7 @@ func TestArchivesAreRefused(t *testing.T) {
 		"custom_operator": "fancy_gelu.default in act: replace the custom",
 		"unknown_aten":    "cannot be mapped", "dangling_name": "no earlier operator", "not_json": "unexpected end",
 		"eps_nan": "NaN", "big_endian": "byteorder",
-		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "several inputs",
+		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "2 inputs and 2 outputs",
 	}
 	for name := range reasons {
 		data, err := os.ReadFile(filepath.Join(reference, "refuse", name+".pt2"))

@@ -44,7 +44,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 		"a tensor of eight bits": {swap(`"dtype": 7, "sizes": [{"as_expr"`, `"dtype": 29, "sizes": [{"as_expr"`),
 			"ScalarType 29"},
 		"a token":   {swap(`{"user_input"`, `{"token"`), "kind \"token\""},
-		"no output": {swap(`{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}`, ``), "0 outputs"},
+		"no output": {swap(`{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}`, ``), "returns no tensor"},
 		"a description of modules that is none": {func(r map[string]string) {
 			r["extra/graft_modules.json"] = `{"modules": []}`
 		}, "the network itself"},

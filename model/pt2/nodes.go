@@ -23,7 +23,7 @@ func (b *builder) readGraph() error {
 	if b.train {
 		b.note("exported in train mode: normalisation and dropout follow graft's mode, train or eval")
 	}
-	return b.readOutput()
+	return b.readOutputs()
 }
 
 func (b *builder) addNodes(nodes []node) error {
@@ -40,8 +40,8 @@ func (b *builder) addNodes(nodes []node) error {
 	return nil
 }
 
-// readOutput checks that the output is one tensor.
-func (b *builder) readOutput() error {
+// readOutputs reads the outputs, which must be tensors. A constant that a program's network returns is skipped.
+func (b *builder) readOutputs() error {
 	var found []string
 	for _, output := range b.program.GraphModule.Signature.Outputs {
 		var s spec
@@ -51,6 +51,9 @@ func (b *builder) readOutput() error {
 		switch output.kind {
 		case "user_output":
 			var tensor struct{ Name string }
+			if s.Arg != nil && s.Arg.constant() && b.several {
+				continue
+			}
 			if s.Arg == nil || s.Arg.kind != "as_tensor" {
 				return fmt.Errorf("the network returns a value that is not a tensor; " +
 					"export a network that returns only logits")
@@ -64,20 +67,25 @@ func (b *builder) readOutput() error {
 			return fmt.Errorf("unsupported output of kind %.40q", output.kind)
 		}
 	}
-	if len(found) != 1 {
-		return fmt.Errorf("the network has %d outputs; graft supports networks with one output: "+
-			"export a network that returns only its logits", len(found))
+	for k, name := range found {
+		value, err := b.ref(name)
+		if err != nil {
+			return err
+		}
+		out, ok := value.(graph.Value)
+		switch {
+		case !ok:
+			return fmt.Errorf("the network returns the tensor %v without computing it; export a network that returns "+
+				"its logits", value)
+		case k == 0:
+			b.out.Graph.Output = out
+		default:
+			b.out.Graph.MoreOutputs = append(b.out.Graph.MoreOutputs, out)
+		}
 	}
-	value, err := b.ref(found[0])
-	if err != nil {
-		return err
+	if len(found) == 0 {
+		return fmt.Errorf("the network returns no tensor; export a network that returns its logits")
 	}
-	out, ok := value.(graph.Value)
-	if !ok {
-		return fmt.Errorf("the network returns the tensor %v without computing it; export a network that returns "+
-			"its logits", value)
-	}
-	b.out.Graph.Output = out
 	return nil
 }
 

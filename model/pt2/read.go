@@ -10,17 +10,24 @@ import (
 	"graft/torch/weights"
 )
 
-// Read reads an archive of torch.export.save. If operators cannot be mapped, the error is
-// graph.Unmapped, which lists all of them.
-func Read(r io.ReaderAt, size int64) (*graph.Imported, error) {
-	imported, err := read(r, size)
+// Read reads an archive of torch.export.save, whose network has one input and one output. If operators cannot be
+// mapped, the error is graph.Unmapped, which lists all of them.
+func Read(r io.ReaderAt, size int64) (*graph.Imported, error) { return named(read(r, size, false)) }
+
+// ReadSeveral reads an archive whose network may have several inputs and outputs. Inputs and outputs that are no
+// tensors are left out.
+func ReadSeveral(r io.ReaderAt, size int64) (*graph.Imported, error) {
+	return named(read(r, size, true))
+}
+
+func named(imported *graph.Imported, err error) (*graph.Imported, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read archive of torch.export: %w", err)
 	}
 	return imported, nil
 }
 
-func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
+func read(r io.ReaderAt, size int64, several bool) (*graph.Imported, error) {
 	a, err := open(r, size)
 	if err != nil {
 		return nil, err
@@ -39,7 +46,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	}
 	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}},
 		names: map[string]any{}, used: map[graph.Value]bool{}, inPlace: map[string]bool{},
-		symbols: map[string]string{}, passed: map[string]bool{}}
+		symbols: map[string]string{}, passed: map[string]bool{}, several: several}
 	b.views = newViews(func(n graph.Node) { b.out.Graph.Nodes = append(b.out.Graph.Nodes, n) })
 	if err := b.readTensors(a); err != nil {
 		return nil, err
@@ -49,6 +56,9 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 		return nil, err
 	}
 	if err := b.describe(a); err != nil {
+		return nil, err
+	}
+	if err := b.out.Graph.Single(); err != nil && !several {
 		return nil, err
 	}
 	return b.out, b.out.Graph.Check()
@@ -90,6 +100,7 @@ type builder struct {
 	depth    int               // nesting of blocks
 	unmapped graph.Unmapped
 	train    bool // an operator was exported in train mode
+	several  bool // several inputs and outputs are allowed
 }
 
 // spec is the supported part of an input's or output's description.
@@ -129,6 +140,9 @@ func (b *builder) readTensors(a *archive) error {
 		case "tensor_constant":
 			err = b.addTensor(s, s.Constant, graph.Constant, lifted, first)
 		case "user_input":
+			if s.Arg != nil && s.Arg.constant() && b.several {
+				continue
+			}
 			err = b.addInput(s)
 		default:
 			err = fmt.Errorf("unsupported input of kind %.40q", input.kind)
@@ -208,10 +222,6 @@ func (b *builder) described(s spec) (string, *meta, error) {
 
 // addInput adds the network's input.
 func (b *builder) addInput(s spec) error {
-	if b.out.Graph.Input.Value != "" {
-		return fmt.Errorf("the network has several inputs; graft supports networks with one input: " +
-			"wrap the network in a module that creates the other inputs")
-	}
 	name, m, err := b.described(s)
 	if err != nil {
 		return err
@@ -224,13 +234,17 @@ func (b *builder) addInput(s spec) error {
 	for k, size := range m.Sizes {
 		in.Shape = append(in.Shape, graph.Size{Name: symbolName(b.symbols, k, size.expression), N: int(size.number)})
 	}
+	b.names[name] = in.Value
+	b.views.aliases[name] = &alias{of: &memory{value: in.Value}, value: in.Value}
+	if b.out.Graph.Input.Value != "" {
+		b.out.Graph.MoreInputs = append(b.out.Graph.MoreInputs, in)
+		return nil
+	}
 	if len(in.Shape) > 0 && in.Shape[0].Name == "" {
 		b.note("exported only for batches of %d; for other batches, make dimension 0 dynamic in torch.export",
 			in.Shape[0].N)
 	}
 	b.out.Graph.Input = in
-	b.names[name] = in.Value
-	b.views.aliases[name] = &alias{of: &memory{value: in.Value}, value: in.Value}
 	return nil
 }
 
@@ -248,6 +262,12 @@ func symbolName(known map[string]string, k int, expression string) string {
 		name = "batch"
 	case k == 1 && !strings.Contains(expression, "("), len(known) == 1 && known["length"] == "":
 		name = "length"
+	}
+	for _, taken := range known { // another size at the same place of another input
+		if taken == name {
+			name = fmt.Sprintf("size%d", len(known))
+			break
+		}
 	}
 	known[expression] = name
 	return name

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"graft/model/graph"
@@ -67,6 +68,11 @@ type meta struct {
 type union struct {
 	kind string
 	body json.RawMessage
+}
+
+// constant reports whether the value of an input or output is no tensor, such as None or a number.
+func (u *union) constant() bool {
+	return slices.Contains([]string{"as_none", "as_int", "as_float", "as_bool", "as_string"}, u.kind)
 }
 
 // UnmarshalJSON reads the type from the object's only key, and keeps the value unparsed.

@@ -16,7 +16,8 @@ import (
 // prints, and its operators as calls of torch.ops.aten in order.
 func graphSource(n *model.Network, o Options) string {
 	g := n.Graph
-	w := &graphWriter{Graph: g, names: map[graph.Value]string{g.Input.Value: "x"}}
+	w := &graphWriter{Graph: g, names: map[graph.Value]string{}}
+	inputs := w.inputs()
 	var b strings.Builder
 	fmt.Fprintf(&b, head, inDocstring.Replace(n.Name()), n.Input, inDocstring.Replace(o.Weights))
 	b.WriteString(graphClasses)
@@ -34,11 +35,11 @@ func graphSource(n *model.Network, o Options) string {
 	if slices.ContainsFunc(g.Tensors, isConstant) {
 		b.WriteString("        self.restore({k: v for k, v in read(_beside()).items() if k in self.constants})\n")
 	}
-	b.WriteString("\n    def forward(self, x):\n        aten, w = torch.ops.aten, self.tensors()\n")
+	fmt.Fprintf(&b, "\n    def forward(self, %s):\n        aten, w = torch.ops.aten, self.tensors()\n", inputs)
 	for k := range g.Nodes {
 		fmt.Fprintf(&b, "        %s\n", w.call(&g.Nodes[k]))
 	}
-	fmt.Fprintf(&b, "        return %s\n", w.names[g.Output])
+	fmt.Fprintf(&b, "        return %s\n", w.outputs())
 	b.WriteString(o.images())
 	fmt.Fprintf(&b, tail, quote(o.Weights), "Network", "net.load(read(path))", "Network")
 	return b.String()
@@ -116,6 +117,29 @@ type graphWriter struct {
 // modes are the arguments that depend on the mode of the network.
 var modes = map[string]string{"batch_norm": "training", "instance_norm": "use_input_stats", "dropout": "train",
 	"feature_dropout": "train", "lstm": "train", "gru": "train", "rnn_tanh": "train", "rnn_relu": "train"}
+
+// inputs names the inputs: x, or x1, x2 and so on.
+func (w *graphWriter) inputs() string {
+	var names []string
+	for k, in := range w.Inputs() {
+		name := "x"
+		if len(w.MoreInputs) > 0 {
+			name = fmt.Sprintf("x%d", k+1)
+		}
+		w.names[in.Value] = name
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// outputs returns the names of the outputs.
+func (w *graphWriter) outputs() string {
+	var names []string
+	for _, v := range w.Outputs() {
+		names = append(names, w.names[v])
+	}
+	return strings.Join(names, ", ")
+}
 
 // call returns a node as a statement.
 func (w *graphWriter) call(n *graph.Node) string {

@@ -113,7 +113,8 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		if a.Values[v] == nil {
 			continue // a size
 		}
-		if v == a.Graph.Output || slices.ContainsFunc(a.Readers(v), func(k int) bool { return !own[k] }) {
+		if slices.Contains(a.Graph.Outputs(), v) ||
+			slices.ContainsFunc(a.Readers(v), func(k int) bool { return !own[k] }) {
 			if b.Out != "" {
 				return fmt.Errorf("more than one value of the block is read outside the block")
 			}

@@ -300,12 +300,20 @@ func (d *deepening) nodes() {
 	if g.Output == d.b.Out {
 		g.Output = out[d.b.Out]
 	}
+	for k, v := range g.MoreOutputs {
+		if v == d.b.Out {
+			g.MoreOutputs[k] = out[v]
+		}
+	}
 	g.Nodes = slices.Insert(g.Nodes, last+1, copies...)
 }
 
 // valuesOf returns the names of the values in use.
 func valuesOf(g *graph.Graph) map[graph.Value]bool {
-	taken := map[graph.Value]bool{g.Input.Value: true}
+	taken := map[graph.Value]bool{}
+	for _, in := range g.Inputs() {
+		taken[in.Value] = true
+	}
 	for _, n := range g.Nodes {
 		for _, v := range n.Results {
 			taken[v] = true

@@ -77,6 +77,7 @@ func clone(g *graph.Graph) *graph.Graph {
 	out := *g
 	out.Modules, out.Tensors, out.Nodes = slices.Clone(g.Modules), slices.Clone(g.Tensors), slices.Clone(g.Nodes)
 	out.Input.Shape = slices.Clone(g.Input.Shape)
+	out.MoreInputs, out.MoreOutputs = slices.Clone(g.MoreInputs), slices.Clone(g.MoreOutputs)
 	for k := range out.Tensors {
 		out.Tensors[k].Shape = slices.Clone(out.Tensors[k].Shape)
 	}

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"graft/internal/words"
@@ -46,8 +47,16 @@ func jobColumns(r *runs.Run, more ...string) (map[string][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NumbersOf(list, "epochs", append(more, "time", "steps", "train_loss", "validation_loss", "train_accuracy",
+	c, err := NumbersOf(list, "epochs", append(more, "time", "steps", "train_loss", "validation_loss", "train_accuracy",
 		"validation_accuracy")...)
+	before := 0.0
+	for k, steps := range c["steps"] {
+		if steps == before { // the budget ended before the first step of the epoch
+			c["train_loss"][k], c["train_accuracy"][k] = math.NaN(), math.NaN()
+		}
+		before = steps
+	}
+	return c, err
 }
 
 // plotCurves draws loss, accuracy and speed over a job's time or another of its costs.

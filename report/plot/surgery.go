@@ -36,7 +36,12 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 		return nil, fmt.Errorf("rebuild the job's initial network from the files named in the job: %w; run 'graft "+
 			"plot' in the folder in which the job was started", err)
 	}
-	before, err := initialNetwork(r.Files, job, saved)
+	var before *model.Network
+	if job.Program.On() {
+		before, err = config.ReadNetwork(r.Files, filepath.Join(r.Path, runs.InitialFile))
+	} else {
+		before, err = initialNetwork(r.Files, job, saved)
+	}
 	if err != nil {
 		return nil, err
 	}

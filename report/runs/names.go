@@ -40,6 +40,9 @@ const (
 	scenarioJSON = "scenario.json"
 )
 
+// InitialFile holds the initial network of a job whose program trains.
+const InitialFile = "initial.toml"
+
 // Names in the run folder of a simulation.
 const (
 	ResolvedFile   = "config.resolved.toml"

@@ -14,7 +14,7 @@ import (
 // Network describes a network that consists of a graph of operators.
 type Network struct {
 	Name       string      `json:"name"`       // class name in prints
-	Input      string      `json:"input"`      // type and sizes of the input; named sizes are variable
+	Input      string      `json:"input"`      // type and sizes of each input; named sizes are variable
 	Print      string      `json:"print"`      // network as PyTorch prints it
 	Modules    int         `json:"modules"`    // number of modules, including the network itself
 	Operators  int         `json:"operators"`  // number of operators
@@ -33,7 +33,7 @@ type GraphAxis struct {
 // Describe returns the description of a graph. If graft cannot infer the graph's shapes, the description has no blocks
 // or axes, but the graph can run and train.
 func Describe(g *graph.Graph) *Network {
-	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(),
+	n := &Network{Name: g.Name, Input: described(g.Inputs()), Print: g.String(),
 		Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{},
 		Axes: []GraphAxis{}}
 	read, err := axes.Read(g)
@@ -56,10 +56,18 @@ func Describe(g *graph.Graph) *Network {
 	return n
 }
 
+func described(inputs []graph.Input) string {
+	var texts []string
+	for _, in := range inputs {
+		texts = append(texts, fmt.Sprint(in.DType, " ", in.Shape))
+	}
+	return strings.Join(texts, ", ")
+}
+
 // Write writes the description as text.
 func (n *Network) Write(p *document.Printer) error {
 	p.Line("%s", document.PrintableLines(n.Print))
-	p.Line("\nA graph of %s, %s and %s; its input is %s", words.Plural(n.Modules, "module"),
+	p.Line("\nA graph of %s, %s and %s; input: %s", words.Plural(n.Modules, "module"),
 		words.Plural(n.Operators, "operator"), words.Plural(n.Parameters, "parameter"), n.Input)
 	if len(n.Blocks) > 0 {
 		p.Line("blocks, for deepen:BLOCK: %s", document.Printable(strings.Join(n.Blocks, ", ")))

@@ -18,8 +18,10 @@ import (
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/model"
+	"graft/net2net"
 	"graft/report/runs"
 	"graft/runner/app"
+	"graft/runner/train"
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
@@ -48,6 +50,9 @@ type Options struct {
 	Out   string // path of the output file, checked before measuring; empty means none
 	Force bool   // replaces an existing file
 	Graft string // version of graft to record in the profile; empty means the environment's version
+
+	program *train.Attached // program of the job to measure; nil for networks that graft trains
+	surgery net2net.Options // surgery of that job
 }
 
 // Measure measures the times of training steps, evaluation batches, decisions and surgery for networks on a device. It
@@ -58,6 +63,7 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 		return nil, failure.With(failure.Usage, err)
 	}
 	subjects, err := o.subjects(ctx, env, names)
+	defer func() { o.program.Close() }()
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +75,9 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 		if err := app.MayWriteFile(env.Files, o.Out, o.Force); err != nil {
 			return nil, err
 		}
+	}
+	if o.program != nil {
+		return o.measureProgram(ctx, env, subjects)
 	}
 	return o.measure(ctx, env, subjects)
 }
@@ -160,9 +169,18 @@ func (o *Options) named(ctx context.Context, env *app.Env, name string, input mo
 
 // ofJob returns the network of a job, a scenario or a comparison, with the networks that its actions produce.
 func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Options) ([]clock.Subject, error) {
-	m, err := config.ReadMeasurable(env.Files, path)
+	m, err := config.ReadMeasurable(env.Files, path, func(c *config.Job) (err error) {
+		if o.program != nil {
+			return failure.Usagef("two jobs have programs; measure each with a command of its own")
+		}
+		o.program, err = train.Start(ctx, env, c)
+		return err
+	})
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
+	}
+	if o.program != nil {
+		return o.ofProgram(m, given)
 	}
 	for _, batch := range m.Batches {
 		if len(given.Batches) == 0 && !slices.Contains(o.Batches, batch) {
@@ -208,7 +226,7 @@ func networkLabel(name string, n *model.Network) string {
 // measure measures the subjects, and records the conditions in the profile.
 func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Subject) (*clock.Profile, error) {
 	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
-		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
+		Tell: teller(env)}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
 		return nil, failure.Usagef("option \"optimizer\": %w", err)
 	}
@@ -237,6 +255,11 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
 		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
 	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
+}
+
+// teller logs the progress of a measurement.
+func teller(env *app.Env) func(what string, done, of int) {
+	return func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }
 }
 
 // title returns the name of the profile.

@@ -153,8 +153,14 @@ func (s *sweep) decide(decider string, more ...string) []string {
 
 // cannotRun returns the reason why an arm with fresh weights cannot run; empty for other arms.
 func (s *sweep) cannotRun(arm string) string {
+	if arm != config.ArmScratch && arm != config.ArmFinal {
+		return ""
+	}
+	if s.Program.On() {
+		return "the arm needs fresh weights, but only the program can initialize parameters, and only of its own network"
+	}
 	parameters, _ := s.Undrawn()
-	if len(parameters) == 0 || arm != config.ArmScratch && arm != config.ArmFinal {
+	if len(parameters) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(

@@ -12,6 +12,7 @@ import (
 	"graft/dataset"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/report/runs"
 	"graft/runner/app"
 	"graft/torch"
 	"graft/trainer"
@@ -89,15 +90,22 @@ func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
 	if !c.Program.On() {
 		return nil
 	}
+	a, err := Start(ctx, env, c)
+	a.Close()
+	return err
+}
+
+// Start starts the program of a job up to its first epoch, and passes its network, its optimizer and the size of an
+// epoch to the job. The caller closes the program, also after an error.
+func Start(ctx context.Context, env *app.Env, c *config.Job) (*Attached, error) {
 	a, err := Attach(ctx, env, c, c.Run.Seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer a.Close()
 	if a.Facts, err = a.Session.Fresh(ctx); err != nil {
-		return startFailure(ctx, err)
+		return a, startFailure(ctx, err)
 	}
-	return a.introduce(c)
+	return a, a.introduce(c)
 }
 
 // introduce passes what the program brings to its job.
@@ -134,12 +142,24 @@ func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *train
 			return nil, err
 		}
 	}
+	if err := j.keepInitial(); err != nil {
+		return nil, err
+	}
 	parts.Recorder, parts.Watch = j.record, j.record.watch
 	made, err := j.make(parts, torch.CPU, last)
 	if err != nil {
 		return nil, err
 	}
 	return made, j.adopt()
+}
+
+// keepInitial writes the program's network into the run folder, for figures.
+func (j *job) keepInitial() error {
+	n, err := j.program.Session.Sketch()
+	if err != nil {
+		return err
+	}
+	return config.WriteNetwork(j.env.Files, j.stored.Path(runs.InitialFile), n)
 }
 
 // greet logs what the program brings.

@@ -64,15 +64,19 @@ func Read(g *graph.Graph) (*Axes, error) {
 			a.Tensors[t.Name] = a.Tensors[t.Tied]
 		}
 	}
-	a.Values[g.Input.Value] = freshTerms(g.Input.Dims(), "it is the network's input")
+	for _, in := range g.Inputs() {
+		a.Values[in.Value] = freshTerms(in.Dims(), "it is the network's input")
+	}
 	for k := range g.Nodes {
 		r := &reader{Axes: a, n: &g.Nodes[k], at: k}
 		if err := r.node(); err != nil {
 			return nil, fmt.Errorf("read axes: %s: %w", g.Nodes[k].String(), err)
 		}
 	}
-	for _, t := range a.Values[g.Output] {
-		t.Fix("it is the network's output")
+	for _, v := range g.Outputs() {
+		for _, t := range a.Values[v] {
+			t.Fix("it is the network's output")
+		}
 	}
 	return a, nil
 }

@@ -39,13 +39,16 @@ type Provenance struct {
 	Date      string // date such as 2026-01-31; empty means unknown
 	Graft     string // version of graft; empty means unknown
 	Torch     string // version of LibTorch; empty means unknown
-	Device    string // name of the device: cpu or cuda:N; empty means unknown
+	Device    string // name of the device: cpu, cuda:N or InsideProgram; empty means unknown
 	Threads   int    // number of threads per operator on the CPU; zero means unknown
 	Rounds    int    // number of rounds over which medians were taken; zero means unknown
 	Optimizer string // update rule of the measured steps, such as adam; empty means unknown
 	Exact     bool   // uses PyTorch's order of operations; false means the fast path
 	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
 }
+
+// InsideProgram is the device of a profile that was measured inside a program that trains a network.
+const InsideProgram = "program"
 
 // Measurement is the measured time of a network with a batch size. Times are medians in seconds, and spreads are half
 // the interquartile ranges.

@@ -6,7 +6,7 @@
 //	hello      {"hello": 1, "torch": …, "python": …}       answered by {"protocol": 1, "seed": …, "folder": …}
 //	network    {"network": PATH, "optimizer": {…}}         answered by start or restore
 //	epoch      {"epoch": {"steps": …, "batch": …}}         before the first step of a process
-//	trained    {"losses": […], "correct": […], "rate": …}  after the order train
+//	trained    {"losses": […], "correct": […], "rate": …}  after the order train; correct is -1 if unknown
 //	validated  {"loss": …, "accuracy": …}                  after the order evaluate
 //
 // The orders pull, push and save are answered at once, end ends the program. Tensors travel as safetensors files

@@ -167,7 +167,7 @@ func (s *Session) read(path string) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pt2.Read(f, info.Size())
+	return pt2.ReadSeveral(f, info.Size())
 }
 
 // written returns an error if a path that the program reports is not a regular file in the session's folder.
