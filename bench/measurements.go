@@ -84,7 +84,7 @@ func help(out io.Writer) error {
 }
 
 // errUsage marks a command line that bench cannot read.
-var errUsage = errors.New("see 'bench list' for the measurements, 'bench all -help' for the flags")
+var errUsage = errors.New("'bench list' lists the measurements, and 'bench all -help' prints the flags")
 
 func usagef(format string, args ...any) error {
 	return fmt.Errorf(format+"; %w", append(args, errUsage)...)

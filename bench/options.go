@@ -99,7 +99,7 @@ func runGPTWorker(args []string) error {
 		return err
 	}
 	if *folder == "" {
-		return fmt.Errorf("-folder is missing; set it to the problem folder")
+		return fmt.Errorf("-folder is missing; set it to the folder of the comparison's files")
 	}
 	return serveGPT(*folder, o, network, os.Stdin, os.Stdout)
 }

@@ -31,8 +31,8 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 			j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
-		return fmt.Errorf("the partner of job %s, job %s, is not running or has another partner", j.Trace.ID,
-			j.partner.Trace.ID)
+		return fmt.Errorf("job %s shares its devices with job %s, which is not running or shares its devices with "+
+			"another job", j.Trace.ID, j.partner.Trace.ID)
 	}
 	gpus := 0
 	for _, s := range j.Nodes {

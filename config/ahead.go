@@ -22,10 +22,11 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 		if what == "" {
 			what = changedContent(j)
 		}
-		return nil, fmt.Errorf("%s; this requires a new run, because the job has reached %v", what, r.Time)
+		return nil, fmt.Errorf("%s; this requires a new run, because the job has reached time %v", what, r.Time)
 	}
 	if r.Over {
-		return nil, fmt.Errorf("%s, but the job ended at %v", strings.Join(j.Differences(was), ", "), r.Time)
+		return nil, fmt.Errorf("%s, but the job already ended at %v; start a new run",
+			strings.Join(j.Differences(was), ", "), r.Time)
 	}
 	if err := j.Time.timeline().Ahead(was.Time.timeline(), r); err != nil {
 		return nil, fmt.Errorf("time.%w", err)
@@ -48,7 +49,7 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {
-			return fmt.Errorf("adapt.actions: decision %d was %v and is now %v, but the job has reached %v",
+			return fmt.Errorf("adapt.actions: decision %d was %v and is now %v, but the job has reached time %v",
 				k+1, b, a, r.Time)
 		}
 	}

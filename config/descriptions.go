@@ -446,10 +446,10 @@ var descriptions = map[string]string{
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate, as the original " +
 		"system does, even if network.runtimes is set. False continues the epoch count and the learning rate.",
-	"graft/config.NetworkOptions.Runtimes": "Path of the file in which the original system recorded the epoch times " +
-		"of the training that produced network.weights. The job continues with the next epoch and its learning rate. " +
-		"If time.start is not set, the job starts at the end time of the last epoch in the file. If the key is empty " +
-		"and network.weights is a folder, graft searches this folder for the file.",
+	"graft/config.NetworkOptions.Runtimes": "Path of a file of epoch times, which the original system wrote while it " +
+		"trained network.weights. The job continues with the next epoch and its learning rate. If time.start is not " +
+		"set, the job starts at the end time of the last epoch in the file. If the key is empty and network.weights " +
+		"is a folder, graft searches this folder for the file.",
 	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
 		"folder of the original system. {seed} in the file name is replaced by run.seed, so each seed of a " +
 		"comparison can start from a separate file. Empty draws random weights.",
@@ -642,8 +642,8 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Form": "Form of a new block. \"identity\" inserts an identity layer. \"residual\" adds a " +
 		"branch that begins at zero. \"opposite\" adds pairs of units that cancel each other. \"stacked\" adds " +
 		"unmodified copies of blocks, so the network's function changes. \"opposite\" and \"stacked\" require a " +
-		"graph. Empty means \"residual\" in graphs; elsewhere it means \"identity\" if possible, otherwise " +
-		"\"residual\".",
+		"graph. Empty means \"residual\" for a graph. For other networks, empty means \"identity\" if that form is " +
+		"possible, and \"residual\" if not.",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
 		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, preserves the " +
 		"function exactly.",
@@ -734,10 +734,11 @@ var descriptions = map[string]string{
 		"scheduler.",
 	"graft/original/dl2/learning.File.Workload":  "At most one job trace. Generated workloads use its settings.",
 	"graft/original/dl2/learning.File.Workloads": "Workloads for training, validation and test.",
-	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrival process of generated workloads: \"uniform\"; " +
-		"\"poisson\"; \"pattern\" repeats the job counts of workloads.pattern, starting at a random slot; \"trace\" " +
-		"repeats the job counts of workload.traces; \"submission\", which requires workloads.from, keeps the " +
-		"submission times. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
+	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrival process of generated workloads. \"uniform\" " +
+		"generates the same number of jobs in each slot. \"poisson\" draws the number of jobs in each slot from a " +
+		"Poisson distribution. \"pattern\" repeats the job counts of workloads.pattern, starting at a random slot. " +
+		"\"trace\" repeats the job counts of workload.traces. \"submission\" keeps the submission times and requires " +
+		"workloads.from. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error of the epoch count that is " +
 		"reported to schedulers, in [0, 1). Zero means exact counts.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
@@ -995,8 +996,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Schedule": "Learning rate schedule. Empty means cosine decay over the budget.",
 	"graft/trainer.Options.Steady": "Makes results bit-identical: on the CPU for any number of threads, at some cost " +
 		"of speed; on a CUDA device for every run on the same machine. Default false.",
-	"graft/trainer.Schedule.Decay": "Factor by which the rules \"exponential\" and \"step\" multiply the learning " +
-		"rate. Zero means 0.9 for \"exponential\" and 0.1 for \"step\".",
+	"graft/trainer.Schedule.Decay": "Factor that multiplies the learning rate: after each epoch if the rule is " +
+		"\"exponential\", after every schedule.every epochs if the rule is \"step\". Zero means 0.9 for " +
+		"\"exponential\" and 0.1 for \"step\".",
 	"graft/trainer.Schedule.Every": "Interval at which rule = \"step\" changes the learning rate, in epochs. Zero " +
 		"means 10.",
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",

@@ -93,10 +93,10 @@ type NetworkOptions struct {
 	// provides tensors without a defined initialization (buffers and constants of an imported network). False takes
 	// all tensors from the weight file.
 	Fresh bool `json:",omitempty"`
-	// Path of the file in which the original system recorded the epoch times of the training that produced
-	// network.weights. The job continues with the next epoch and its learning rate. If time.start is not set, the job
-	// starts at the end time of the last epoch in the file. If the key is empty and network.weights is a folder, graft
-	// searches this folder for the file.
+	// Path of a file of epoch times, which the original system wrote while it trained network.weights. The job
+	// continues with the next epoch and its learning rate. If time.start is not set, the job starts at the end time of
+	// the last epoch in the file. If the key is empty and network.weights is a folder, graft searches this folder for
+	// the file.
 	Runtimes string
 	// Restarts the epoch count and the learning rate, as the original system does, even if network.runtimes is set.
 	// False continues the epoch count and the learning rate.

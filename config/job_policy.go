@@ -105,8 +105,8 @@ func hasPolicy(fsys files.FS, path string) error {
 	if m, err := results.ReadManifest(fsys, path); err == nil {
 		what = strings.TrimSpace("the run folder of a " + cmp.Or(m.Kind, "run"))
 	}
-	return fmt.Errorf("%s is %s without a policy: expected the file %s; "+
-		"name a folder that 'graft learn' or 'graft pipeline' wrote", path, what, strings.Join(names, " or "))
+	return fmt.Errorf("%s is %s that contains no policy: expected the file %s; name a folder that 'graft learn' or "+
+		"'graft pipeline' wrote", path, what, strings.Join(names, " or "))
 }
 
 // structuralDigest returns a SHA-256 in hex of a policy, without the notes on its origin, which change no decision.

@@ -138,7 +138,7 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 			head[0], magic)
 	}
 	if head[1] == 0 || head[1] > maxIDX {
-		return nil, fmt.Errorf("the header states %d items; expected 1 to %d; %s", head[1], maxIDX, again)
+		return nil, fmt.Errorf("the header gives a count of %d items; expected 1 to %d; %s", head[1], maxIDX, again)
 	}
 	bytes := int64(head[1])
 	for k, size := range sizes {

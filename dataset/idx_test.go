@@ -50,9 +50,9 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 			all[images] = idxFile(idxImages, make([]byte, 30*32*32), 30, 32, 32)
 		}, []string{"a side length of 32 pixels; expected 28"}},
 		"no images": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 0, 28, 28) },
-			[]string{"the header states 0 items"}},
+			[]string{"the header gives a count of 0 items"}},
 		"more than can be": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 1<<31, 28, 28) },
-			[]string{"the header states 2147483648 items"}},
+			[]string{"the header gives a count of 2147483648 items"}},
 		"other number of labels": {func(all map[string][]byte) {
 			all[labels] = idxFile(idxLabels, make([]byte, 29), 29)
 		}, []string{"29 labels for the 30 images", "download both files again"}},

@@ -134,7 +134,7 @@ func indexed(shard string, r *io.SectionReader) (all []sample, err error) {
 func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries io.Reader) error {
 	if ending != ".cls" {
 		if s.offset >= 0 {
-			return errors.New("the sample has two images")
+			return errors.New("the sample has two images; expected one")
 		}
 		if h.Size > maxPictureFile {
 			return fmt.Errorf("the image has %d bytes; the maximum is %d", h.Size, maxPictureFile)

@@ -271,8 +271,8 @@ func unfloats(set *weights.Set, name string, shape []int) ([]float64, error) {
 	case !ok:
 		return nil, fmt.Errorf("tensor %s is missing", name)
 	case t.DType != weights.Float64 || !same:
-		return nil, fmt.Errorf("tensor %s is %v %v, expected %v %v", name, t.DType, t.Shape,
-			weights.Float64, shape)
+		return nil, fmt.Errorf("tensor %s has type %v and shape %v; expected type %v and shape %v", name, t.DType,
+			t.Shape, weights.Float64, shape)
 	}
 	values, err := t.Float64s()
 	if err != nil {

@@ -150,9 +150,9 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 		"was trained on the unknown operation": func(t *testing.T, set *weights.Set) {
 			change(t, set, "learned", []string{"melt"})
 		},
-		"tensor member2":                  func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
-		"for a policy of this shape":      func(t *testing.T, set *weights.Set) { change(t, set, "members", 1) },
-		"member0.token.weight is float64": func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 31) },
+		"tensor member2":                        func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
+		"for a policy of this shape":            func(t *testing.T, set *weights.Set) { change(t, set, "members", 1) },
+		"member0.token.weight has type float64": func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 31) },
 		"row.bias contains NaN": func(_ *testing.T, set *weights.Set) {
 			for _, tensor := range set.Tensors {
 				if tensor.Name == "member1.row.bias" {

@@ -39,8 +39,9 @@ type Options struct {
 	Noise float64
 	// Form of a new block. "identity" inserts an identity layer. "residual" adds a branch that begins at zero.
 	// "opposite" adds pairs of units that cancel each other. "stacked" adds unmodified copies of blocks, so the
-	// network's function changes. "opposite" and "stacked" require a graph. Empty means "residual" in graphs; elsewhere
-	// it means "identity" if possible, otherwise "residual".
+	// network's function changes. "opposite" and "stacked" require a graph. Empty means
+	// "residual" for a graph. For other networks, empty means "identity" if that form is possible, and "residual" if
+	// not.
 	Form Form
 	// Version of the deepen operation: "original" inserts layers as in the original system, including its bugs;
 	// "original-without-norm" omits their batch normalisations. Empty means graft's version.

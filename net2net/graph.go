@@ -65,7 +65,7 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 		return rewrite.Context(read, a.Size)
 	case "untied":
 		if a.Size != 0 {
-			return nil, fmt.Errorf("untied takes no size; use widen:untied")
+			return nil, fmt.Errorf("the target \"untied\" takes no size; use widen:untied")
 		}
 		return rewrite.Untie(read)
 	}
@@ -247,7 +247,7 @@ func revertGraph(n *model.Network, c *Change) (*Change, error) {
 func (f *follower) followGraph(e model.Entry, p *rewrite.Plan) (int, torch.State, error) {
 	at := slices.IndexFunc(p.Moves, func(m rewrite.Move) bool { return m.Name == e.Name })
 	if at < 0 {
-		return 0, torch.State{}, fmt.Errorf("the record has no tensor %s", e.Name)
+		return 0, torch.State{}, fmt.Errorf("the surgery record has no tensor %s", e.Name)
 	}
 	m := p.Moves[at]
 	if m.Fresh || m.Values != "" {

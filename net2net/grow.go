@@ -78,7 +78,7 @@ func (e *edit) remove(at *Insertion) error {
 	m, _, _ := e.net.Find(at.Parent)
 	parent, ok := m.(*model.Container)
 	if !ok || parent.Child(at.Child) == nil {
-		return fmt.Errorf("%s not found in %q", at.Child, at.Parent)
+		return fmt.Errorf("the inserted block %s was not found in %q", at.Child, at.Parent)
 	}
 	if !at.Wrapped {
 		parent.Remove(at.Child)
@@ -86,7 +86,7 @@ func (e *edit) remove(at *Insertion) error {
 	}
 	wrapper, ok := parent.Child(at.Child).(*model.Container)
 	if !ok || len(wrapper.Children) != 2 {
-		return fmt.Errorf("%s in %q is not the inserted block", at.Child, at.Parent)
+		return fmt.Errorf("layer %s in %q is not the block that the surgery inserted", at.Child, at.Parent)
 	}
 	parent.Replace(at.Child, wrapper.Children[0].Module)
 	return nil

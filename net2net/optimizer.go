@@ -88,7 +88,7 @@ type follower struct {
 func (f *follower) state(e model.Entry) (int, torch.State, error) {
 	m, ok := f.moves[e.Name]
 	if !ok {
-		return 0, torch.State{}, fmt.Errorf("the record has no tensor %s", e.Name)
+		return 0, torch.State{}, fmt.Errorf("the surgery record has no tensor %s", e.Name)
 	}
 	if m.Fate == New {
 		return f.begin(e, m)

@@ -69,8 +69,8 @@ func weightsIn(l *Folder) (string, error) {
 	if len(found) == 1 {
 		return filepath.Join(l.Path, found[0]), nil
 	}
-	return "", fmt.Errorf("%s has %d weights files, but no weights.pth; set the path to one of them, and set runtimes",
-		l.Path, len(found))
+	return "", fmt.Errorf("%s has %d weights files, but no weights.pth; set the path of the weights to one of these "+
+		"files, and set the path of the epoch times", l.Path, len(found))
 }
 
 // inOrder checks the times of epochs.

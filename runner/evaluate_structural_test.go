@@ -286,7 +286,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, failure.Damaged, of("tensor member0.", "[2 2], expected",
+		}, nil, failure.Damaged, of("tensor member0.", "shape [2 2]; expected",
 			"expected a file written by 'graft learn'")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
@@ -298,7 +298,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				"branch",
 				"use a policy that was trained on such tables")},
 		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
-			failure.Damaged, of("node-1.jsonl:4: missing: line number 5 follows a gap",
+			failure.Damaged, of("node-1.jsonl:4: missing: gap before line number 5",
 				"simulate the missing records again",
 				"'graft table check ")},
 		"a record is doubled": {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }),

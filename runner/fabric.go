@@ -73,7 +73,7 @@ and writes each policy and its rewards into the folder of --out.`,
 	flags.StringVar(&o.compat, "compat", "", "published simulator to reproduce: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "JSON file of the episode to simulate; requires --compat")
 	flags.BoolVar(&o.study, "study", false,
-		"repeat the published experiments, and also run every constant degree; requires --compat")
+		"repeat the published experiments, and simulate each constant degree; requires --compat")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"learning algorithm for --study: ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,

@@ -25,7 +25,7 @@ func newFleetStatusCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "status FOLDER",
-		Short: "Print the state of a simulation or of trials, and their workers",
+		Short: "Print the progress of a simulation or of trials, and the state of their workers",
 		Long: `status prints the number of completed sequences, the legs in progress and their workers, the best
 sequence so far, the time left, and the state of each worker. A leg is the training between two
 decisions. For trials, status prints the number of completed trials, and lists the trials that are

@@ -50,7 +50,7 @@ func TestForeignNetworksAreTried(t *testing.T) {
 		"a = reflection_pad2d.default(self=%x, padding=[])": {"a list of 0 items, where 4 are needed",
 			"a list of 0 items, where 4 are needed"},
 		"a = _weight_norm.default(v=%z, g=%z)":      {"cannot infer the shapes of the results", "a tensor is empty"},
-		"a = ones.default(size=[2000000, 2000000])": {"for any machine's memory", "for any machine's memory"},
+		"a = ones.default(size=[2000000, 2000000])": {"for the memory of any machine", "for the memory of any machine"},
 		"a = ones.default(size=[200000, 200000])": {"three quarters of this machine's memory",
 			"three quarters of this machine's memory"},
 		"a = softmax.int(self=%x, dim=7)": {"Dimension out of range", "Dimension out of range"},

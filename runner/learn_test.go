@@ -95,8 +95,8 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 
 	done(t, append([]string{"learn", path, "--resume"}, set...)...)
 	require.Equal(t, before, learnt(t, folder), "there is nothing left to do")
-	fails(t, failure.Failed, "changed since it was started", "learn", path, "--resume", "--folder", folder, "--set",
-		"learn.episodes=300")
+	fails(t, failure.Failed, "changed since the study was started", "learn", path, "--resume", "--folder", folder,
+		"--set", "learn.episodes=300")
 }
 
 // A policy begins with the weights of another, whose embedding is not taken.

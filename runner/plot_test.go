@@ -296,7 +296,7 @@ func TestGraphsOfJobsAreDrawn(t *testing.T) {
 	require.Contains(t, drawn["file-networks.svg"], ">blocks.2</text>", "a network of a file, as imports write")
 	require.NoError(t, os.Remove("net.toml"))
 	_, o := plotInto(t, t.TempDir(), "file", "--kind", "networks")
-	require.Contains(t, o.stderr, "run plot in the folder where the job ran")
+	require.Contains(t, o.stderr, "run 'graft plot' in the folder in which the job was started")
 }
 
 // goldenFigures holds figures that were drawn against files.

@@ -117,7 +117,8 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		for _, l := range v.Unknown(n) {
 			if !seen[l] {
 				seen[l] = true
-				faults = append(faults, fmt.Errorf("the layer %s at %s in %s has no token", l.Key, l.Path, n.Name()))
+				faults = append(faults, fmt.Errorf("the vocabulary has no token for the layer %s at %s in %s", l.Key,
+					l.Path, n.Name()))
 			}
 		}
 	}

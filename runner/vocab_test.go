@@ -24,10 +24,10 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 
 	ends(t, build("ConvNet2", "ConvNet3"), failure.Usage, "--force")
 	require.Equal(t, failure.Done, graft("vocab", "check", folder, "ConvNet2").code)
-	got = fails(t, failure.Failed, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, "+
-		"1)) at conv1.1.layers.0 in ConvNet2 has no token", "vocab", "check", folder, "ConvNet2", "--deepen")
+	got = fails(t, failure.Failed, "no token for the layer Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), "+
+		"padding=(1, 1)) at conv1.1.layers.0 in ConvNet2", "vocab", "check", folder, "ConvNet2", "--deepen")
 	require.Contains(t, got.stderr,
-		"Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 in ConvNet2 has no token")
+		"no token for the layer Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 in ConvNet2")
 
 	ends(t, build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4"), failure.Done, "")
 	for _, path := range []string{folder, filepath.Join(folder, "models.ids.pkl")} {

@@ -32,7 +32,7 @@ func find() (string, error) {
 		}
 	}
 	return "", &Error{Op: "find LibTorch", kind: ErrNotLoaded,
-		Cause:  fmt.Errorf("no %s in %s", libraryName, strings.Join(tried, ", ")),
+		Cause:  fmt.Errorf("%s not found; looked in %s", libraryName, strings.Join(tried, ", ")),
 		Remedy: "run 'make library' in graft's folder, or set " + LibraryVariable + " to its path"}
 }
 

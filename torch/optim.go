@@ -244,7 +244,7 @@ func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	}
 	if group < 0 || group >= len(o.groups) || options.Rule != o.groups[group].Rule {
 		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group),
-			Cause: errors.New("no parameter group with this number and update rule")}
+			Cause: errors.New("the group does not exist, or has another update rule")}
 	}
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {

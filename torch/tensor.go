@@ -127,7 +127,8 @@ func Values[T Element](t *Tensor) ([]T, error) {
 		return nil, err
 	}
 	if want := dtypeOf[T](); info.DType != want {
-		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("the values are not %v", want),
+		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("the tensor's elements do not "+
+			"have type %v", want),
 			kind: ErrShape, Remedy: "convert the tensor with To first"}
 	}
 	data := make([]T, info.Count())

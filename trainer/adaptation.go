@@ -113,7 +113,7 @@ func (a *adaptation) postpone(began time.Duration, used sums) error {
 }
 
 // errImpossible marks an action that cannot be done; the network is unchanged.
-var errImpossible = errors.New("the action cannot be applied")
+var errImpossible = errors.New("the action cannot be applied to this network")
 
 // surgery returns the options of the decision that is due.
 func (a *adaptation) surgery() net2net.Options {

@@ -23,23 +23,23 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		case same:
 		case k < r.Past:
 			return fmt.Errorf("events: event %d at %v differs from the event that the job has already handled; the "+
-				"job has reached %v", k, e.At, r.Time)
+				"job has reached time %v", k, e.At, r.Time)
 		case e.At < r.Time:
-			return fmt.Errorf("events: new event %d at %v is in the past; the job has reached %v", k, e.At, r.Time)
+			return fmt.Errorf("events: new event %d at %v is in the past; the job has reached time %v", k, e.At, r.Time)
 		}
 	}
 	switch {
 	case len(t.Events) < r.Past:
-		return fmt.Errorf("events: only %d of the %d handled events remain; the job has reached %v", len(t.Events),
+		return fmt.Errorf("events: only %d of the %d handled events remain; the job has reached time %v", len(t.Events),
 			r.Past, r.Time)
 	case t.First() != was.First():
-		return fmt.Errorf("devices must not change from %d to %d after the job starts; the job has reached %v",
+		return fmt.Errorf("devices must not change from %d to %d after the job starts; the job has reached time %v",
 			was.First(), t.First(), r.Time)
 	case t.Start != was.Start:
-		return fmt.Errorf("start must not change from %v to %v after the job starts; the job has reached %v",
+		return fmt.Errorf("start must not change from %v to %v after the job starts; the job has reached time %v",
 			was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
-		return fmt.Errorf("budget changed from %v to %v, but the job has reached %v", was.Budget, t.Budget, r.Time)
+		return fmt.Errorf("budget changed from %v to %v, but the job has reached time %v", was.Budget, t.Budget, r.Time)
 	}
 	return nil
 }

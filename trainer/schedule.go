@@ -40,8 +40,8 @@ type Schedule struct {
 	// the budget; "exponential" multiplies it by schedule.decay after each epoch; "step" multiplies it by
 	// schedule.decay at a fixed interval of epochs; "constant" keeps it. Empty means "cosine".
 	Rule Rule
-	// Factor by which the rules "exponential" and "step" multiply the learning rate. Zero means 0.9 for "exponential"
-	// and 0.1 for "step".
+	// Factor that multiplies the learning rate: after each epoch if the rule is "exponential", after every
+	// schedule.every epochs if the rule is "step". Zero means 0.9 for "exponential" and 0.1 for "step".
 	Decay float64
 	// Interval at which rule = "step" changes the learning rate, in epochs. Zero means 10.
 	Every int

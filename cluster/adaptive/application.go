@@ -42,7 +42,8 @@ func (a *Application) complete() error {
 		}
 		a.epochs[e+1] = least
 		if !(least >= a.epochs[e]) {
-			return fmt.Errorf("application %s: progress decreases in epoch %d", a.Name, e)
+			return fmt.Errorf("application %s: the training progress decreases in epoch %d; expected progress that "+
+				"never decreases", a.Name, e)
 		}
 	}
 	return nil

@@ -109,7 +109,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		"tables with bad keys": {map[string]any{"steptime_tables.json.gz": zipped(`{"app": {"interpolated": {"5": ` +
 			`{"b": [1], "step": [1], "sync": [0]}}}}`)}, "malformed"},
 		"a mesh without points": {map[string]any{"triangulations.json.gz": zipped(`{"app": {"points": [], "step": ` +
-			`[], "sync": [], "simplices": [[0,1,2,3]]}}`)}, "a tetrahedron refers to point 0"},
+			`[], "sync": [], "simplices": [[0,1,2,3]]}}`)}, "a tetrahedron of the mesh refers to point 0"},
 		"an unknown application": {map[string]any{"jobs.csv": "name,time,application,num_replicas,batch_size\n" +
 			"a,1,x,1,8\n"}, "one of the applications: app"},
 		"a workload's column": {map[string]any{"jobs.csv": "name,time\na,1\n"}, "is missing"},

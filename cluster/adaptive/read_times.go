@@ -186,13 +186,14 @@ func readMeshes(fsys files.FS, dir string, apps map[string]*Application) error {
 
 func (m *mesh) check() error {
 	if len(m.step) != len(m.points) || len(m.sync) != len(m.points) {
-		return fmt.Errorf("the mesh has %d points, %d step times and %d sync times; expected equal numbers",
-			len(m.points), len(m.step), len(m.sync))
+		return fmt.Errorf("the mesh of measured step times has %d points, %d step times and %d sync times; expected "+
+			"equal numbers", len(m.points), len(m.step), len(m.sync))
 	}
 	for _, cell := range m.cells {
 		for _, corner := range cell {
 			if corner < 0 || corner >= len(m.points) {
-				return fmt.Errorf("a tetrahedron refers to point %d; expected 0 to %d", corner, len(m.points)-1)
+				return fmt.Errorf("a tetrahedron of the mesh refers to point %d; expected 0 to %d", corner,
+					len(m.points)-1)
 			}
 		}
 	}

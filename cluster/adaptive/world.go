@@ -308,7 +308,7 @@ func (s *Study) Validate() error {
 	for k := range s.Jobs {
 		if err := s.fault(k, seen); err != nil {
 			if faults = append(faults, err); len(faults) > 20 {
-				faults = append(faults, errors.New("further jobs were not checked"))
+				faults = append(faults, errors.New("too many invalid jobs; the remaining jobs were not checked"))
 				break
 			}
 		}

@@ -57,7 +57,7 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 		s.points = append(s.points, p)
 	}
 	if n := len(s.points); n == 0 || n > maxMeasurements {
-		return nil, fmt.Errorf("%d measurements are usable; expected 1 to %d", n, maxMeasurements)
+		return nil, fmt.Errorf("got %d usable measurements; expected 1 to %d", n, maxMeasurements)
 	}
 	return s, s.solve()
 }

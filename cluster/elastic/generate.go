@@ -112,8 +112,8 @@ func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	var jobs []Spec
 	for slot := 0; len(jobs) < o.Jobs; slot++ {
 		if slot > maxArrival {
-			return nil, fmt.Errorf("generate a workload: only %d of %d jobs arrive within %d slots; raise the rate",
-				len(jobs), o.Jobs, maxArrival)
+			return nil, fmt.Errorf("generate a workload: only %d of %d jobs arrive within %d slots; raise the number "+
+				"of arrivals per slot", len(jobs), o.Jobs, maxArrival)
 		}
 		for range min(o.Rate, pattern[(slot+offset)%len(pattern)], o.Jobs-len(jobs)) {
 			jobs = append(jobs, o.job(types, len(jobs)+1, slot, from))

@@ -65,7 +65,7 @@ func TestStudiesThatCannotRun(t *testing.T) {
 		"no constants": {func(s *elastic.Study) { s.Speed = elastic.Analytic{} },
 			"type m: the analytic speed model needs a compute time, a model size and bandwidths"},
 		"negative demand": {func(s *elastic.Study) { s.Types[0].Server = elastic.Resources{-1, 0} },
-			"type m demands [-1 0] slots; expected 0 to"},
+			"type m demands [-1 0] CPU and GPU slots; expected 0 to"},
 		"no epoch size": {func(s *elastic.Study) { s.Types[0].EpochSize = 0 },
 			"type m: epoch_size is 0; expected a positive number"},
 	}
@@ -88,7 +88,7 @@ func TestFewFaultyJobsAreListed(t *testing.T) {
 	}
 	_, err := elastic.NewWorld(s)
 	require.Equal(t, 20, strings.Count(err.Error(), "expected 1 to 1"))
-	require.ErrorContains(t, err, "further jobs were not checked")
+	require.ErrorContains(t, err, "the remaining jobs were not checked")
 }
 
 func TestOverrides(t *testing.T) {

@@ -82,7 +82,7 @@ func TestMeasuredSpeeds(t *testing.T) {
 
 func TestFitsThatFail(t *testing.T) {
 	for want, points := range map[string][]elastic.Measurement{
-		"interpolate speeds of m: 0 measurements are usable; expected 1 to 1024":             {{1, 1, 0}},
+		"interpolate speeds of m: got 0 usable measurements; expected 1 to 1024":             {{1, 1, 0}},
 		"duplicate measurement for 1 servers and 2 workers; keep one":                        {{1, 2, 3}, {1, 2, 4}},
 		"interpolation needs at least two measurements, but only one is usable; add another": {{1, 2, 3}},
 	} {

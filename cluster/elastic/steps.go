@@ -75,9 +75,8 @@ func (m Steps) Check(t *JobType, most int) error {
 	case !known || trained.Times == nil:
 		return fmt.Errorf("type %s has no step times; add its measurements", t.Name)
 	case most > mostPlacements:
-		return fmt.Errorf("the maximum number of workers is %d, but step times were measured for at most %d; lower "+
-			"the maximum", most,
-			mostPlacements)
+		return fmt.Errorf("the maximum number of workers is %d, but step times were measured for at most %d workers; "+
+			"lower the maximum", most, mostPlacements)
 	}
 	for workers := 1; workers <= most; workers++ {
 		if m.Limit(t, workers, 0, 1) <= 0 {

@@ -50,7 +50,7 @@ func (s *Study) typeFaults() (faults validate.Faults) {
 func (t *JobType) fault() error {
 	for _, r := range []Resources{t.Worker, t.Server} {
 		if !r.Within(Resources{maxCapacity, maxCapacity}) || !(Resources{}).Within(r) {
-			return fmt.Errorf("type %s demands %v slots; expected 0 to %d of each kind", t.Name, r, maxCapacity)
+			return fmt.Errorf("type %s demands %v CPU and GPU slots; expected 0 to %d of each", t.Name, r, maxCapacity)
 		}
 	}
 	if !(t.EpochSize > 0 && t.EpochSize <= maxEpochs) {
@@ -80,7 +80,7 @@ func (s *Study) jobFaults() (faults validate.Faults) {
 			continue
 		}
 		if len(faults) == mostFaults {
-			return append(faults, errors.New("further jobs were not checked"))
+			return append(faults, errors.New("too many invalid jobs; the remaining jobs were not checked"))
 		}
 		faults = append(faults, err)
 	}

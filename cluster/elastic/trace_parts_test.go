@@ -51,7 +51,7 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 		}
 	}
 	_, err := elastic.Divide(make([]trace.Job, 9), 3, 0, 2, 1, 1)
-	require.EqualError(t, err, "divide a trace into groups of workloads (numbers of workloads: [2 1 1]), with 3 jobs "+
+	require.EqualError(t, err, "divide a trace into parts of [2 1 1] workloads, with 3 jobs "+
 		"per workload: the trace has only 9 jobs; request fewer workloads, or name a longer trace")
 }
 

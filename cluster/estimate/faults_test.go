@@ -98,7 +98,7 @@ func TestWhatCannotBePredictedIsSaid(t *testing.T) {
 	table.AddNumbers("c", []float64{1})
 	_, err = m.PredictTable(table)
 	require.ErrorContains(t, err, "column a is missing")
-	require.ErrorContains(t, err, "column c has numbers")
+	require.ErrorContains(t, err, "column c contains numbers")
 	_, err = m.Shape(len(m.Terms()))
 	require.ErrorContains(t, err, "expected 0 to 15")
 }

@@ -153,7 +153,7 @@ func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
 		case at < 0:
 			faults = append(faults, fmt.Errorf("column %s is missing; the model needs it", f.name))
 		case t.columns[at].isText() != f.text:
-			faults = append(faults, fmt.Errorf("column %s has %s; the model expects %s", f.name, kindOf(!f.text),
+			faults = append(faults, fmt.Errorf("column %s contains %s; the model expects %s", f.name, kindOf(!f.text),
 				kindOf(f.text)))
 		default:
 			columns[k] = f.column(&t.columns[at])

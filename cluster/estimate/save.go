@@ -151,8 +151,8 @@ func (m *Model) check() error {
 	case m.rows < 2:
 		return fmt.Errorf("the number of training rows is %d; expected at least 2", m.rows)
 	case !stat.Finite(m.base) || !stat.Finite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
-		return fmt.Errorf("base is %v and smear is %v; expected finite numbers, with \"smear\" above 0, and "+
-			"equal to 1 if \"target\" is not %s", m.base, m.smear, TargetLog)
+		return fmt.Errorf("base is %v and smear is %v; expected finite numbers and smear > 0; smear must be 1 unless "+
+			"target is %s", m.base, m.smear, TargetLog)
 	case len(m.features) == 0 || len(m.terms) < len(m.features):
 		return fmt.Errorf("the model has %d features and %d terms; expected at least one feature, and a term per "+
 			"feature",
@@ -183,14 +183,14 @@ func (f *feature) check() error {
 	case f.levels != nil || f.own != 0:
 		return errors.New("the numeric feature has text values")
 	case len(f.edges) >= mostBins:
-		return fmt.Errorf("the feature has %d edges; expected at most %d", len(f.edges), mostBins-1)
+		return fmt.Errorf("the feature has %d bin edges; expected at most %d", len(f.edges), mostBins-1)
 	case !stat.Finite(float64(f.low)) || !stat.Finite(float64(f.high)) || f.low > f.high:
-		return fmt.Errorf("the range is %v to %v; expected finite, ascending numbers", f.low, f.high)
+		return fmt.Errorf("the range of the feature is %v to %v; expected finite, ascending numbers", f.low, f.high)
 	}
 	before := f.low
 	for _, edge := range f.edges {
 		if !(edge > before && edge <= f.high) {
-			return fmt.Errorf("an edge is %v; expected more than %v and at most %v", edge, before, f.high)
+			return fmt.Errorf("a bin edge is %v; expected more than %v and at most %v", edge, before, f.high)
 		}
 		before = edge
 	}
@@ -223,10 +223,10 @@ func (m *Model) checkTerm(of int) error {
 	t := &m.terms[of]
 	if of < len(m.features) {
 		if len(t.axes) != 1 || t.axes[0].feature != of || t.axes[0].groups != nil {
-			return fmt.Errorf("the term has unexpected features; expected only feature %d, without groups", of)
+			return fmt.Errorf("the term must use feature %d alone, and must not group the feature's bins", of)
 		}
 	} else if len(t.axes) != 2 || t.axes[0].feature >= t.axes[1].feature {
-		return errors.New("the term has unexpected features; expected two features in ascending order")
+		return errors.New("the term must use two features, in ascending order")
 	}
 	size := 1
 	for k := range t.axes {
@@ -262,8 +262,8 @@ func (m *Model) checkAxis(a *axis, grouped bool) error {
 		return nil
 	}
 	if len(a.groups) != a.size || a.groups[missingBin] != 0 {
-		return fmt.Errorf("the list of groups of feature %d has %[3]d entries; expected an entry for each of the "+
-			"%[2]d bins, and group 0 for the bin of missing values", a.feature, a.size, len(a.groups))
+		return fmt.Errorf("the list of groups of feature %d has %[3]d entries; expected one entry for each of the "+
+			"%[2]d bins, with group 0 for the bin of missing values", a.feature, a.size, len(a.groups))
 	}
 	used := map[uint16]bool{}
 	for _, group := range a.groups[1:] {

@@ -82,15 +82,15 @@ func TestDamageIsRefused(t *testing.T) {
 		"a text twice":   {`"red","blue"],`, `"red","red"],`, "is empty or a duplicate"},
 		"own":            {`"own":3`, `"own":9`, "the feature has 9 bins"},
 		"a term":         {`"features":[0]`, `"features":[1]`, "term 0"},
-		"a pair": {`"features":[2,3]`, `"features":[3,2]`, "expected two features in " +
-			"ascending order"},
+		"a pair": {`"features":[2,3]`, `"features":[3,2]`, "must use two features, " +
+			"in ascending order"},
 		"a feature": {`"features":[2,3]`, `"features":[2,9]`, "unknown feature 9"},
 		"groups": {`"groups":[[0,1,2,3,3]`, `"groups":[[0,1,3,3,3]`, "expected consecutive " +
 			"numbers from 1"},
 		"a base": {`"base":`, `"base":9e999,"base":`, "not an estimate model"},
 		"the numeric feature has text values": {`"name":"a",`, `"name":"a","levels":["a"],`,
 			"the numeric feature has text values"},
-		"a range":           {`"low":0.`, `"low":3.`, "the range is 3"},
+		"a range":           {`"low":0.`, `"low":3.`, "the range of the feature is 3"},
 		"texts and numbers": {`"text":true,`, `"text":true,"high":3,`, "the text feature has"},
 		"a deviation":       {`"deviations":[0,`, `"deviations":[-1,`, "deviation -1"},
 		"a value more":      {`"values":[`, `"values":[0,`, "term 0"},

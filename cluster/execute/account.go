@@ -35,9 +35,9 @@ type JobResult struct {
 // Account computes the state of jobs from events. Create it with [NewAccount].
 type Account struct {
 	At   time.Duration // time of the last event
-	Host string        // host of the last executor
-	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with resource
-	// limits.
+	Host string        // host of the executor; of the latest one if the run was resumed
+	// Confinement describes how tasks are confined: by CPU affinity alone, or by cgroups with resource limits. Each
+	// executor process chooses this; if the run was resumed, the description is for the latest process.
 	Confinement string
 	Jobs        []JobResult // state of each job, in the order of the jobs
 	Spans       []node.Span // running periods on devices, by start; the period of a running task has no end

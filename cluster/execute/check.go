@@ -89,7 +89,8 @@ func (o *Options) checkCommands(jobs []Job) error {
 		}
 		if err != nil {
 			if faults = append(faults, err); len(faults) == mostFaults {
-				return errors.Join(append(faults, errors.New("further commands were not checked"))...)
+				return errors.Join(append(faults, errors.New("too many invalid tasks; the remaining commands were "+
+					"not checked"))...)
 			}
 		}
 	}

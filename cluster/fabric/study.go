@@ -107,7 +107,8 @@ func (s *Study) Validate() error {
 	for k := range s.Jobs {
 		if err := s.fault(&s.Jobs[k], last); err != nil {
 			if faults = append(faults, fmt.Errorf("job %d: %w", k, err)); len(faults) == mostFaults {
-				return errors.Join(append(faults, errors.New("further jobs were not checked"))...)
+				return errors.Join(append(faults, errors.New("too many invalid jobs; the remaining jobs were not "+
+					"checked"))...)
 			}
 		}
 		last = s.Jobs[k].Arrival
@@ -120,8 +121,8 @@ func (s *Study) fault(j *Job, last float64) error {
 	case j.Model < 0 || j.Model >= len(s.Models):
 		return fmt.Errorf("unknown model %d; expected 0 to %d", j.Model, len(s.Models)-1)
 	case !(j.Limit > 0 && j.Limit <= 1):
-		return fmt.Errorf("the limit is %g; expected more than 0 and at most 1 (fraction of the job's run time on one "+
-			"server)", j.Limit)
+		return fmt.Errorf("the time limit is %g; expected more than 0 and at most 1 (fraction of the job's run time "+
+			"on one server)", j.Limit)
 	case j.Steps < 1:
 		return fmt.Errorf("the job has %d steps; expected at least 1", j.Steps)
 	case !(j.Arrival >= last) || math.IsInf(j.Arrival, 1):

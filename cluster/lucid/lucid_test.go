@@ -41,8 +41,8 @@ func TestLucidRefuses(t *testing.T) {
 	c, err := schedtest.Parse("each 2\nvc a 3\nvc b 3\nalone m1 0\njob j1 vc a at 0 for 50 on 2 model m1 estimate 9\n")
 	require.NoError(t, err)
 	for want, o := range map[string]lucid.Options{
-		"the profiler has 4 devices but must profile jobs with up to 5": {Nodes: 2, Largest: 5},
-		`virtual cluster "elsewhere" is unknown or has no nodes left`:   {Nodes: 1, From: []string{"elsewhere"}},
+		"the profiler has 4 devices, but must profile jobs that request": {Nodes: 2, Largest: 5},
+		`virtual cluster "elsewhere" is unknown or has no nodes left`:    {Nodes: 1, From: []string{"elsewhere"}},
 	} {
 		_, err := c.Study.Run(context.Background(), lucid.Policy(o), cluster.Options{})
 		require.ErrorContains(t, err, want)

@@ -55,8 +55,8 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 		p.Nodes--
 	}
 	if o.Largest > o.devices(r) {
-		return fmt.Errorf("the profiler has %d devices but must profile jobs with up to %d; give it more nodes, "+
-			"or lower the limit of GPUs per job", o.devices(r), o.Largest)
+		return fmt.Errorf("the profiler has %d devices, but must profile jobs that request up to %d devices; give it "+
+			"more nodes, or lower the limit of GPUs per job", o.devices(r), o.Largest)
 	}
 	seen, scalings, err := last.of(ctx, r, o, likes, until)
 	if err != nil {

@@ -43,7 +43,8 @@ func (s *Study) Validate() error {
 	for k := range s.Tasks {
 		if err := s.fault(&s.Tasks[k], names); err != nil {
 			if faults = append(faults, err); len(faults) == mostFaults {
-				return errors.Join(append(faults, errors.New("further tasks were not checked"))...)
+				return errors.Join(append(faults, errors.New("too many invalid tasks; the remaining tasks were not "+
+					"checked"))...)
 			}
 		}
 	}

@@ -189,7 +189,7 @@ func (s *program) job(k int, list string, runs bool) (*cluster.Job, error) {
 	default:
 		return j, nil
 	}
-	return nil, fmt.Errorf("%s returned job %d in %q, which %s (job %s of the trace)", s.path, k, list, state,
+	return nil, fmt.Errorf("%s returned job %d in %q, but this job %s (job %s of the trace)", s.path, k, list, state,
 		j.Trace.ID)
 }
 

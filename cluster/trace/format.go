@@ -90,7 +90,7 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 		return nil, source.fault(0, 0, "", "the file is empty", "use another trace")
 	}
 	return nil, source.fault(0, 0, "", "unknown trace format",
-		"name the format, one of "+names())
+		"set the trace format to one of "+names())
 }
 
 func firstLine(head []byte) []byte {

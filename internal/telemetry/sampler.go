@@ -202,7 +202,7 @@ func (s *Sampler) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sinkErr != nil {
-		return errors.Join(errors.New("device readings are no longer saved"), s.sinkErr)
+		return errors.Join(errors.New("device readings are no longer saved, because writing them failed"), s.sinkErr)
 	}
 	return nil
 }

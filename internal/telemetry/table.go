@@ -30,7 +30,7 @@ var _ Sink = (*Table)(nil)
 func OpenTable(run *results.Run, name string) (*Table, error) {
 	stream, err := run.Stream(name, columns)
 	if err != nil {
-		return nil, fmt.Errorf("open readings: %w", err)
+		return nil, fmt.Errorf("open the table of device readings: %w", err)
 	}
 	return &Table{stream}, nil
 }

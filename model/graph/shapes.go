@@ -20,7 +20,7 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 }
 
 // ErrTooLarge reports that shapes have far more values than a machine can hold.
-var ErrTooLarge = errors.New("too large for any machine's memory")
+var ErrTooLarge = errors.New("too large for the memory of any machine")
 
 // Dims returns the sizes of the example input.
 func (in Input) Dims() []int {

@@ -94,7 +94,8 @@ func (g *Graph) tryPassed(set *weights.Set) error {
 		for at := range g.Nodes[k].Returns {
 			for more := range 2 {
 				if err := g.until(k, at, more).tryShape(set); err != nil {
-					return fmt.Errorf("operator %s, which graft passes on to LibTorch: %w", g.Nodes[k].Operator, err)
+					return fmt.Errorf("run operator %s in LibTorch and compare the shapes of its results: %w",
+						g.Nodes[k].Operator, err)
 				}
 			}
 		}

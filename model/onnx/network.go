@@ -211,7 +211,8 @@ func (e *networkEncoder) extent(shape, larger []int, inferred bool) (string, err
 		case size >= 0:
 			parts = append(parts, e.graph.shape(size))
 		case e.net.Input.Shape[0].Name == "" || rise*e.net.Input.Shape[0].N != shape[k]:
-			return "", errors.New("a variable dimension is not a multiple of the batch size")
+			return "", errors.New("a dimension varies with the batch size, but is not a multiple of the batch size; " +
+				"this is not supported")
 		case rise == 1:
 			parts = append(parts, e.batch())
 		default:

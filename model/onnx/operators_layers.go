@@ -51,7 +51,8 @@ func embeddingRule(e *networkEncoder) ([]string, error) {
 func convRule(e *networkEncoder) ([]string, error) {
 	shape := e.shapeOf(e.n.Arg("weight"))
 	if _, text := e.n.Arg("padding").(string); text || len(shape) < 3 {
-		return nil, errors.New("the padding is a string, or the weight is missing")
+		return nil, errors.New("the padding is given as a string, or the weight has fewer than three dimensions; " +
+			"neither is supported")
 	}
 	dims := len(shape) - 2
 	in := []string{}
@@ -102,7 +103,7 @@ func batchNormRule(e *networkEncoder) ([]string, error) {
 		return nil, err
 	}
 	if mean == "" || variance == "" {
-		return nil, errors.New("running statistics are missing")
+		return nil, errors.New("the batch normalisation has no running statistics; ONNX requires them")
 	}
 	return []string{e.op("BatchNormalization", []string{x, w, b, mean, variance},
 		attribute{"epsilon", e.number("eps", 1e-5)})}, nil
@@ -140,7 +141,7 @@ func instanceNormRule(e *networkEncoder) ([]string, error) {
 	x, err1 := e.arg("input")
 	w, b, err2 := e.affine(e.shapeOf(e.n.Arg("input"))[1])
 	if e.n.Arg("running_mean") != nil {
-		return nil, errors.New("running statistics are not supported")
+		return nil, errors.New("instance normalisation with running statistics is not supported")
 	}
 	return []string{e.op("InstanceNormalization", []string{x, w, b}, attribute{"epsilon", e.number("eps", 1e-5)})},
 		errors.Join(err1, err2)
@@ -183,7 +184,8 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 	queries, keys := e.shapeOf(e.n.Arg("query")), e.shapeOf(e.n.Arg("key"))
 	rank := len(queries)
 	if rank < 3 {
-		return nil, errors.New("the query has no dimension for the batch or the heads")
+		return nil, errors.New("the attention query has fewer than three dimensions; expected dimensions for the " +
+			"batch or the heads")
 	}
 	if e.truth("enable_gqa") && rank == 4 && queries[1] != keys[1] {
 		for _, x := range []*string{&k, &v} {

@@ -23,7 +23,8 @@ func interleaveRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	repeats, isNumber := e.n.Arg("repeats").(int64)
 	if err != nil || !isNumber || e.n.Arg("dim") == nil {
-		return nil, errors.Join(err, errors.New("the number of repeats is a tensor, or the dimension is missing"))
+		return nil, errors.Join(err, errors.New("repeat_interleave requires a constant number of repeats and the "+
+			"argument dim"))
 	}
 	return []string{e.repeated(x, e.shapeOf(e.n.Args[0].Value), e.dim("dim", 0), int(repeats))}, nil
 }
@@ -83,7 +84,7 @@ func (e *networkEncoder) parts(name string) (list []string, err error) {
 		list = append(list, x)
 	}
 	if len(list) == 0 {
-		return nil, errors.New("no tensors to join")
+		return nil, errors.New("the list of tensors to concatenate is empty")
 	}
 	return list, nil
 }
@@ -115,7 +116,7 @@ func splitRule(e *networkEncoder) ([]string, error) {
 	var sizes []int
 	for _, v := range e.n.Results {
 		if e.larger[v][dim] != e.shapes[v][dim] {
-			return nil, errors.New("splitting the batch is not supported")
+			return nil, errors.New("splitting the batch dimension is not supported")
 		}
 		sizes = append(sizes, e.shapes[v][dim])
 	}
@@ -153,7 +154,7 @@ func selectRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	at, isNumber := e.n.Arg("index").(int64)
 	if !isNumber {
-		return nil, errors.New("the index is not constant")
+		return nil, errors.New("an index that is not constant is not supported")
 	}
 	return []string{e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(at)})},
 		attribute{"axis", e.dim("dim", 0)})}, err
@@ -164,7 +165,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 	dim, v := e.dim("dim", 0), e.n.Results[0]
 	start, step := e.number("start", 0), int(e.number("step", 1))
 	if _, computed := e.n.Arg("start").(networks.Value); computed {
-		return nil, errors.New("the start of the slice is not constant")
+		return nil, errors.New("a slice whose start is not constant is not supported")
 	}
 	end := math.MaxInt64
 	if size := e.shapes[v][dim]; size == e.larger[v][dim] {
@@ -175,7 +176,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 		end = from + size*step
 		start = float64(from)
 	} else if e.n.Arg("end") != nil && e.number("end", 0) < math.MaxInt32 {
-		return nil, errors.New("slicing the batch is not supported")
+		return nil, errors.New("slicing the batch dimension is not supported")
 	}
 	return []string{e.op("Slice", []string{x, e.graph.shape(int(start)), e.graph.shape(end), e.graph.shape(dim),
 		e.graph.shape(step)})}, err
@@ -185,7 +186,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 func arangeRule(e *networkEncoder) ([]string, error) {
 	v := e.n.Results[0]
 	if e.shapes[v][0] != e.larger[v][0] {
-		return nil, errors.New("the end of the range depends on the batch")
+		return nil, errors.New("a range whose length depends on the batch size is not supported")
 	}
 	start, step := e.number("start", 0), e.number("step", 1)
 	values := make([]float64, e.shapes[v][0])

@@ -86,7 +86,7 @@ func (b *builder) value(arg union) (any, error) {
 		}
 		dtype, ok := dtypes[number]
 		if !ok {
-			return nil, fmt.Errorf("graft does not support type number %d", number)
+			return nil, fmt.Errorf("graft does not support ScalarType %d of torch.export's schema", number)
 		}
 		return dtype, nil
 	case "as_device", "as_memory_format", "as_layout":

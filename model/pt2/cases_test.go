@@ -258,7 +258,8 @@ func TestArchivesAreRefused(t *testing.T) {
 	words := map[string]string{
 		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "exceeds the storage",
 		"missing_weight": "missing",
-		"path_escape":    "outside the folder", "stride_outside": "exceeds the", "size_mismatch": "in the graph",
+		"path_escape":    "outside the archive's folder",
+		"stride_outside": "exceeds the", "size_mismatch": "in the graph",
 		"custom_operator": "fancy_gelu.default in act: replace the custom",
 		"unknown_aten":    "cannot be mapped", "dangling_name": "no earlier operator", "not_json": "unexpected end",
 		"eps_nan": "NaN", "big_endian": "byteorder",

@@ -42,7 +42,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 		"a buffer that changes": {swap(`"self", "arg": {"as_tensor": {"name": "linear"}}`,
 			`"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "modifies the network's tensor"},
 		"a tensor of eight bits": {swap(`"dtype": 7, "sizes": [{"as_expr"`, `"dtype": 29, "sizes": [{"as_expr"`),
-			"number 29"},
+			"ScalarType 29"},
 		"a token":   {swap(`{"user_input"`, `{"token"`), "kind \"token\""},
 		"no output": {swap(`{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}`, ``), "returns no tensor"},
 		"a description of modules that is none": {func(r map[string]string) {

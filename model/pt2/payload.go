@@ -50,13 +50,13 @@ func readPayloads(a *archive, folder string) (*payloads, error) {
 		return nil, err
 	}
 	if err := graph.BoundJSON(text); err != nil {
-		return nil, fmt.Errorf("read the list of %s: %w", folder, err)
+		return nil, fmt.Errorf("read the list of tensors in %s: %w", folder, err)
 	}
 	var file struct {
 		Config map[string]payload `json:"config"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("read the list of %s: %w", folder, err)
+		return nil, fmt.Errorf("read the list of tensors in %s: %w", folder, err)
 	}
 	p.list = file.Config
 	return p, nil
@@ -88,22 +88,22 @@ func (p *payloads) load(name string) (weights.Tensor, error) {
 	entry, ok := p.list[name]
 	switch {
 	case !ok:
-		return weights.Tensor{}, fmt.Errorf("the tensor is not in the list")
+		return weights.Tensor{}, fmt.Errorf("the archive's list of tensors does not contain this tensor")
 	case entry.Pickle:
 		return weights.Tensor{}, fmt.Errorf("the tensor is stored as a pickle, which could run code; " +
 			"export the network with plain tensors")
 	case entry.Meta == nil || entry.Meta.Layout != stridedLayout:
 		return weights.Tensor{}, fmt.Errorf("the tensor is not dense")
 	case path.Base(entry.Path) != entry.Path || entry.Path == ".." || entry.Path == ".":
-		return weights.Tensor{}, fmt.Errorf("the path %.100q points outside the folder", entry.Path)
+		return weights.Tensor{}, fmt.Errorf("the path %.100q points outside the archive's folder of tensors",
+			entry.Path)
 	case strings.HasPrefix(entry.Path, "custom_obj_") || strings.HasPrefix(entry.Path, "opaque_obj_"):
 		return weights.Tensor{}, fmt.Errorf("the entry is a Python object, which could run code")
 	}
 	dtype, ok := dtypes[entry.Meta.DType]
 	if !ok {
-		return weights.Tensor{}, fmt.Errorf("graft does not support type number %d; convert the tensor before the "+
-			"export",
-			entry.Meta.DType)
+		return weights.Tensor{}, fmt.Errorf("graft does not support ScalarType %d of torch.export's schema; convert "+
+			"the tensor before the export", entry.Meta.DType)
 	}
 	shape, err := entry.Meta.shape()
 	if err != nil {

@@ -175,8 +175,8 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	t := graph.Tensor{Name: name, Role: role, DType: w.DType, Shape: shape}
 	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) ||
 		dtypes[described.DType] != w.DType {
-		return fmt.Errorf("the type and the shape of tensor %.200q are %v %v in the list of %s, but %v %v in the graph",
-			name, w.DType, w.Shape, from.folder, dtypes[described.DType], shape)
+		return fmt.Errorf("tensor %.200q has type %v and shape %v in the list of %s, but type %v and shape %v in the "+
+			"graph", name, w.DType, w.Shape, from.folder, dtypes[described.DType], shape)
 	}
 	key := fmt.Sprint(from.memory(w), shape, w.DType, role)
 	if other, ok := first[key]; ok && t.Count() > 0 {
@@ -212,7 +212,7 @@ func (b *builder) described(s spec) (string, *meta, error) {
 	}
 	m := b.program.GraphModule.Graph.TensorValues[tensor.Name]
 	if m == nil {
-		return "", nil, fmt.Errorf("the graph does not describe %.200q", tensor.Name)
+		return "", nil, fmt.Errorf("the graph does not describe the tensor %.200q", tensor.Name)
 	}
 	if _, taken := b.names[tensor.Name]; taken {
 		return "", nil, fmt.Errorf("duplicate input name %.200q", tensor.Name)
@@ -228,7 +228,7 @@ func (b *builder) addInput(s spec) error {
 	}
 	dtype, ok := dtypes[m.DType]
 	if !ok {
-		return fmt.Errorf("the input has type number %d, which graft does not support", m.DType)
+		return fmt.Errorf("the input has ScalarType %d of torch.export's schema, which graft does not support", m.DType)
 	}
 	in := graph.Input{Value: b.unique(name), DType: dtype}
 	for k, size := range m.Sizes {

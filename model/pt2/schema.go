@@ -83,7 +83,7 @@ func (u *union) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(object) != 1 {
-		return fmt.Errorf("an object has %d keys, expected one key for the type: %.60s", len(object), text)
+		return fmt.Errorf("an object has %d keys, expected a single key that names its type: %.60s", len(object), text)
 	}
 	for u.kind, u.body = range object {
 	}
@@ -119,7 +119,7 @@ func (i *integer) UnmarshalJSON(text []byte) error {
 			return err
 		}
 		if e.Hint == nil || e.Hint.Int == nil {
-			return fmt.Errorf("the size %.80s has no example value", e.Text)
+			return fmt.Errorf("the symbolic size %.80s has no example value", e.Text)
 		}
 		i.number, i.expression = *e.Hint.Int, e.Text
 		return nil

@@ -87,8 +87,8 @@ func (v *views) read(name string) (graph.Value, error) {
 	value := a.of.value
 	for _, s := range a.path {
 		if s.copies {
-			return "", fmt.Errorf("%s may have copied a tensor before the tensor was changed in place",
-				s.node.Operator)
+			return "", fmt.Errorf("the network changes a tensor in place, but %s may have copied this tensor before "+
+				"the change", s.node.Operator)
 		}
 		value = v.again(s, value)
 	}
@@ -153,7 +153,7 @@ func (v *views) again(s step, of graph.Value) graph.Value {
 // replace returns a value with the part replaced that a view selects.
 func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value, error) {
 	if s.copies {
-		return "", fmt.Errorf("it is unknown whether %s returned a view or a copy", s.node.Operator)
+		return "", fmt.Errorf("the operator %s may return a view or a copy", s.node.Operator)
 	}
 	n := graph.Node{Module: s.node.Module, Results: []graph.Value{v.name(base)}, Args: slices.Clone(s.node.Args)}
 	op, overload, _ := strings.Cut(s.node.Operator, ".")

@@ -57,7 +57,7 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 	case "ones":
 		t = s.Scale(t, 0, 1)
 	default:
-		return nil, fmt.Errorf("unknown values %q; expected zeros or ones", m.Values)
+		return nil, fmt.Errorf("the plan has unknown initial values %q; expected zeros or ones", m.Values)
 	}
 	return t, s.Err()
 }

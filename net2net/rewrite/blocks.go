@@ -98,7 +98,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 	slices.Reverse(b.Branches)
 	slices.Reverse(b.Norms)
 	if len(b.Norms) > 0 && len(b.Norms) != len(b.Branches) {
-		return nil, fmt.Errorf("only some of the block's additions are normalised")
+		return nil, fmt.Errorf("only some of the block's additions are normalised; expected all or none")
 	}
 	return b, nil
 }
@@ -136,7 +136,7 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		})
 	}
 	if b.In == "" || b.In == "?" {
-		return fmt.Errorf("no single input has the shape and axes of the output")
+		return fmt.Errorf("expected exactly one input with the same shape and axes as the output")
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (r *blockReader) passes(n *graph.Node) bool {
 func (r *blockReader) writers(v graph.Value, b *Branch) error {
 	n := r.producer(v)
 	if n == nil {
-		return fmt.Errorf("a branch does not come from the residual stream")
+		return fmt.Errorf("a branch is not computed from the residual stream")
 	}
 	tensors := func(names ...string) []string {
 		var found []string
@@ -272,7 +272,7 @@ func (r *blockReader) writers(v graph.Value, b *Branch) error {
 		b.Writers = append(b.Writers, tensors("weight", "bias")...)
 	case name == "matmul" || name == "mm":
 		if len(tensors("other", "mat2")) == 0 {
-			return fmt.Errorf("a branch ends in a product of two values")
+			return fmt.Errorf("a branch ends in a product of two computed values; expected a product with a weight")
 		}
 		b.Writers = append(b.Writers, tensors("other", "mat2")...)
 	case name == "add" && len(tensors("self", "other")) == 1: // a bias

@@ -339,7 +339,7 @@ func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
 func (d *deepening) chain() error {
 	last := d.Norms[d.b.Norms[len(d.b.Norms)-1]]
 	if last.Weight == "" {
-		return fmt.Errorf("the last normalisation has no weight, but a chain of normalisations requires one")
+		return fmt.Errorf("the block's last normalisation has no weight; the new block requires one")
 	}
 	if last.Output != d.b.Out {
 		return fmt.Errorf("the block does not end with a normalisation")

@@ -223,16 +223,16 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 			before, ok = n.Args[0].Value.(graph.Value)
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
-			return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream, which "+
-				"requires a normalisation before the layer that reads the stream; graft found no normalisation; "+
-				"untie the tensor first (widen:untied)", name)
+			return fmt.Errorf("widen: layers that write and read the residual stream share tensor %s; the reading "+
+				"layer needs a normalisation before it, but graft found none; untie the tensor first (widen:untied)",
+				name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
-		return fmt.Errorf("widen: the tied tensor %s both writes and reads the stream, but the normalisation "+
-			"before the layer that reads the stream cannot be adjusted: the normalisation has no weight, or "+
-			"another operator also uses its result; untie the tensor first (widen:untied)", name)
+		return fmt.Errorf("widen: layers that write and read the residual stream share tensor %s, but the "+
+			"normalisation before the reading layer cannot be adjusted: it has no weight, or another operator also "+
+			"uses its result; untie the tensor first (widen:untied)", name)
 	}
 	s.shared[v] = true
 	return nil

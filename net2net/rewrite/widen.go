@@ -154,8 +154,8 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 		return 1, nil
 	}
 	if len(found) != 1 {
-		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell which of them the network "+
-			"sums over", len(found), name)
+		return 0, fmt.Errorf("widen: the change affects %d dimensions of tensor %s; expected exactly one, which the "+
+			"next operator sums over", len(found), name)
 	}
 	return found[0], nil
 }

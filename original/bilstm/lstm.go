@@ -96,8 +96,8 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 		return nil, nil, fmt.Errorf("tensor %s is missing", name)
 	}
 	if t.DType != weights.Float32 || len(t.Shape) != dimensions || t.Count() == 0 {
-		return nil, nil, fmt.Errorf("tensor %s is %s%v, expected float32 with %d dimensions", name, t.DType, t.Shape,
-			dimensions)
+		return nil, nil, fmt.Errorf("tensor %s has type %s and shape %v; expected type float32 and %d dimensions", name,
+			t.DType, t.Shape, dimensions)
 	}
 	values, err := t.Float32s()
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // FileName is the name of a learned policy's file in the original system.
 const FileName = "agent.finalmodel.pth"
 
-// Prefix selects whether a policy reads token 0 before the layers. In the original system, the first policies read
-// token 0 during learning; later versions of the system did not read it.
+// Prefix selects whether a policy reads token 0 before the tokens of the network's layers. In the original system, the
+// first policies read token 0 during learning; later versions of the system did not read it.
 type Prefix string
 
 // The values of Prefix. The zero value is AsLearned.
@@ -41,7 +41,7 @@ const embedder = "encoder.embedder.weight"
 
 // Options selects how a policy in the original system's format decides.
 type Options struct {
-	Prefix Prefix // whether token 0 is read before the layers; empty lets the policy's file decide
+	Prefix Prefix // whether token 0 is read before the layers' tokens; empty lets the policy's file decide
 	// Sample draws an action, as during learning. False takes the most likely action.
 	Sample      bool
 	Temperature float64 // sampling temperature, see Temper; values up to 1, including zero, have no effect
@@ -140,8 +140,8 @@ func (s Shape) meets(want Shape) error {
 func (p *Policy) compare() error {
 	t, ok := p.Weights.Find(embedder)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
-		return fmt.Errorf("tensor %s with rows of %d numbers is missing; it identifies the policy's vocabulary",
-			embedder, p.Vocabulary.Size())
+		return fmt.Errorf("tensor %s is missing or its rows do not have %d values, the length of the vocabulary's "+
+			"vectors", embedder, p.Vocabulary.Size())
 	}
 	values, err := t.Float32s()
 	if err != nil {
@@ -163,7 +163,7 @@ func (p *Policy) Shape() Shape {
 		Memory: p.memory.Hidden(), Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
 }
 
-// Prefixed reports whether the policy reads token 0 before the layers.
+// Prefixed reports whether the policy reads token 0 before the tokens of the network's layers.
 func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }

@@ -153,7 +153,7 @@ func modelKey(c *converter, key, name string) {
 		c.set("network.name", name, "was "+key)
 		return
 	}
-	c.Fault(key, "is an unsupported class of the original system%s", words.Guess(name, published.NetworkNames()))
+	c.Fault(key, "names an unsupported network class%s", words.Guess(name, published.NetworkNames()))
 }
 
 // weightsKey continues from weights as the original did: at the time in their file, but with the first epoch and the
@@ -206,7 +206,8 @@ func agentKey(c *converter, key, agent string) {
 		c.set("adapt.decider", config.DecideScript, "was "+key+" = DeterministicAgent")
 	default:
 		agents := []string{"Agent", "RandomAgent", simulationAgent, "DeterministicAgent"}
-		c.Fault(key, "must be an agent of the original system, %s%s", decode.Choice(agents), words.Guess(agent, agents))
+		c.Fault(key, "must be an agent class of the original system, %s%s", decode.Choice(agents),
+			words.Guess(agent, agents))
 	}
 }
 

@@ -155,13 +155,14 @@ func ReadPolicy(set *weights.Set) (*Policy, error) {
 	var h policyHeader
 	text, ok := set.Metadata[policyKey]
 	if !ok {
-		return fault(fmt.Errorf("the file has no metadata %s; expected a file written by DL2 training", policyKey))
+		return fault(fmt.Errorf("the file has no metadata entry %s; expected a file written by DL2 training",
+			policyKey))
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		return fault(fmt.Errorf("the metadata %s are damaged: %w", policyKey, err))
+		return fault(fmt.Errorf("the metadata entry %s is damaged: %w", policyKey, err))
 	}
 	if h.Version != policyVersion {
-		return fault(fmt.Errorf("the file has version %d; expected %d", h.Version, policyVersion))
+		return fault(fmt.Errorf("the file has format version %d; expected %d", h.Version, policyVersion))
 	}
 	h.Shape.EnsureDefaults()
 	if err := h.Shape.Validate(); err != nil {

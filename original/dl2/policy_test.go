@@ -67,7 +67,7 @@ func TestPolicyAsScheduler(t *testing.T) {
 		"trained for a cluster with parameter servers, but is used for a cluster without")
 	for want, damaged := range map[string]*weights.Set{
 		"no metadata": {},
-		"are damaged": {Metadata: map[string]string{"graft.dl2.policy": "{"}},
+		"is damaged":  {Metadata: map[string]string{"graft.dl2.policy": "{"}},
 		"version 0":   {Metadata: map[string]string{"graft.dl2.policy": "{}"}},
 		"window is 9999": {Metadata: map[string]string{
 			"graft.dl2.policy": `{"version": 1, "shape": {"Size": 9999}}`}},

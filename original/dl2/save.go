@@ -135,20 +135,22 @@ func (t *Trainer) restore(set *weights.Set) error {
 func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	text, ok := set.Metadata[trainerKey]
 	if !ok {
-		return h, fmt.Errorf("the file has no metadata %s; expected a file from Save", trainerKey)
+		return h, fmt.Errorf("the file has no metadata entry %s; expected a saved training run of DL2",
+			trainerKey)
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		return h, fmt.Errorf("the metadata %s are damaged: %w", trainerKey, err)
+		return h, fmt.Errorf("the metadata entry %s is damaged: %w", trainerKey, err)
 	}
 	switch {
 	case h.Version != trainerVersion:
-		return h, fmt.Errorf("the file has version %d; expected %d", h.Version, trainerVersion)
+		return h, fmt.Errorf("the file has format version %d; expected %d", h.Version, trainerVersion)
 	case h.Origin != t.origin:
-		return h, fmt.Errorf("the run was saved with different options, workloads or speeds; " +
-			"continue with the saved ones")
+		return h, fmt.Errorf("the run was saved with different options, workloads or speeds; restore them, or start " +
+			"a new run")
 	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents ||
 		min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
-		return h, fmt.Errorf("the metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)
+		return h, fmt.Errorf("the metadata entry %s is damaged: the number of agents or updates is out of range",
+			trainerKey)
 	}
 	return h, nil
 }
@@ -212,7 +214,7 @@ func (a *agent) restore(s *saved, h *agentState) error {
 		return s.err
 	}
 	if min(h.Next, h.Since, h.Updates, h.Played) < 0 || !(h.Beta >= 0 && h.Beta <= 1) || h.Running && h.Next == 0 {
-		return fmt.Errorf("the metadata %s are damaged: counts are out of range", trainerKey)
+		return fmt.Errorf("the metadata entry %s is damaged: counts are out of range", trainerKey)
 	}
 	if err := a.restoreEpisode(h, actions, errors); err != nil {
 		return err

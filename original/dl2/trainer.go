@@ -82,8 +82,8 @@ func (t *Trainer) check() (err error) {
 			return fmt.Errorf("validation workload %d: %w", k, err)
 		}
 		if s.Options.AllReduce != t.study.Options.AllReduce {
-			return fmt.Errorf("validation workload %d and the cluster differ in the use of parameter servers; use "+
-				"the same kind for both", k)
+			return fmt.Errorf("validation workload %d and the cluster differ: one uses parameter servers, the other "+
+				"all-reduce; use the same for both", k)
 		}
 	}
 	if _, err = elastic.Generate(t.study.Types, t.generate, numpy.New(uint32(t.o.Seed))); err != nil {

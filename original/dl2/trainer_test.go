@@ -240,7 +240,7 @@ func TestFilesThatAreNotRestored(t *testing.T) {
 	}
 	text := file(t, trainer)
 	require.ErrorContains(t, formed(t, "agents").Restore(readFile(t, text)), "different options, workloads or speeds")
-	require.ErrorContains(t, trainer.Restore(&weights.Set{}), "no metadata graft.dl2.training")
+	require.ErrorContains(t, trainer.Restore(&weights.Set{}), "no metadata entry graft.dl2.training")
 	for name, damage := range map[string]func(head map[string]any, agent map[string]any){
 		"version": func(head, _ map[string]any) { head["version"] = 9 },
 		"random":  func(head, _ map[string]any) { head["random"] = "AAAA" },

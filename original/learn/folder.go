@@ -110,8 +110,8 @@ func (f *Folder) Restore(l *Learner) (bool, error) {
 	}
 	var conditions string
 	if err := json.Unmarshal(sections[studyCondition], &conditions); err != nil || conditions != f.Conditions {
-		return false, errors.New("resume the study: the options, table, " +
-			"vocabulary or first policy have changed since it was started; restore them, or start another run")
+		return false, errors.New("resume the study: the options, table, vocabulary or initial policy have changed " +
+			"since the study was started; restore them, or start another study")
 	}
 	set, err := weights.ReadFrom(bytes.NewReader(sections[studyTensors]), int64(len(sections[studyTensors])),
 		weights.Options{})

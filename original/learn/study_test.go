@@ -287,7 +287,7 @@ func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
 		folder, err := learn.OpenFolder(run, table, "others")
 		require.NoError(t, err)
 		_, err = folder.Restore(l)
-		require.ErrorContains(t, err, "have changed since it was started")
+		require.ErrorContains(t, err, "have changed since the study was started")
 		return nil
 	}))
 }

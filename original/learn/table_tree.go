@@ -46,7 +46,8 @@ type TreeOptions struct {
 // sequence's record in the table. The network n has no weights and is not changed.
 func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
-		return nil, fmt.Errorf("create a tree from table %s: the table's actions depend on the network", t.Name)
+		return nil, fmt.Errorf("create a tree from table %s: the table's actions depend on the network; expected a "+
+			"table with a fixed list of actions", t.Name)
 	}
 	if err := t.Complete(); err != nil {
 		return nil, fmt.Errorf("create a tree: %w", err)

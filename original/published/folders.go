@@ -90,7 +90,8 @@ func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, err
 func readTable(fsys files.FS, path string, s tables.Scenario, seed int64) (*tables.Table, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read table: %w; expected an original run folder with a file %s", err, TableFile)
+		return nil, fmt.Errorf("read table: %w; expected a run folder of the original system with a file %s", err,
+			TableFile)
 	}
 	t, err := original.ReadTable(f, s, seed)
 	if err := errors.Join(err, f.Close()); err != nil {

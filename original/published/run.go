@@ -55,7 +55,8 @@ func readRun(fsys files.FS, path, given string, check func(*Source)) (*Run, erro
 	if given == "" || len(given) > decode.LargestFile {
 		var err error
 		if text, err = files.ReadAll(fsys, path, decode.LargestFile); err != nil {
-			return nil, fmt.Errorf("read run: %w; expected an original run folder with a file %s", err, ConfigFile)
+			return nil, fmt.Errorf("read run: %w; expected a run folder of the original system with a file %s", err,
+				ConfigFile)
 		}
 	}
 	r, err := parse(path, text, check)
@@ -89,7 +90,7 @@ func (c *Source) requireScenario() {
 // requireZoo reports a network that is not in the zoo.
 func (c *Source) requireZoo() {
 	if name, given := c.Keys["job.model"].(string); given && !slices.Contains(NetworkNames(), name) {
-		c.Fault("job.model", "is an unsupported class of the original system%s", words.Guess(name, NetworkNames()))
+		c.Fault("job.model", "names an unsupported network class%s", words.Guess(name, NetworkNames()))
 	}
 }
 

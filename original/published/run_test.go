@@ -53,7 +53,7 @@ save_file = "../results/simulation_d/data.pkl"
 func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 	for text, says := range map[string]string{
 		"[runner]\nseed = \"one\"": "c.toml:2:8: runner.seed must be a whole number, got \"one\"",
-		"[job]\nmodel = \"ConvNe2\"": "c.toml:2:9: job.model is an unsupported class of the original system; " +
+		"[job]\nmodel = \"ConvNe2\"": "c.toml:2:9: job.model names an unsupported network class; " +
 			"did you mean ConvNet",
 		"[scheduler]\nstart_time = -1": "c.toml:2:14: scheduler.start_time must be a number of seconds, got -1",
 		"[agent]\npolicyfile = [1]":    "agent.policyfile must be a string",

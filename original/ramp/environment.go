@@ -162,7 +162,7 @@ func (p *Policy) Degree(w *fabric.World) (int, error) {
 	case p.Free:
 		return 0, nil
 	}
-	return 0, fmt.Errorf("degree %d cannot be chosen", degree)
+	return 0, fmt.Errorf("the policy chose degree %d, which is not available", degree)
 }
 
 // Policy returns the policy of an agent that was trained in the environment by the given method.

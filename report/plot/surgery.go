@@ -33,8 +33,8 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 	}
 	job, err := config.ReadJob(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
-		return nil, fmt.Errorf("rebuild the job's initial network from the files named in the job: %w; "+
-			"run plot in the folder where the job ran", err)
+		return nil, fmt.Errorf("rebuild the job's initial network from the files named in the job: %w; run 'graft "+
+			"plot' in the folder in which the job was started", err)
 	}
 	var before *model.Network
 	if job.Program.On() {

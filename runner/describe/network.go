@@ -26,12 +26,13 @@ type Network struct {
 // Layer describes one execution of a layer; a layer may run more than once.
 type Layer struct {
 	// path as in a state dict; flatten() and pool() are steps without a module
-	Path       string      `json:"path"`
-	Layer      string      `json:"layer"`      // layer as PyTorch prints it
-	Input      model.Shape `json:"input"`      // shape of an example's input, without the batch
-	Output     model.Shape `json:"output"`     // shape of an example's output, without the batch
-	Parameters int         `json:"parameters"` // number of trained parameters; zero in further runs of the same layer
-	// number of untrained values, such as running means; zero in further runs of the same layer
+	Path   string      `json:"path"`
+	Layer  string      `json:"layer"`  // layer as PyTorch prints it
+	Input  model.Shape `json:"input"`  // shape of an example's input, without the batch
+	Output model.Shape `json:"output"` // shape of an example's output, without the batch
+	// number of trained parameters; zero if the layer ran before, so that each parameter is counted once
+	Parameters int `json:"parameters"`
+	// number of untrained values, such as running means; zero if the layer ran before
 	Buffers         int    `json:"buffers"`
 	FLOP            int64  `json:"flop"`             // floating-point operations of a forward pass per example
 	ActivationBytes int64  `json:"activation_bytes"` // size of the output in float32 in bytes

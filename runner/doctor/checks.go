@@ -111,7 +111,7 @@ func algebra(fsys files.FS) (string, error) {
 	case strings.Contains(text, "openblas"):
 		return "OpenBLAS", nil
 	case strings.Contains(text, "/blas/libblas.so"):
-		return "", errors.New("LibTorch uses the reference BLAS")
+		return "", errors.New("LibTorch uses the reference BLAS, which is slow")
 	default:
 		return "LibTorch's own", nil
 	}

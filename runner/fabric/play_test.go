@@ -75,8 +75,8 @@ func TestBadEpisodes(t *testing.T) {
 		`["chain.txt"]|["none.txt"]`:                                                    "none.txt",
 		`[[0, 0, "chain", 1, 0], [1, 1, "chain", 0.9, 10]]|[]`:                          "arrivals is empty",
 		`"chain", 0.9|"other", 0.9`:                                                     "has no graph for it",
-		`"chain", 0.9|"chain", 0`:                                                       "job 1: the limit is 0",
-		`"chain", 0.9|"chain", 1.5`:                                                     "job 1: the limit is 1.5",
+		`"chain", 0.9|"chain", 0`:                                                       "job 1: the time limit is 0",
+		`"chain", 0.9|"chain", 1.5`:                                                     "job 1: the time limit is 1.5",
 		`"chain", 0.9, 10|"chain", 0.9, -10`: "before the previous job; " +
 			"sort jobs",
 		`"chain", 0.9, 10|"chain", 0.9`:                                 "has 4 values",
@@ -85,9 +85,9 @@ func TestBadEpisodes(t *testing.T) {
 		`"max_partitions_per_op": 8|"max_partitions_per_op": 10000`:     "max_degree is 10000",
 		`"min_op_run_time_quantum": 0.01|"min_op_run_time_quantum": -1`: "quantum_ms is -1",
 		`max_parallelism|odd`:                                           "agent \"odd\" is unknown",
-		`"seed": 1|"seed": 1, "actions": [3, 1]`:                        "degree 3 cannot be chosen",
-		`"seed": 1|"seed": 1, "actions": [16, 1]`:                       "degree 16 cannot be chosen",
-		`"seed": 1|"seed": 1, "actions": [-2, 1]`:                       "degree -2 cannot be chosen",
+		`"seed": 1|"seed": 1, "actions": [3, 1]`:                        "the agent chose degree 3",
+		`"seed": 1|"seed": 1, "actions": [16, 1]`:                       "the agent chose degree 16",
+		`"seed": 1|"seed": 1, "actions": [-2, 1]`:                       "the agent chose degree -2",
 		`"seed": 1|"seed": 1, "actions": []`: "job 0 has no recorded decision; the recording has " +
 			"decisions for 0 jobs",
 		`"max_simulation_run_time": null|"max_simulation_run_time": -5`: "the end of the episode is -5",

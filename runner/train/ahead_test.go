@@ -108,7 +108,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 
 	_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "",
 		with(folder, true, append(slices.Clone(long), "time.budget=300ms")...))
-	require.ErrorContains(t, err, "the job ended at ")
+	require.ErrorContains(t, err, "the job already ended at ")
 }
 
 // A fault while a change is accepted ends the resumed job with an error or changes nothing, and the

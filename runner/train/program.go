@@ -59,7 +59,7 @@ func (a *Attached) Close() {
 	}
 	a.Session.Close()
 	if err := files.RemoveAll(a.env.Files, a.folder); err != nil {
-		a.env.Log.Warn("could not remove the folder of the program", zap.Error(err))
+		a.env.Log.Warn("cannot remove the temporary folder of the training program", zap.Error(err))
 	}
 }
 

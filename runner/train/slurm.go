@@ -49,8 +49,7 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 		return t, nil
 	}
 	return t, errors.Join(fmt.Errorf(
-		"find a private address of %q, the node of task 0; set parallel.listen to an address",
-		first), err)
+		"found no private address of %q, the node of task 0; set parallel.listen to an address", first), err)
 }
 
 // firstHost returns the first name in a Slurm host list, such as gpu[03-06,9],login.

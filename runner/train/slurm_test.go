@@ -41,7 +41,7 @@ func TestTaskOfSrun(t *testing.T) {
 		"by srun's node": {map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NODELIST": "public,b",
 			"SLURM_LAUNCH_NODE_IPADDR": "10.9.9.9"}, slurmTask{3, "10.9.9.9"}, ""},
 		"by nothing": {map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NODELIST": "b[1-2]"}, slurmTask{rank: 3},
-			`a private address of "b1"`},
+			`no private address of "b1"`},
 		"no step nodelist": {map[string]string{"SLURM_PROCID": "1"}, slurmTask{rank: 1}, "no such host"},
 	} {
 		got, err := findTask(&app.Env{Getenv: func(key string) string { return c.variables[key] }}, resolve)

@@ -29,7 +29,7 @@ func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load,
 		}
 		l, err := try(n)
 		if err == nil && limit > 0 && l.Memory > limit {
-			err = fmt.Errorf("memory of %d MiB exceeds the limit of %d MiB", l.Memory>>20, limit>>20)
+			err = fmt.Errorf("the worker uses %d MiB of memory, more than the limit of %d MiB", l.Memory>>20, limit>>20)
 		}
 		if err != nil && n == 1 {
 			return best, "", fmt.Errorf("fit workers to the device: a single worker failed: %w", err)

@@ -62,7 +62,7 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 	_, _, err := Fit(8, 0, (&madeUp{breaks: 1}).try)
 	require.ErrorContains(t, err, "a single worker failed: out of memory")
 	_, _, err = Fit(8, mib, (&madeUp{each: 2 * mib}).try)
-	require.ErrorContains(t, err, "memory of 2 MiB exceeds the limit of 1 MiB")
+	require.ErrorContains(t, err, "2 MiB of memory, more than the limit of 1 MiB")
 }
 
 // The number that is kept fits, and no other power of two below the one at which throughput levels off would be faster.

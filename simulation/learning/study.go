@@ -44,7 +44,7 @@ type Recorder interface {
 	Load(seed uint64) (*weights.Set, error)
 }
 
-// Progress is the state of a seed's learning.
+// Progress is the training progress of one seed.
 type Progress struct {
 	Seed uint64
 	Step int     // number of the last step

@@ -87,16 +87,16 @@ var damages = map[string]damage{
 	}),
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
-		[]string{"a-1.jsonl:3: missing: line number 4 follows a gap: 1 line is missing; " +
+		[]string{"a-1.jsonl:3: missing: gap before line number 4: 1 line is missing; " +
 			"restore the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
-		[]string{"a-1.jsonl:4: missing: line number 6 follows a gap: 2 lines are missing"}, 6},
+		[]string{"a-1.jsonl:4: missing: gap before line number 6: 2 lines are missing"}, 6},
 	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
 		[]string{"a-1.jsonl:4: doubled: duplicate line 3; the record counts once"}, 8},
 	"a missing head": {inA(func(l []string) []string { return l[1:] }),
-		[]string{"a-1.jsonl:1: missing: line number 2 follows a gap: 1 line is missing"}, 8},
+		[]string{"a-1.jsonl:1: missing: gap before line number 2: 1 line is missing"}, 8},
 	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
 		[]string{"a-1.jsonl:1: damaged: checksum mismatch"}, 8},
 	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
@@ -164,7 +164,7 @@ var damages = map[string]damage{
 	"a file that is gone": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
 	},
-		[]string{"a-1.jsonl: missing: the lock a-1.lock exists, but the file is missing"}, 4},
+		[]string{"a-1.jsonl: missing: the lock a-1.lock exists, but not the file that it locks"}, 4},
 	"a file that was copied": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "c-1.jsonl", read(t, dir, "a-1.jsonl"))
 	},

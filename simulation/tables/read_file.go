@@ -169,8 +169,7 @@ func (s *segment) number(n int) (first bool, err error) {
 		return false, s.fault(Doubled, "duplicate line %d", n)
 	}
 	if gap := n - s.next - s.lost; gap > 0 {
-		err = s.fault(Missing, "line number %d follows a gap: %s", n,
-			counted(gap, "line is missing", "lines are missing"))
+		err = s.fault(Missing, "gap before line number %d: %s", n, counted(gap, "line is missing", "lines are missing"))
 	}
 	s.next, s.lost, s.closed = n+1, 0, false
 	return true, err

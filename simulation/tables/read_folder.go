@@ -91,8 +91,8 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 			segments = append(segments, name)
 		case isLock && segmentPattern.MatchString(lock):
 			if !files.HasName(entries, lock+segmentSuffix) {
-				strange = append(strange, NewFault(Missing, "the lock %s exists, but the file is missing: it was "+
-					"removed, or its writer was killed at the start", name).of(lock+segmentSuffix))
+				strange = append(strange, NewFault(Missing, "the lock %s exists, but not the file that it locks: the "+
+					"file was removed, or its writer was killed at the start", name).of(lock+segmentSuffix))
 			}
 		default:
 			strange = append(strange, NewFault(Foreign, "unexpected file").of(name))

@@ -44,7 +44,7 @@ func (g *graph) flatten(value any) (*flat, error) {
 // walk adds the value with a name. Containers may contain each other many times, so each visit counts.
 func (f *flat) walk(name string, value any, depth int) error {
 	if depth > maxNesting {
-		return fmt.Errorf("containers are nested more than %d deep at %.100q", maxNesting, name)
+		return fmt.Errorf("containers are nested more than %d levels deep at %.100q", maxNesting, name)
 	}
 	if f.graph.visits--; f.graph.visits < 0 {
 		return fmt.Errorf("got more entries than Options.MaxTensors = %d", f.graph.opt.MaxTensors)

@@ -109,7 +109,7 @@ func (l *legacy) readStorage(key any) error {
 	name, ok := key.(string)
 	s := l.graph.storages[name]
 	if !ok || s == nil || s.loaded {
-		return fmt.Errorf("the object does not refer to this storage, or the storage is a duplicate")
+		return fmt.Errorf("the saved object does not use this storage, or the storage is a duplicate")
 	}
 	var head [8]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {

@@ -45,7 +45,7 @@ func TestHostileLegacy(t *testing.T) {
 		"reaches item 1":                 legacyFile(t, part(0, 1), keys, fourItems),
 		"is not in the file":             legacyFile(t, part(0, 2), nil, ""),
 		"follow the last":                legacyFile(t, part(0, 2), keys, fourItems+"!"),
-		"not refer to this storage":      legacyFile(t, part(0, 2), []any{"s"}, fourItems),
+		"not use this storage":           legacyFile(t, part(0, 2), []any{"s"}, fourItems),
 		"or the storage is a duplicate":  legacyFile(t, part(0, 2), []any{"r", "r"}, fourItems+fourItems),
 		"the number in the saved object": legacyFile(t, part(0, 2), keys, "\xff\xff\xff\xff\xff\xff\xff\xff"),
 		"but only 3 bytes are left":      legacyFile(t, part(0, 2), keys, fourItems[:11]),

@@ -64,7 +64,7 @@ func rebuildParameter(args pickle.Tuple) (any, error) {
 
 func rebuildSize(args pickle.Tuple) (any, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("a size has %d arguments, expected 1", len(args))
+		return nil, fmt.Errorf("a torch.Size has %d arguments, expected 1", len(args))
 	}
 	return pickle.As[pickle.Tuple](args[0])
 }

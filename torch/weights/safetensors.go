@@ -123,7 +123,7 @@ func (e entry) check(at, size int64) error {
 		return fmt.Errorf("invalid end of the data at byte %d; expected an end "+
 			"between the start and byte %d: %w", e.end, size, io.ErrUnexpectedEOF)
 	case e.end-e.begin != want:
-		return fmt.Errorf("%s%v takes %d bytes, got %d", e.dtype, e.shape, want, e.end-e.begin)
+		return fmt.Errorf("type %s with shape %v takes %d bytes, got %d", e.dtype, e.shape, want, e.end-e.begin)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (p *parser) sizes(limit int) []int64 {
 		token := p.token()
 		number, ok := token.(json.Number)
 		if !ok || len(sizes) == limit {
-			p.fail("got %.40v, expected at most %d numbers", token, limit)
+			p.fail("got %.40v, expected a list of at most %d numbers", token, limit)
 		}
 		sizes = append(sizes, p.size(number.String()))
 	}
@@ -145,9 +145,9 @@ func (p *parser) size(text string) int64 {
 	n, err := strconv.ParseUint(text, 10, 63)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		p.fail("%.40q is too large", text)
+		p.fail("the number %.40q is too large", text)
 	case err != nil:
-		p.fail("%.40q is not a size", text)
+		p.fail("%.40q is not a whole number of at least 0", text)
 	}
 	return int64(n)
 }

@@ -53,7 +53,7 @@ func (t Tensor) Count() int64 {
 func (t Tensor) Validate() error {
 	bytes, err := byteCount(t.DType, t.Shape)
 	if err == nil && bytes != int64(len(t.Data)) {
-		err = fmt.Errorf("%s%v takes %d bytes, got %d", t.DType, t.Shape, bytes, len(t.Data))
+		err = fmt.Errorf("type %s with shape %v takes %d bytes, got %d", t.DType, t.Shape, bytes, len(t.Data))
 	}
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", t.Name, err)
@@ -68,7 +68,7 @@ var errHuge = errors.New("the shape has too many items")
 func byteCount(d DType, shape []int64) (int64, error) {
 	size := d.Size()
 	if size == 0 {
-		return 0, fmt.Errorf("%s is not an item type", d)
+		return 0, fmt.Errorf("tensors cannot have type %s", d)
 	}
 	n, err := count(shape)
 	if err != nil {

@@ -118,12 +118,12 @@ func (r *reader) node() (err error) {
 	for k, v := range r.n.Results {
 		shape := r.Shapes[v]
 		if k >= len(results) || len(results[k]) != len(shape) {
-			return fmt.Errorf("graft derives %d dimensions for a result of shape %v",
+			return fmt.Errorf("graft derived %d dimensions, but the result has shape %v",
 				len(results[min(k, len(results)-1)]), shape)
 		}
 		for d, t := range results[k] {
 			if t.Size != shape[d] {
-				return fmt.Errorf("graft derives a dimension of size %d for a result of shape %v", t.Size, shape)
+				return fmt.Errorf("graft derived a dimension of size %d, but the result has shape %v", t.Size, shape)
 			}
 		}
 		r.Values[v] = results[k]

@@ -219,9 +219,9 @@ const (
 	arcRoom     = 18 // between a box and the first arc
 )
 
-// GraphSVG draws a graph of operators. It draws one box per module, or per operator that computes values, in execution
-// order. Arcs next to the boxes show edges that skip boxes, and frames enclose the items of lists. Consecutive
-// identical items are drawn once.
+// GraphSVG draws a graph of operators, in execution order. Each module without submodules is one box. In other modules,
+// each operator that computes values is one box. Arcs next to the boxes show edges that skip boxes, and frames enclose
+// the items of lists. Consecutive identical items are drawn once.
 func GraphSVG(w io.Writer, g *graph.Graph) error {
 	r, err := readRows(g)
 	if err != nil {

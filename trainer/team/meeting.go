@@ -75,7 +75,7 @@ func (m *meetings) call(number int64, c torch.StoreCall) (r torch.StoreResult, e
 		return r, m.set(key, c.Value)
 	case torch.StoreGet:
 		if !there {
-			return r, fmt.Errorf("unknown key %.40q in the store", key)
+			return r, fmt.Errorf("unknown key %.40q in the rendezvous store", key)
 		}
 		r.Value = value
 	case torch.StoreAdd:
@@ -89,7 +89,7 @@ func (m *meetings) call(number int64, c torch.StoreCall) (r torch.StoreResult, e
 			delete(m.values, key)
 		}
 	default:
-		err = fmt.Errorf("unknown store operation %d", c.Op)
+		err = fmt.Errorf("unknown operation %d on the rendezvous store", c.Op)
 	}
 	return r, err
 }

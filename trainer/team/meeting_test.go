@@ -39,7 +39,7 @@ func TestMeetingsAreBounded(t *testing.T) {
 		says string
 	}{
 		"no such key":       {torch.StoreCall{Op: torch.StoreGet, Key: []byte("a")}, `unknown key "a"`},
-		"no such operation": {torch.StoreCall{Op: 17}, "unknown store operation 17"},
+		"no such operation": {torch.StoreCall{Op: 17}, "unknown operation 17 on the rendezvous store"},
 		"a long key":        {torch.StoreCall{Op: torch.StoreSet, Key: make([]byte, storeKey+1)}, "do not fit"},
 		"a long value":      {torch.StoreCall{Op: torch.StoreSet, Value: make([]byte, storeValue+1)}, "do not fit"},
 	} {

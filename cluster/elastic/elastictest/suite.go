@@ -155,8 +155,8 @@ func Check(w *elastic.World) error {
 	o := w.Options()
 	for node, u := range used {
 		if !u.Within(o.PerNode) || o.PerNode.Plus(u.Times(-1)) != w.Free(node) {
-			return fmt.Errorf("slot %d: tasks on node %d use %v of %v CPU and GPU slots, but %v are free", w.Slot(),
-				node, u, o.PerNode, w.Free(node))
+			return fmt.Errorf("slot %d: tasks on node %d use %v of %v CPU and GPU slots, but the simulator counts %v "+
+				"free slots", w.Slot(), node, u, o.PerNode, w.Free(node))
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 				pair(w)
 			}
 		},
-		"are free": func(w *elastic.World) {
+		"free slots": func(w *elastic.World) {
 			pair(w)
 			for _, j := range w.Jobs() {
 				j.Workers = append(j.Workers, 0)

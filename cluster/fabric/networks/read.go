@@ -103,8 +103,8 @@ func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network,
 		return n, err
 	}
 	if len(n.Input) != 3 || size < 1 {
-		return nil, fmt.Errorf("image size %d does not apply to %s; expected a size of at least 1 and a network with "+
-			"image input", size, name)
+		return nil, fmt.Errorf("image size %d cannot be used with %s; expected a size of at least 1, and a network "+
+			"whose input is an image", size, name)
 	}
 	n.Input = model.Shape{n.Input[0], size, size}
 	if isFile(name) {

@@ -136,7 +136,7 @@ func (e *Env) Act(action int) (learn.Outcome, error) {
 	}
 	before, waited, joules := w.Now, w.Waited(), w.Energy()
 	if !w.Advance() {
-		return learn.Outcome{}, errors.New("no events are pending; start a task")
+		return learn.Outcome{}, errors.New("cannot advance time: no events are pending; start a task")
 	}
 	o := learn.Outcome{Reward: -(w.Waited() - waited).Seconds() / e.scale.waited,
 		Elapsed: int(w.Now/e.scale.tick - before/e.scale.tick), Done: !w.Coming() && w.Unfinished() == 0}

@@ -29,7 +29,8 @@ func (f *File) CheckLearning() error {
 			"them to generate workloads, or name a trace in workload.traces")
 	case len(train) == 0 || len(validation) == 0:
 		return fmt.Errorf("learn a scheduler: the trace yields %d training workloads and %d validation workloads; "+
-			"lower tasks.max_tasks, tasks.train_count or tasks.validation_count", len(train), len(validation))
+			"expected at least one of each; lower tasks.max_tasks, tasks.train_count or tasks.validation_count",
+			len(train), len(validation))
 	}
 	return nil
 }

@@ -71,8 +71,8 @@ func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 
 func fits(need graph.Need, machine int64) error {
 	if most := machineShare * float64(machine); machine > 0 && need.Peak > most {
-		return fmt.Errorf("a pass needs at least %.3g GiB, but the limit is %.3g GiB, three quarters of this "+
-			"machine's memory; use smaller inputs or a smaller batch", need.Peak/(1<<30), most/(1<<30))
+		return fmt.Errorf("a pass through the network needs at least %.3g GiB, but the limit is %.3g GiB, three "+
+			"quarters of this machine's memory; use smaller inputs or a smaller batch", need.Peak/(1<<30), most/(1<<30))
 	}
 	return nil
 }

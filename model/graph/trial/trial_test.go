@@ -68,7 +68,7 @@ func TestTrialsThatFail(t *testing.T) {
 // Values that double are refused by their shapes, before memory is taken.
 func TestDoublingIsRefused(t *testing.T) {
 	for doublings, says := range map[int]string{33: "three quarters of this machine's memory",
-		60: "too large for any machine's memory", 70: "too large for any machine's memory"} {
+		60: "too large for the memory of any machine", 70: "too large for the memory of any machine"} {
 		lines := []string{"y0 = cat.default(tensors=[%x, %x])"}
 		for k := range doublings {
 			lines = append(lines, fmt.Sprintf("y%d = cat.default(tensors=[%%y%d, %%y%d])", k+1, k, k))

@@ -47,8 +47,8 @@ func (c *call) window(dims int) (w window, err error) {
 		pads = zeros
 	}
 	if len(stride) != dims || len(dilation) != dims || len(pads) != 2*dims || !slices.Equal(pads[:dims], pads[dims:]) {
-		return w, fmt.Errorf("got strides %v, dilations %v and pads %v for %d dimensions; "+
-			"pads must be equal on both sides", stride, dilation, pads, dims)
+		return w, fmt.Errorf("got strides %v, dilations %v and pads %v for %d dimensions; expected a value for each "+
+			"dimension, and equal pads at both ends", stride, dilation, pads, dims)
 	}
 	return window{anys(stride), anys(pads[:dims]), anys(dilation)}, nil
 }
@@ -146,7 +146,7 @@ func layerNorm(c *call) error {
 	}
 	scale, err := c.need(1)
 	if err != nil || c.tensors[scale.name] == nil {
-		return fmt.Errorf("the scale is not stored in the model")
+		return fmt.Errorf("the layer normalization's scale must be stored in the model")
 	}
 	return c.done("layer_norm.default", c.arg("input", x),
 		graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
@@ -179,7 +179,7 @@ func power(c *call) error {
 	}
 	exponent := c.number(c.operand(1))
 	if _, tensor := exponent.(graph.Value); tensor || exponent == nil {
-		return fmt.Errorf("the exponent is not a constant in the model")
+		return fmt.Errorf("the exponent must be a constant in the model")
 	}
 	return c.done("pow.Tensor_Scalar", c.arg("self", x), graph.Arg{Name: "exponent", Value: exponent})
 }

@@ -193,7 +193,7 @@ func sliceSizes(c *call, x, starts, ends operand) error {
 	from, ok := starts.known()
 	to, also := ends.known()
 	if !ok || !also || len(from) != 1 || len(to) != 1 || c.operand(4).given {
-		return fmt.Errorf("a slice of sizes must have a constant start, a constant end and no steps")
+		return fmt.Errorf("a slice of a list of sizes must have a constant start, a constant end and no steps")
 	}
 	n := int64(len(x.sizes))
 	place := func(at int64) int64 {
@@ -213,7 +213,7 @@ func gather(c *call) error {
 	at, constant := index.known()
 	if x.computed() {
 		if !constant || len(at) != 1 || at[0] >= int64(len(x.sizes)) || at[0] < -int64(len(x.sizes)) {
-			return fmt.Errorf("the index into the sizes must be a single constant within range")
+			return fmt.Errorf("the index into a list of sizes must be a single constant within the list")
 		}
 		return c.sizesDone([]any{x.sizes[(at[0]+int64(len(x.sizes)))%int64(len(x.sizes))]}, index.one)
 	}
@@ -359,7 +359,7 @@ func arange(c *call) error {
 	for k, name := range []string{"start", "end", "step"} {
 		o := c.operand(k)
 		if len(o.sizes) != 1 {
-			return fmt.Errorf("the range does not consist of integers")
+			return fmt.Errorf("the start, end and step of a range must be integers")
 		}
 		args = append(args, graph.Arg{Name: name, Value: o.sizes[0]})
 	}

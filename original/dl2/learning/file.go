@@ -78,10 +78,11 @@ type WorkloadOptions struct {
 	ValidationCount int
 	// Number of test workloads to generate if workloads.test is empty. Zero means 10.
 	TestCount int `result:"none"`
-	// Arrival process of generated workloads: "uniform"; "poisson"; "pattern" repeats the job counts of
-	// workloads.pattern, starting at a random slot; "trace" repeats the job counts of workload.traces; "submission",
-	// which requires workloads.from, keeps the submission times. Empty means "poisson", or "submission" if
-	// workloads.from is set.
+	// Arrival process of generated workloads. "uniform" generates the same number of jobs in each slot. "poisson" draws
+	// the number of jobs in each slot from a Poisson distribution. "pattern" repeats the job counts of
+	// workloads.pattern, starting at a random slot. "trace" repeats the job counts of workload.traces. "submission"
+	// keeps the submission times and requires workloads.from. Empty means "poisson", or "submission" if workloads.from
+	// is set.
 	Arrivals string `config:",one=uniform|poisson|pattern|trace|submission"`
 	// Numbers of jobs that arrive in consecutive slots, for arrivals = "pattern". Values above max_arrivals are reduced
 	// to max_arrivals.

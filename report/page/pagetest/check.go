@@ -83,10 +83,10 @@ func (s *Structure) element(e xml.StartElement, open []string) {
 		parent = open[len(open)-1]
 	}
 	if want := inside[name]; want != nil && !slices.Contains(want, parent) {
-		s.fault("<%s> is inside <%s>", name, parent)
+		s.fault("invalid nesting: <%s> is inside <%s>", name, parent)
 	}
 	if slices.Contains(open, "p") && slices.Contains([]string{"p", "div", "table", "ul", "section"}, name) {
-		s.fault("<%s> is inside a paragraph", name)
+		s.fault("invalid nesting: <%s> is inside a paragraph", name)
 	}
 	if len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' {
 		s.levels = append(s.levels, int(name[1]-'0'))
