@@ -21,7 +21,7 @@ type Command struct {
 	Args     []string // command and its arguments; required
 	Folder   string   // working directory; empty means the current one
 	Env      []string // environment, as NAME=value, in addition to graft's own
-	Variable string   // environment variable that holds the number of the socket; required
+	Variable string   // environment variable for the number and the inode of the socket; required
 	// private folder in which one of the processes that the program starts may connect instead of the program; the
 	// variable with _FOLDER appended to its name holds it. Empty means that only the program attaches
 	Meeting string
@@ -39,18 +39,28 @@ func Attach(c Command) (*Process, error) {
 	p := newProcess(name, c.Limit, exec.Command(c.Args[0], c.Args[1:]...))
 	p.hint = c.Hint
 	p.command.Dir = c.Folder
-	p.command.Env = append(slices.Concat(os.Environ(), c.Env), fmt.Sprintf("%s=%d", c.Variable, socketNumber),
-		c.Variable+"_FOLDER="+c.Meeting)
 	out := &lines{tail: p.messages, print: c.Print}
 	p.command.Stdout, p.command.Stderr = out, out
 	theirs, err := p.connect(c.Meeting)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
+	p.command.Env = append(slices.Concat(os.Environ(), c.Env), fmt.Sprintf("%s=%d:%d", c.Variable, socketNumber,
+		inode(theirs)), c.Variable+"_FOLDER="+c.Meeting)
 	if err := p.run(theirs); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	return p, nil
+}
+
+// inode returns the number of a socket, by which a process recognizes that it inherited the socket.
+func inode(socket *os.File) (number uint64) {
+	if info, err := socket.Stat(); err == nil {
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			number = stat.Ino
+		}
+	}
+	return number
 }
 
 // connect makes the socket to a program that has not started, and returns the program's end.
