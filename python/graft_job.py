@@ -828,11 +828,27 @@ def _outdate(net: Any) -> None:
     """Lets wrappers of a changed network fail: they would synchronize only the parameters that it had before."""
     if not torch.distributed.is_available():
         return
-    ours = {id(value) for value in net.parameters()}
-    for thing in gc.get_objects():
-        if issubclass(type(thing), torch.nn.parallel.DistributedDataParallel):
-            if any(id(value) in ours for value in thing.parameters()):
-                thing.register_forward_pre_hook(_outdated)
+    for module in _around(net):
+        if isinstance(module, torch.nn.parallel.DistributedDataParallel):
+            module.register_forward_pre_hook(_outdated)
+
+
+def _around(module: Any) -> list[Any]:
+    """Returns the modules that contain a module."""
+    found: list[Any] = []
+    inner = [module]
+    while inner:
+        children = [thing for thing in gc.get_referrers(*inner) if type(thing) is dict]
+        owners = gc.get_referrers(*children)  # modules, or the dictionaries of their attributes
+        owners += gc.get_referrers(*[thing for thing in owners if type(thing) is dict])
+        outer = {id(thing): thing for thing in owners if issubclass(type(thing), torch.nn.Module)}
+        inner = [
+            thing
+            for thing in outer.values()
+            if any(thing._modules is part for part in children) and not any(thing is known for known in found)
+        ]
+        found += inner
+    return found
 
 
 def _outdated(module: Any, inputs: Any) -> None:

@@ -43,7 +43,9 @@ class Net(nn.Module):
 
 
 torch.set_num_threads(1)
-torch.distributed.init_process_group("gloo")
+torch.distributed.init_process_group(
+    "gloo", os.environ.get("MEET"), rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"])
+)
 job = graft_job.attach(epochs=2, seed=1)
 print(f"rank {job.rank} of {job.world}")
 torch.manual_seed(job.seed)
@@ -63,9 +65,10 @@ while job.running():
     sampler.set_epoch(job.epoch)
     for x, y in job.batches(loader):
         x = x + 0.01 * torch.randn(x.shape, generator=noise)
-        loss = criterion(net(x), y)
+        outputs = net(x)
+        loss = criterion(outputs, y)
         if job.teacher is not None:
-            loss = loss + job.teacher_share * (net(x) - job.teacher(x)).square().mean()
+            loss = loss + job.teacher_share * (outputs - job.teacher(x)).square().mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
