@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime
+import faulthandler
 import gc
 import hashlib
 import json
@@ -212,6 +213,7 @@ class _Attached(Job):
                 "copy graft_job.py from the installed version of graft"
             )
         self.seed, self._folder, self.devices = order["seed"], order["folder"], order["devices"]
+        self._ranks.silence = order["silence"]
 
     @property
     def attached(self) -> bool:
@@ -551,6 +553,7 @@ class _Ranks:
     def __init__(self, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
         self._saved = size  # processes when the job was saved
+        self.silence = 0.0  # seconds after which graft ends a program that sends no message; zero if unknown
         if size == 1:
             return
         distributed = torch.distributed
@@ -563,13 +566,22 @@ class _Ranks:
         # A decision may take long; program.silence limits how long graft waits for the program.
         self._group = distributed.new_group(backend="gloo", timeout=datetime.timedelta(days=7))
 
-    def _everyone(self, value: Any) -> list[Any]:
-        """Returns the values of all processes, in all processes."""
+    def _everyone(self, call: str, value: Any) -> list[Any]:
+        """Returns the values of all processes, in all processes, which must make the same call."""
         if self.size == 1:
             return [value]
         values: list[Any] = [None] * self.size
-        torch.distributed.all_gather_object(values, value, group=self._group)
-        return values
+        try:
+            torch.distributed.all_gather_object(values, (call, value), group=self._group)
+        except RuntimeError as error:
+            raise RuntimeError(f"graft_job: rank {self.rank} lost another process in {call}: {error}") from None
+        for rank, (other, _) in enumerate(values):
+            if other != values[0][0]:
+                raise RuntimeError(
+                    f"graft_job: rank 0 called {values[0][0]}, but rank {rank} called {other}; all processes must make "
+                    "the same calls"
+                )
+        return [value for _, value in values]
 
     def _first(self, value: Any) -> Any:
         """Returns the value of the first process."""
@@ -580,20 +592,32 @@ class _Ranks:
 
     def all(self, condition: bool) -> bool:
         """Reports whether a condition holds in all processes."""
-        return all(self._everyone(condition))
+        return all(self._everyone("batches", condition))
 
     def exchange(self, report: State, talk: Callable[[State], State]) -> State:
         """Lets the first process send the common report to graft, and returns the order in all processes."""
-        reports = self._everyone(report)
+        kind = next(iter(report))
+        reports = self._everyone(_CALLS.get(kind, kind), report)
         fault = _disagreement(reports)
         if fault:
             raise RuntimeError(f"graft_job: {fault}")
+        self._alarm(0)  # a decision may take long
         order: State = self._first(talk(_merged(reports)) if self.rank == 0 else None)
+        self._alarm(0.9 * self.silence)
         return order
+
+    def _alarm(self, seconds: float) -> None:
+        """Lets a process print where it is after a time, because it may wait for another one in vain. Zero cancels."""
+        if self.size == 1:
+            return
+        if seconds > 0:
+            faulthandler.dump_traceback_later(seconds)
+        else:
+            faulthandler.cancel_dump_traceback_later()
 
     def whole(self, facts: State) -> State:
         """Returns the size of an epoch of all processes together."""
-        everyone = self._everyone(facts)
+        everyone = self._everyone("batches", facts)
         if len({each["steps"] for each in everyone}) > 1:
             lengths = ", ".join(str(each["steps"]) for each in everyone)
             raise RuntimeError(
@@ -616,7 +640,7 @@ class _Ranks:
         prints = {key: _fingerprint(value) for key, value in entries.items()}
         first = self._first(prints)
         packed = {key: _packed(value) for key, value in entries.items() if prints[key] != first.get(key)}
-        return [{key: _unpacked(*pack) for key, pack in each.items()} for each in self._everyone(packed)[1:]]
+        return [{key: _unpacked(*pack) for key, pack in each.items()} for each in self._everyone("batches", packed)[1:]]
 
     def own(self, state: State) -> tuple[State, State]:
         """Returns this process's saved state and buffers. A process that is new has those of the first process."""
@@ -642,7 +666,7 @@ class _Ranks:
         """
         if self._saved >= self.size:
             return False
-        prints = self._everyone(_fingerprint(fresh))
+        prints = self._everyone("register", _fingerprint(fresh))
         return self.rank >= self._saved and bool(prints[self.rank] != prints[0])
 
 
@@ -651,13 +675,10 @@ _CALLS = {"hello": "attach", "network": "begin", "epoch": "batches", "losses": "
 
 def _disagreement(reports: list[State]) -> str:
     """Describes how the reports of the processes contradict each other. Returns an empty text if they do not."""
-    kinds = [next(iter(report)) for report in reports]
-    for rank, (kind, report) in enumerate(zip(kinds, reports)):
-        if kind != kinds[0] or len(report.get("losses", ())) != len(reports[0].get("losses", ())):
-            return (
-                f"rank 0 called {_CALLS.get(kinds[0], kinds[0])}, but rank {rank} called {_CALLS.get(kind, kind)}; all "
-                "processes must make the same calls"
-            )
+    for rank, report in enumerate(reports):
+        steps = len(report.get("losses", ())), len(reports[0].get("losses", ()))
+        if steps[0] != steps[1]:
+            return f"rank 0 took {steps[1]} steps, but rank {rank} took {steps[0]}"
         own, first = report.get("weights", {}), reports[0].get("weights", {})
         differing = [name for name in first if own.get(name) != first[name]]
         if differing:
@@ -838,7 +859,7 @@ def _around(module: Any) -> list[Any]:
     found: list[Any] = []
     inner = [module]
     while inner:
-        children = [thing for thing in gc.get_referrers(*inner) if type(thing) is dict]
+        children = [thing for thing in gc.get_referrers(*inner) if issubclass(type(thing), dict)]
         owners = gc.get_referrers(*children)  # modules, or the dictionaries of their attributes
         owners += gc.get_referrers(*[thing for thing in owners if type(thing) is dict])
         outer = {id(thing): thing for thing in owners if issubclass(type(thing), torch.nn.Module)}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"graft/internal/coprocess"
 	"graft/internal/files"
@@ -42,6 +43,7 @@ type Session struct {
 	process *coprocess.Process
 	start   Start
 	name    string
+	silence time.Duration
 	Begun   Begun
 }
 
@@ -100,7 +102,7 @@ func Open(ctx context.Context, o Options, s Start) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{process: p, start: s, name: o.String()}
+	session := &Session{process: p, start: s, name: o.String(), silence: o.Silence}
 	if err := session.begin(ctx); err != nil {
 		p.Close()
 		return nil, err
@@ -119,7 +121,7 @@ func (s *Session) begin(ctx context.Context) error {
 	}
 	var b begun
 	if err := s.ask(ctx, map[string]any{"protocol": Protocol, "seed": s.start.Seed,
-		"folder": s.start.Folder, "devices": s.start.Devices}, &b); err != nil {
+		"folder": s.start.Folder, "devices": s.start.Devices, "silence": s.silence.Seconds()}, &b); err != nil {
 		return err
 	}
 	s.Begun = Begun{Torch: hello.Torch, Kind: b.Optimizer.Kind}
