@@ -63,6 +63,8 @@ _NAMES = {kind: name for name, kind in _TYPES.items()}
 
 State = dict[str, Any]
 
+_LOST = "graft_job: graft has ended; 'graft train --resume' continues the job"
+
 
 class Stopped(SystemExit):
     """Ends a program whose graft process has ended."""
@@ -178,7 +180,7 @@ class _Attached(Job):
         super().__init__()
         number = _inherited(inherited)
         self._ranks = _Ranks(self.rank, self.world)
-        if number is None:
+        if number is None or self.world > 1:
             _watch(folder)
             _note_failure(folder, self.rank)
         if self.rank == 0:
@@ -229,9 +231,11 @@ class _Attached(Job):
             raise RuntimeError("graft_job: a forked child called the job; only the first process may do so")
         order = self._ranks.exchange(report, self._talk)
         if order["do"] == "lost":
-            if self._folder and self.rank == 0:
+            if self.rank > 0:
+                raise Stopped(0)  # the first process reports; until then the launcher must not end it
+            if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)  # a killed graft leaves it behind
-            raise Stopped("graft_job: graft has ended; 'graft train --resume' continues the job")
+            raise Stopped(_LOST)
         if order["do"] == "stop":
             raise Stopped(0)
         return order
@@ -795,6 +799,13 @@ def _watch(folder: str) -> None:
     if "TORCHELASTIC_RUN_ID" in os.environ:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: torchrun's main thread starts processes
     pipe = os.open(os.path.join(folder, "alive"), os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        ended = os.read(pipe, 1) == b""
+    except BlockingIOError:
+        ended = False
+    if ended:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Stopped(_LOST)
     os.set_blocking(pipe, True)
 
     def wait() -> None:
