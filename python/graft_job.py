@@ -833,7 +833,7 @@ def _note_failure(folder: str, rank: int) -> None:
     sys.excepthook = note
 
 
-class _Wrapped(torch.nn.Module):
+class _Wrapped(torch.nn.Module):  # type: ignore[misc]  # mypy does not read PyTorch
     """Network in a wrapper, such as DistributedDataParallel, that surgery replaces."""
 
     def __init__(self, made: Any) -> None:

@@ -185,10 +185,11 @@ var rankFaults = map[string]struct {
 	"a wrapper is old": {"net = job.wrap(DistributedDataParallel)\n",
 		"unwrapped = net\nother = DistributedDataParallel(net)\nnet = job.wrap(lambda net: other)\n", failure.Failed,
 		"was made before surgery changed the network"},
-	"loaders have different lengths": {"batch_size=16, sampler=sampler", "batch_size=16 + 8 * job.rank, sampler=sampler",
-		failure.Failed, "have different lengths: 7, 5 batches"},
-	"no process group": {"job = graft_job.attach(", "torch.distributed.destroy_process_group()\njob = graft_job.attach(",
-		failure.Configuration, "call torch.distributed.init_process_group before graft_job.attach"},
+	"loaders have different lengths": {"batch_size=16, sampler=sampler",
+		"batch_size=16 + 8 * job.rank, sampler=sampler", failure.Failed, "have different lengths: 7, 5 batches"},
+	"no process group": {"job = graft_job.attach(",
+		"torch.distributed.destroy_process_group()\njob = graft_job.attach(", failure.Configuration,
+		"call torch.distributed.init_process_group before graft_job.attach"},
 	"several machines": {"job = graft_job.attach(", "os.environ['LOCAL_WORLD_SIZE'] = '1'\njob = graft_job.attach(",
 		failure.Configuration, "start all of them on one machine"},
 	"attaches twice": {"torch.manual_seed(job.seed)\n",
@@ -259,6 +260,6 @@ func TestRanksThatRegroup(t *testing.T) {
 	o := done(t, "train", job, "--folder", t.TempDir()+"/run", "--set", "program.regroup=true")
 	containsAll(t, o.stderr, "devices: 1", "devices: 2")
 	require.NotContains(t, o.stderr, "restarting the program")
-	fails(t, failure.Configuration, "regroup is true, but neither command nor env contains {devices}", "config", "check",
-		ranksJob(t, "2", "", "", "regroup = true\n"))
+	fails(t, failure.Configuration, "regroup is true, but neither command nor env contains {devices}", "config",
+		"check", ranksJob(t, "2", "", "", "regroup = true\n"))
 }

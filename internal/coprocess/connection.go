@@ -33,12 +33,13 @@ type connection struct {
 
 // meet listens in a private folder for one connection of a process of the same user.
 func (c *connection) meet(folder string) error {
-	dir, err := os.Open(folder) // names below the descriptor are short, whatever the length of the folder's name
+	// Names below a descriptor are short, whatever the length of the folder's name.
+	dir, err := syscall.Open(folder, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return &os.PathError{Op: "open", Path: folder, Err: err}
 	}
-	defer dir.Close()
-	name := fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), meetingSocket)
+	defer func() { _ = syscall.Close(dir) }() // it was only read
+	name := fmt.Sprintf("/proc/self/fd/%d/%s", dir, meetingSocket)
 	if c.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"}); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (c *connection) accept(path string) {
 			_ = conn.Close()
 			continue
 		}
-		_, _ = os.Remove(path), c.listener.Close()
+		_, _ = syscall.Unlink(path), c.listener.Close()
 		c.joined.Store(conn)
 		close(c.met)
 		_ = c.inherited.SetReadDeadline(time.Unix(1, 0)) // interrupts Read
@@ -130,5 +131,9 @@ func pulse(folder string) (*os.File, error) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		return nil, &os.PathError{Op: "mkfifo", Path: path, Err: err}
 	}
-	return os.OpenFile(path, os.O_RDWR, 0)
+	pipe, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(pipe), path), nil
 }

@@ -153,7 +153,8 @@ func as(user int, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	become := func(user int) error {
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), uintptr(user), ^uintptr(0)); errno != 0 {
+		const same = ^uintptr(0)
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, same, uintptr(user), same); errno != 0 {
 			return errno
 		}
 		return nil

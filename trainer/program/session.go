@@ -93,7 +93,8 @@ func Open(ctx context.Context, o Options, s Start) (*Session, error) {
 	// Scripts import the module of this version, unless their own folder has one.
 	paths := filepath.SplitList(s.PythonPath)
 	env := append([]string{"PYTHONUNBUFFERED=1",
-		"PYTHONPATH=" + strings.Join(append(paths, s.Folder), string(filepath.ListSeparator))}, filled(o.Env, s.Devices)...)
+		"PYTHONPATH=" + strings.Join(append(paths, s.Folder), string(filepath.ListSeparator))},
+		filled(o.Env, s.Devices)...)
 	if o.Threads > 0 {
 		env = append(env, fmt.Sprintf("OMP_NUM_THREADS=%d", o.Threads))
 	}
@@ -295,8 +296,8 @@ func (s *Session) write(c Content, do string) (map[string]any, error) {
 	return map[string]any{"do": do, "source": source, "tensors": path, "counts": c.Counts}, nil
 }
 
-// Restore continues a saved job. State is what Save returned. It returns the place in the epoch, whose size differs from
-// the saved one if the number of processes differs.
+// Restore continues a saved job. State is what Save returned. It returns the place in the epoch; the size of the epoch
+// differs from the saved size if the number of processes differs.
 func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Place, error) {
 	order, err := s.write(c, "restore")
 	if err != nil {
