@@ -73,7 +73,7 @@ func noneLeft(t *testing.T, job string) {
 // A job of two processes without events trains exactly as the processes do without graft.
 func TestRanksTrainAsAlone(t *testing.T) {
 	job := ranksJob(t, "2", "", "", "[train]\nepochs = 2\n")
-	alone, driven := filepath.Join(t.TempDir(), "alone.pt"), filepath.Join(t.TempDir(), "driven.pt")
+	alone, driven := filepath.Join(t.TempDir(), "alone.txt"), filepath.Join(t.TempDir(), "driven.txt")
 	command := exec.Command(torchPython(t), "launch.py", "2", "ranks.py")
 	command.Dir = filepath.Dir(job)
 	command.Env = append(os.Environ(), "SAVE="+alone, "PYTHONPATH="+absolute(t, "../python"))
@@ -81,7 +81,8 @@ func TestRanksTrainAsAlone(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	done(t, "train", job, "--set", fmt.Sprintf("program.env=[%q]", "SAVE="+driven), "--folder", t.TempDir()+"/run",
 		"--quiet")
-	require.Equal(t, stored(t, alone), stored(t, driven))
+	require.Contains(t, contents(t, alone), "module.fc.weight ")
+	require.Equal(t, contents(t, alone), contents(t, driven))
 	noneLeft(t, job)
 }
 
@@ -248,6 +249,30 @@ func TestRestartsThatFail(t *testing.T) {
 	containsAll(t, o.stderr, "restart the program for 2 devices", "ValueError: no second device")
 	write(t, marker, "")
 	require.Equal(t, want, printedDigest(t, done(t, "train", job, "--folder", folder, "--resume", "--quiet")))
+	noneLeft(t, job)
+}
+
+// A simulation starts each leg with the processes of the checkpoint that the leg continues, and gives the result of a job.
+func TestRanksInSimulations(t *testing.T) {
+	if !longTests {
+		t.Skip("left out: starts PyTorch for each of 6 legs; set GRAFT_LONG=1")
+	}
+	events := "\n[time]\nbudget = \"160ms\"\nevents = [{at = \"30ms\", change = \"up\", devices = 2}, " +
+		"{at = \"90ms\", change = \"up\", devices = 3}]\n"
+	job := ranksJob(t, "{devices}", "", "", "threads = 1\n"+events+"[simulate]\nname = \"ranks\"\n"+
+		"actions = [\"none\", \"widen:conv1:6\"]\nseeds = 1\n")
+	folder := filepath.Join(t.TempDir(), "grid")
+	require.Contains(t, simulated(t, job, "--folder", folder), "3 of 3 runs ended")
+	script := ranksJob(t, "{devices}", "", "", "threads = 1\n"+events+"[adapt]\ndecider = \"script\"\n"+
+		"actions = [\"none\", \"widen:conv1:6\"]\n")
+	digest := printedDigest(t, done(t, "train", script, "--folder", filepath.Join(t.TempDir(), "run"), "--quiet"))
+	outcomes, err := filepath.Glob(filepath.Join(filepath.Dir(folder), "cache", "outcomes", "*", "*.json"))
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, path := range outcomes {
+		all.WriteString(contents(t, path))
+	}
+	require.Contains(t, all.String(), `weights":"`+strings.TrimSpace(digest))
 	noneLeft(t, job)
 }
 

@@ -1,5 +1,6 @@
 """Trains a network in several processes, each with its part of the data."""
 
+import hashlib
 import os
 import shutil
 
@@ -81,4 +82,6 @@ while job.running():
     accuracy = (outputs.argmax(1) == wanted).float().mean().item()
     job.validated(loss=criterion(outputs, wanted).item(), accuracy=accuracy)
 
-torch.save(net.state_dict(), os.environ.get("SAVE", os.devnull) if job.rank == 0 else os.devnull)
+with open(os.environ.get("SAVE", os.devnull), "a") as file:
+    for name, value in net.state_dict().items():
+        file.write(f"{name} {hashlib.sha256(value.numpy().tobytes()).hexdigest()}\n" if job.rank == 0 else "")
