@@ -188,7 +188,7 @@ class _Attached(Job):
             self._lines = self._socket.makefile("rb")
         self._process = os.getpid()
         self._make: Optional[Callable[[Any], Any]] = None  # wraps the network
-        self._compare = True  # compare the ranks' weights after the next order
+        self._compare = _COMPARED  # orders after which the weights of the processes are compared
         self._whole: Optional[State] = None  # size of an epoch of all ranks together
         self._objects: dict[str, Any] = {}
         self._inputs: tuple[Any, ...] = ()
@@ -394,8 +394,9 @@ class _Attached(Job):
             "rate": float(self._opt.param_groups[0]["lr"]),
         }
         self._losses, self._correct = [], []
-        if self._compare:
-            self._compare, report["weights"] = False, self._ranks.sums(self._net)
+        if self._compare > 0:
+            self._compare -= 1
+            report["weights"] = self._ranks.sums(self._net)
         return report
 
     def validated(self, loss: Optional[float], accuracy: float = 0.0) -> None:
@@ -441,7 +442,7 @@ class _Attached(Job):
         self._own = _replace(self._net, module, values, self._inputs, self._own, self._ranks.all)
         self._follow(values, order["counts"])
         self.changes += 1
-        self._compare = True
+        self._compare = _COMPARED
         _outdate(self._net)
         if self._make is not None:
             self._wrapped.made = self._make(self._net)
@@ -499,13 +500,13 @@ class _Attached(Job):
         path = os.path.join(self._folder, "state.safetensors")
         state["ranks"] = self._ranks.differences(state, self._net)
         if self.rank > 0:
-            return {"state": path}
+            return {"state": path, "weights": self._ranks.sums(self._net)}
         if self._lesson is not None:
             state["source"] = self._lesson["source"]
             tensors.update({"teacher/" + name: value for name, value in self._lesson["values"].items()})
         text = json.dumps(_encode(state, tensors), allow_nan=False)
         _write(path, tensors, text)
-        return {"state": path}
+        return {"state": path, "weights": self._ranks.sums(self._net)}
 
     def _restore(self, order: State) -> None:
         """Continues a saved job."""
@@ -673,6 +674,8 @@ class _Ranks:
         prints = self._everyone("register", _fingerprint(fresh))
         return self.rank >= self._saved and bool(prints[self.rank] != prints[0])
 
+
+_COMPARED = 3  # a program that drops its wrapper in job.step does so after the first step
 
 _CALLS = {"hello": "attach", "network": "begin", "epoch": "batches", "losses": "step", "loss": "validated"}
 

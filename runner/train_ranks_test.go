@@ -181,6 +181,8 @@ var rankFaults = map[string]struct {
 		"rank 0 called batches, but rank 1 called validated"},
 	"the network is not wrapped": {"net = job.wrap(DistributedDataParallel)\n", "", failure.Failed,
 		"ranks 0 and 1 have different weights after a training step, first in conv1.weight"},
+	"the program drops its wrapper": {"net = job.wrap(DistributedDataParallel)\n",
+		"net = DistributedDataParallel(net)\n", failure.Failed, "ranks 0 and 1 have different weights after a training step"},
 	"the program does not use what it wraps": {"outputs = net(x)", "outputs = net.module(x)", failure.Failed,
 		"call net = job.wrap(DistributedDataParallel) after begin"},
 	"a wrapper is old": {"net = job.wrap(DistributedDataParallel)\n",
@@ -252,7 +254,8 @@ func TestRestartsThatFail(t *testing.T) {
 	noneLeft(t, job)
 }
 
-// A simulation starts each leg with the processes of the checkpoint that the leg continues, and gives the result of a job.
+// A simulation starts each leg with the processes of the checkpoint that the leg continues. It gives the result of a
+// job.
 func TestRanksInSimulations(t *testing.T) {
 	if !longTests {
 		t.Skip("left out: starts PyTorch for each of 6 legs; set GRAFT_LONG=1")
