@@ -120,9 +120,9 @@ func TestRanksGrow(t *testing.T) {
 // The number of processes follows the devices. A job that is killed at random moments ends in the bytes of one that ran
 // through, and leaves no process behind.
 func TestRanksFollowDevices(t *testing.T) {
-	rest, kills := growsOnce, 1
+	rest, kills, earliest := growsOnce, 1, 0.5
 	if longTests {
-		rest, kills = grows, 12
+		rest, kills, earliest = grows, 12, 0.1 // also while the program starts
 	}
 	job := ranksJob(t, "{devices}", "", "", rest)
 	began := time.Now()
@@ -142,7 +142,7 @@ func TestRanksFollowDevices(t *testing.T) {
 		go func() { ended <- p.Wait() }()
 		moment := time.Hour
 		if killed < kills {
-			moment = took/2 + time.Duration(random.Float64()*float64(took)/2)
+			moment = time.Duration((earliest + (1-earliest)*random.Float64()) * float64(took))
 		}
 		select {
 		case err := <-ended:

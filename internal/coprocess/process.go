@@ -26,9 +26,9 @@ const (
 	defaultLimit = 10 * time.Second
 	largest      = 16 << 20        // bytes of an answer
 	grace        = 2 * time.Second // time to exit after the end of the requests
-	// time for a launcher to notice that one of its processes ended, and to report it; torchrun looks every 5 s in
-	// PyTorch 1.13, and more often in later versions
-	launcherGrace = 10 * time.Second
+	// time to exit after the end of the socket: Python frees its modules first, which takes seconds on a busy machine,
+	// and a launcher reports which process ended; torchrun looks every 5 s in PyTorch 1.13
+	attachedGrace = 10 * time.Second
 )
 
 // Options selects a child program and the time limit of its answers.
@@ -296,10 +296,10 @@ func (p *Process) Close() {
 	_ = p.output.Close()
 }
 
-// patience is the time that a program has to exit after the process that talks to graft.
+// patience is the time that a program has to exit after the end of its answers.
 func (p *Process) patience() time.Duration {
-	if p.connection != nil && p.connection.joined.Load() != nil {
-		return launcherGrace
+	if p.connection != nil {
+		return attachedGrace
 	}
 	return grace
 }
