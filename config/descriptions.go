@@ -1024,10 +1024,15 @@ var descriptions = map[string]string{
 		"budget.",
 	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +
 		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft supplies the " +
-		"budget, the devices, decisions, surgery and checkpoints. Empty means that graft trains the network itself.",
+		"budget, the devices, decisions, surgery and checkpoints. In the command and in env, {devices} is replaced " +
+		"by the number of devices, and a change of this number restarts the program from its state. Empty means that " +
+		"graft trains the network itself.",
 	"graft/trainer/program.Options.Env": "Environment variables of the program, as NAME=value, in addition to " +
 		"graft's own environment. Empty adds none.",
 	"graft/trainer/program.Options.Folder": "Working directory of the program. Empty means the folder of the job file.",
+	"graft/trainer/program.Options.Regroup": "Keeps a program with {devices} in its command or in env running when " +
+		"the number of devices changes. The program adapts by itself: it reads the number from job.devices. Default " +
+		"false, which restarts the program.",
 	"graft/trainer/program.Options.Silence": "Maximum time between two messages that graft receives from the " +
 		"training program. The program sends a message after its start, after each validation and after each step. " +
 		"If graft receives no message during this time, it kills the program. Zero means 10 minutes.",

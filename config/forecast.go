@@ -55,6 +55,7 @@ func (j *Job) forecast(p *clock.Profile, first *model.Network) trainer.Forecast 
 	f.Training, f.Validation = dataset.DeclaredCounts(j.Data)
 	if j.Program.On() {
 		f.Training, f.Validation = j.facts.Steps*j.facts.Batch, j.Program.ValidationExamples
+		f.PerDevice = j.Program.Restarts()
 	}
 	return f
 }

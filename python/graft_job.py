@@ -14,19 +14,30 @@
 'graft train job.toml' starts the program that the section [program] of the job's file names. Surgery changes the
 network and the optimizer in place, between two batches, so other references to them stay valid.
 
+A program of several processes (torchrun) calls torch.distributed.init_process_group before attach, and wraps the network
+with job.wrap(DistributedDataParallel) after begin. All processes make the same calls.
+
 Needs Python 3.9 and PyTorch 2.5 or later, and nothing else.
 """
 
 from __future__ import annotations
 
 import ctypes
+import datetime
+import faulthandler
+import gc
+import hashlib
 import inspect
 import json
 import os
 import random
 import shutil
+import signal
 import socket
 import sys
+import threading
+import time
+import traceback
 import types
 from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
@@ -35,7 +46,8 @@ from torch.utils import _pytree as pytree
 
 PROTOCOL = 1
 _LARGEST = 16 << 20  # bytes of a message
-_VARIABLE = "GRAFT_PROGRAM"  # number of the inherited socket
+_VARIABLE = "GRAFT_PROGRAM"  # number and inode of the inherited socket
+_FOLDER = "GRAFT_PROGRAM_FOLDER"  # folder with the socket for programs that do not inherit it
 
 _TYPES = {
     "F64": torch.float64,
@@ -53,6 +65,8 @@ _NAMES = {kind: name for name, kind in _TYPES.items()}
 
 State = dict[str, Any]
 
+_LOST = "graft_job: graft has ended; 'graft train --resume' continues the job"
+
 
 class Stopped(SystemExit):
     """Ends a program whose graft process has ended."""
@@ -63,12 +77,11 @@ def attach(epochs: int = 1, seed: int = 0) -> "Job":
 
     If no graft process started it, returns a stand-in: it runs the given number of epochs and changes nothing.
     """
-    number = os.environ.pop(_VARIABLE, "")  # processes that this program starts are not attached
-    if not number:
+    inherited = os.environ.pop(_VARIABLE, "")  # processes that this program starts are not attached
+    folder = os.environ.pop(_FOLDER, "")
+    if not inherited:
         return Job(epochs, seed)
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise RuntimeError("graft_job: several processes (WORLD_SIZE > 1) are not supported; start one process")
-    return _Attached(int(number))
+    return _Attached(inherited, folder)
 
 
 class Job:
@@ -80,8 +93,11 @@ class Job:
         self.changes = 0  # number of changes of the network by surgery
         self.teacher: Optional[Callable[..., Any]] = None  # larger network after a down event, for the loss
         self.teacher_share = 0.0  # weight of the teacher's part of the loss, which falls to zero
+        self.rank, self.world = _place()  # number of this process, and number of processes that train together
+        self.devices = self.world  # number of devices of the job
         self._epochs = epochs
         self._net: Any = None
+        self._wrapped: Any = None  # what wrap made of the network
         self._opt: Any = None
         self._rate: Optional[float] = None
         self._position = 0  # batches of the epoch that were yielded
@@ -124,6 +140,15 @@ class Job:
         """
         return thing
 
+    def wrap(self, wrapper: Callable[[Any], Any]) -> Any:
+        """Wraps the network, for example in DistributedDataParallel. Call it after begin.
+
+        Returns a module that calls wrapper(network). The module stays the same object: after surgery, it calls a new
+        wrapper.
+        """
+        self._wrapped = _Wrapped(wrapper(self._net))
+        return self._wrapped
+
     def running(self) -> bool:
         """Reports whether another epoch begins."""
         return self.epoch < self._epochs
@@ -148,15 +173,21 @@ class Job:
         """
 
     def step(self, loss: Any, examples: int = 0, correct: Optional[int] = None) -> tuple[Any, Any]:
-        """Ends the training step of a batch. Returns the network and the optimizer.
+        """Ends the training step of a batch. Returns the network, wrapped if wrap was called, and the optimizer.
 
         examples and correct count the batch's examples and its correct predictions. Without correct, the training
         accuracy is unknown.
         """
-        return self._net, self._opt
+        return self._now(), self._opt
 
-    def validated(self, loss: float, accuracy: float = 0.0) -> None:
-        """Ends an epoch with the scores on the validation data. Accuracy is between 0 and 1."""
+    def _now(self) -> Any:
+        return self._net if self._wrapped is None else self._wrapped
+
+    def validated(self, loss: Optional[float], accuracy: float = 0.0) -> None:
+        """Ends an epoch with the scores on the validation data. Accuracy is between 0 and 1.
+
+        graft averages the scores of several processes. A process that does not validate passes loss=None.
+        """
         self.epoch += 1
         self._position = 0
 
@@ -188,12 +219,20 @@ class _Batches:
 class _Attached(Job):
     """Job that a graft process drives over a socket. The two sides take turns: a report, then an order."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, inherited: str, folder: str) -> None:
         super().__init__()
-        os.set_inheritable(number, False)
-        self._socket = socket.socket(fileno=number)
-        self._lines = self._socket.makefile("rb")
+        number = _inherited(inherited)
+        self._ranks = _Ranks(self.rank, self.world)
+        if number is None or self.world > 1:
+            _watch(folder)
+            _note_failure(folder, self.rank)
+        if self.rank == 0:
+            self._socket = _connect(number, folder)
+            self._lines = self._socket.makefile("rb")
         self._process = os.getpid()
+        self._make: Optional[Callable[[Any], Any]] = None  # wraps the network
+        self._compare = _COMPARED  # orders after which the weights of the processes are compared
+        self._whole: Optional[State] = None  # size of an epoch of all ranks together
         self._objects: dict[str, Any] = {}
         self._inputs: tuple[Any, Any] = ((), {})  # arguments of the network: positional, and by keyword
         self._call: Optional[_Call] = None
@@ -218,7 +257,8 @@ class _Attached(Job):
                 f"graft_job: this file speaks protocol {PROTOCOL}, but graft speaks {order.get('protocol')}; "
                 "copy graft_job.py from the installed version of graft"
             )
-        self.seed, self._folder = order["seed"], order["folder"]
+        self.seed, self._folder, self.devices = order["seed"], order["folder"], order["devices"]
+        self._ranks.silence = order["silence"]
 
     @property
     def attached(self) -> bool:
@@ -232,18 +272,27 @@ class _Attached(Job):
         """Sends a report and waits for the next order."""
         if os.getpid() != self._process:
             raise RuntimeError("graft_job: a forked child called the job; only the first process may do so")
+        order = self._ranks.exchange(report, self._talk)
+        if order["do"] == "lost":
+            if self.rank > 0:
+                raise Stopped(0)  # the first process reports; until then the launcher must not end it
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)  # a killed graft leaves it behind
+            raise Stopped(_LOST)
+        if order["do"] == "stop":
+            raise Stopped(0)
+        return order
+
+    def _talk(self, report: State) -> State:
+        """Sends a report to graft and returns the next order."""
         try:
             self._socket.sendall(json.dumps(report, allow_nan=False).encode() + b"\n")
             line = self._lines.readline(_LARGEST)
         except OSError:
             line = b""
         if not line.endswith(b"\n"):
-            if self._folder:
-                shutil.rmtree(self._folder, ignore_errors=True)  # a killed graft leaves it behind
-            raise Stopped("graft_job: graft has ended; 'graft train --resume' continues the job")
-        order: State = json.loads(line)
-        if order.get("do") == "stop":
-            raise Stopped(0)
+            return {"do": "lost"}
+        order: State = {"do": "hello", **json.loads(line)}
         return order
 
     def _await(self, report: State) -> None:
@@ -252,6 +301,7 @@ class _Attached(Job):
         while order["do"] in self._requests:
             order = self._exchange(self._requests[order["do"]](self, order))
         self._order, self._left = order, order.get("steps", 0)
+        self.devices = order.get("devices", self.devices)
         if order["do"] == "train" and not order["shares"]:
             self.teacher, self._lesson, self.teacher_share = None, None, 0.0
 
@@ -275,7 +325,7 @@ class _Attached(Job):
         _check_examples(self._inputs)
         before = _random_state()
         path = os.path.join(self._folder, "network.pt2")
-        self._call = _export(net, self._inputs, dynamic_shapes, path)
+        self._call = _export(net, self._inputs, dynamic_shapes, path if self.rank == 0 else None)
         _set_random_state(before)
         if self._call is None:
             net.register_forward_pre_hook(lambda module, args: self._remember(module, args, {}))
@@ -305,8 +355,16 @@ class _Attached(Job):
         self._objects[name] = thing
         if name in self._saved_objects:
             saved = self._saved_objects.pop(name)
+            if self._ranks.keeps(_state_of(thing)):
+                return thing
             thing.load_state_dict(saved) if hasattr(thing, "load_state_dict") else thing.set_state(saved)
         return thing
+
+    def wrap(self, wrapper: Callable[[Any], Any]) -> Any:
+        if self._net is None:
+            raise RuntimeError("graft_job: call begin before wrap")
+        self._make = wrapper
+        return super().wrap(wrapper)
 
     def running(self) -> bool:
         if self._net is None:
@@ -349,11 +407,17 @@ class _Attached(Job):
             raise RuntimeError(f"graft_job: the loader has {facts}; the job began with {self._facts}")
         self._facts, self._position = facts, 0
         resumed, self._resumed = self._resumed, None
+        if self._waiting:
+            whole = self._ranks.whole(facts)
+            if resumed:
+                resumed["position"] = _position(whole, resumed)
+            self._whole = whole
         if resumed:
             # A scheduler that was made after begin has set its first rate.
             for group, saved in zip(self._opt.param_groups, resumed["groups"]):
                 group.update(saved)
-            _set_random_state(resumed["began"] or resumed["random"])
+            if not resumed["fresh"]:
+                _set_random_state(resumed["began"] or resumed["random"])
         self._began = _random_state()
         _set_epoch(loader, self.epoch)
         source = iter(loader)
@@ -361,10 +425,11 @@ class _Attached(Job):
             for _ in range(resumed["position"]):
                 next(source)
             self._position = resumed["position"]
-            _set_random_state(resumed["random"])
+            if not resumed["fresh"]:
+                _set_random_state(resumed["random"])
         if self._waiting:
             self._waiting = False
-            self._await({"epoch": facts})
+            self._await({"epoch": self._whole, "position": self._position})
         return source
 
     def step(self, loss: Any, examples: int = 0, correct: Optional[int] = None) -> tuple[Any, Any]:
@@ -374,7 +439,7 @@ class _Attached(Job):
         self._losses.append(loss.detach() if isinstance(loss, torch.Tensor) else torch.tensor(float(loss)))
         self._correct.append(-1 if correct is None else int(correct))
         self._left -= 1
-        return self._net, self._opt
+        return self._now(), self._opt
 
     def trained(self) -> None:
         if self._order["do"] == "train" and self._left == 0 and not self._open:
@@ -389,9 +454,12 @@ class _Attached(Job):
             "rate": float(self._opt.param_groups[0]["lr"]),
         }
         self._losses, self._correct = [], []
+        if self._compare > 0:
+            self._compare -= 1
+            report["weights"] = self._ranks.sums(self._net)
         return report
 
-    def validated(self, loss: float, accuracy: float = 0.0) -> None:
+    def validated(self, loss: Optional[float], accuracy: float = 0.0) -> None:
         if self._order["do"] == "end" and self._began is not None:
             self._position = 0  # the resumed job had no step left
             return
@@ -400,11 +468,15 @@ class _Attached(Job):
                 "graft_job: call validated once after each loop over job.batches(loader), which must run to its end; "
                 "call job.trained() first if the loop counts batches"
             )
-        loss, accuracy = float(loss), float(accuracy)
+        if loss is None and self.world == 1:
+            raise ValueError("graft_job: loss is None; expected a number")
+        accuracy = float(accuracy)
         if not 0 <= accuracy <= 1:
             raise ValueError(f"graft_job: accuracy is {accuracy}; expected a number between 0 and 1")
         super().validated(loss, accuracy)
-        self._scores = {"loss": _finite(loss), "accuracy": accuracy}
+        self._scores = {"loss": None if loss is None else float(loss), "accuracy": accuracy}
+        self._scores["weights"] = self._ranks.sums(self._net)
+        self._position = 0
 
     # Requests
 
@@ -418,7 +490,8 @@ class _Attached(Job):
             tensors.update(moments)
             counts[name] = int(state["step"]) if "step" in state else int(bool(moments))
         path = os.path.join(self._folder, "pulled.safetensors")
-        _write(path, tensors, "")
+        if self.rank == 0:
+            _write(path, tensors, "")
         return {"tensors": path, "counts": counts}
 
     def _push(self, order: State) -> State:
@@ -428,9 +501,13 @@ class _Attached(Job):
         if order.get("teacher"):
             self._teach({"source": order["teacher"], "tensors": order["teacher_tensors"]})
         module = _generated(order["source"], order["tensors"], self._call)
-        self._own = _replace(self._net, module, values, self._inputs, self._own)
+        self._own = _replace(self._net, module, values, self._inputs, self._own, self._ranks.all)
         self._follow(values, order["counts"])
         self.changes += 1
+        self._compare = _COMPARED
+        _outdate(self._net)
+        if self._make is not None:
+            self._wrapped.made = self._make(self._net)
         after = _outputs(self._net, self._inputs)
         moved = max((float((x.double() - y.double()).abs().max()) for x, y in zip(before, after)), default=0.0)
         return {"own": self._own, "moved": _finite(moved)}
@@ -465,10 +542,6 @@ class _Attached(Job):
     def _save(self, order: State) -> State:
         """Writes all other state: random numbers, position, hyperparameters, registered objects and teacher."""
         tensors: State = {}
-        objects = {
-            name: thing.state_dict() if hasattr(thing, "state_dict") else thing.get_state()
-            for name, thing in self._objects.items()
-        }
         state = {
             "facts": self._facts,
             "epoch": self.epoch,
@@ -478,32 +551,40 @@ class _Attached(Job):
             "random": _random_state(),
             "own": self._own,
             "groups": [{k: v for k, v in group.items() if k != "params"} for group in self._opt.param_groups],
-            "objects": objects,
+            "objects": {name: _state_of(thing) for name, thing in self._objects.items()},
             "inputs": self._inputs,
             "source": None,
+            "world": self.world,
+            "whole": self._whole,
         }
+        path = os.path.join(self._folder, "state.safetensors")
+        state["ranks"] = self._ranks.differences(state, self._net)
+        if self.rank > 0:
+            return {"state": path, "weights": self._ranks.sums(self._net)}
         if self._lesson is not None:
             state["source"] = self._lesson["source"]
             tensors.update({"teacher/" + name: value for name, value in self._lesson["values"].items()})
-        path = os.path.join(self._folder, "state.safetensors")
         text = json.dumps(_encode(state, tensors), allow_nan=False)
         _write(path, tensors, text)
-        return {"state": path}
+        return {"state": path, "weights": self._ranks.sums(self._net)}
 
     def _restore(self, order: State) -> None:
         """Continues a saved job."""
         tensors, text = _read(order["state"])
-        state = _decode(json.loads(text), tensors)
+        state, buffers = self._ranks.own(_decode(json.loads(text), tensors))
         self._facts, self.epoch, self.changes = state["facts"], state["epoch"], state["changes"]
         device = next(self._net.parameters()).device
         self._inputs = pytree.tree_map(lambda v: v.to(device) if isinstance(v, torch.Tensor) else v, state["inputs"])
         values, _ = _read(order["tensors"])
         module = _generated(order["source"], order["tensors"], self._call)
-        self._own = _replace(self._net, module, values, self._inputs, state["own"])
+        self._own = _replace(self._net, module, values, self._inputs, state["own"], self._ranks.all)
         self._follow(values, order["counts"])
+        for name, value in self._net.named_buffers():
+            if name in buffers:
+                _fill(value, buffers[name].to(value.device))
         self._saved_objects, self._resumed = state["objects"], state
         if state["source"] is not None:
-            path = os.path.join(self._folder, "teacher.safetensors")
+            path = os.path.join(self._folder, f"teacher-{self.rank}.safetensors")
             _write(path, {name[8:]: value for name, value in tensors.items() if name.startswith("teacher/")}, "")
             self._teach({"source": state["source"], "tensors": path})
 
@@ -517,6 +598,360 @@ class _Attached(Job):
         self._lesson = {"source": lesson["source"], "values": {name: values[name] for name in teacher.held}}
 
     _requests: dict[str, Callable[..., State]] = {"pull": _pull, "push": _push, "save": _save}
+
+
+# Processes
+
+
+def _place() -> tuple[int, int]:
+    """Returns the number of this process, and the number of processes that train together."""
+    distributed = torch.distributed
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+
+
+class _Ranks:
+    """The processes that train together. Their messages go through a group of their own, on the CPU."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self._saved = size  # processes when the job was saved
+        self.silence = 0.0  # seconds after which graft ends a program that sends no message; zero if unknown
+        if size == 1:
+            return
+        distributed = torch.distributed
+        if not (distributed.is_available() and distributed.is_initialized()):
+            raise RuntimeError(
+                f"graft_job: WORLD_SIZE is {size}; call torch.distributed.init_process_group before graft_job.attach"
+            )
+        if int(os.environ.get("LOCAL_WORLD_SIZE", size)) != size:
+            raise RuntimeError("graft_job: the processes run on several machines; start all of them on one machine")
+        # A decision may take long; program.silence limits how long graft waits for the program.
+        self._group = distributed.new_group(backend="gloo", timeout=datetime.timedelta(days=7))
+
+    def _everyone(self, call: str, value: Any) -> list[Any]:
+        """Returns the values of all processes, in all processes, which must make the same call."""
+        if self.size == 1:
+            return [value]
+        values: list[Any] = [None] * self.size
+        try:
+            torch.distributed.all_gather_object(values, (call, value), group=self._group)
+        except RuntimeError as error:
+            raise RuntimeError(f"graft_job: rank {self.rank} lost another process in {call}: {error}") from None
+        for rank, (other, _) in enumerate(values):
+            if other != values[0][0]:
+                raise RuntimeError(
+                    f"graft_job: rank 0 called {values[0][0]}, but rank {rank} called {other}; all processes must make "
+                    "the same calls"
+                )
+        return [value for _, value in values]
+
+    def _first(self, value: Any) -> Any:
+        """Returns the value of the first process."""
+        values = [value]
+        if self.size > 1:
+            torch.distributed.broadcast_object_list(values, src=0, group=self._group)
+        return values[0]
+
+    def all(self, condition: bool) -> bool:
+        """Reports whether a condition holds in all processes."""
+        return all(self._everyone("batches", condition))
+
+    def exchange(self, report: State, talk: Callable[[State], State]) -> State:
+        """Lets the first process send the common report to graft, and returns the order in all processes."""
+        kind = next(iter(report))
+        reports = self._everyone(_CALLS.get(kind, kind), report)
+        fault = _disagreement(reports)
+        if fault:
+            raise RuntimeError(f"graft_job: {fault}")
+        self._alarm(0)  # a decision may take long
+        order: State = self._first(talk(_merged(reports)) if self.rank == 0 else None)
+        self._alarm(0.9 * self.silence)
+        return order
+
+    def _alarm(self, seconds: float) -> None:
+        """Lets a process print where it is after a time, because it may wait for another one in vain. Zero cancels."""
+        if self.size == 1:
+            return
+        if seconds > 0:
+            faulthandler.dump_traceback_later(seconds)
+        else:
+            faulthandler.cancel_dump_traceback_later()
+
+    def whole(self, facts: State) -> State:
+        """Returns the size of an epoch of all processes together."""
+        everyone = self._everyone("batches", facts)
+        if len({each["steps"] for each in everyone}) > 1:
+            lengths = ", ".join(str(each["steps"]) for each in everyone)
+            raise RuntimeError(
+                f"graft_job: the loaders of ranks 0 to {self.size - 1} have different lengths: {lengths} batches; use a "
+                "DistributedSampler, or drop_last"
+            )
+        return {"steps": facts["steps"], "batch": sum(each["batch"] for each in everyone)}
+
+    def sums(self, net: Any) -> dict[str, int]:
+        """Returns the sum of the bits of each parameter, to compare processes. Returns none for one process."""
+        return {name: _bits(value) for name, value in net.named_parameters()} if self.size > 1 else {}
+
+    def differences(self, state: State, net: Any) -> list[State]:
+        """Returns, in the first process, the entries of the state that differ in each of the other processes."""
+        if self.size == 1:
+            return []
+        entries = {key: value for key, value in state.items() if key not in ("objects", "inputs")}
+        entries.update({"objects/" + name: value for name, value in state["objects"].items()})
+        entries["buffers"] = dict(net.named_buffers())
+        prints = {key: _fingerprint(value) for key, value in entries.items()}
+        first = self._first(prints)
+        packed = {key: _packed(value) for key, value in entries.items() if prints[key] != first.get(key)}
+        return [{key: _unpacked(*pack) for key, pack in each.items()} for each in self._everyone("batches", packed)[1:]]
+
+    def own(self, state: State) -> tuple[State, State]:
+        """Returns this process's saved state and buffers. A process that is new has those of the first process."""
+        self._saved, others = state.get("world", 1), state.get("ranks", [])
+        state["objects"], buffers = dict(state["objects"]), {}
+        if 0 < self.rank < self._saved:
+            for key, value in others[self.rank - 1].items():
+                if key == "buffers":
+                    buffers = value
+                elif key.startswith("objects/"):
+                    state["objects"][key[8:]] = value
+                else:
+                    state[key] = value
+        if self._saved != self.size:
+            state["whole"], state["facts"] = state.get("whole") or state["facts"], None
+        state["fresh"] = self.keeps(_random_state())
+        return state, buffers
+
+    def keeps(self, fresh: Any) -> bool:
+        """Reports whether this process keeps a state of its own instead of the saved state of the first process.
+
+        A new process does so if the two began with different states, such as generators with different seeds.
+        """
+        if self._saved >= self.size:
+            return False
+        prints = self._everyone("register", _fingerprint(fresh))
+        return self.rank >= self._saved and bool(prints[self.rank] != prints[0])
+
+
+_COMPARED = 3  # a program that drops its wrapper in job.step does so after the first step
+
+_CALLS = {"hello": "attach", "network": "begin", "epoch": "batches", "losses": "step", "loss": "validated"}
+
+
+def _disagreement(reports: list[State]) -> str:
+    """Describes how the reports of the processes contradict each other. Returns an empty text if they do not."""
+    for rank, report in enumerate(reports):
+        steps = len(report.get("losses", ())), len(reports[0].get("losses", ()))
+        if steps[0] != steps[1]:
+            return f"rank 0 took {steps[1]} steps, but rank {rank} took {steps[0]}"
+        own, first = report.get("weights", {}), reports[0].get("weights", {})
+        differing = [name for name in first if own.get(name) != first[name]]
+        if differing:
+            return (
+                f"ranks 0 and {rank} have different weights after a training step, first in {differing[0]}; call "
+                "net = job.wrap(DistributedDataParallel) after begin, and use this net in the loss"
+            )
+    return ""
+
+
+def _merged(reports: list[State]) -> State:
+    """Returns the report of all processes together: means of losses, sums of counts."""
+    merged = {key: value for key, value in reports[0].items() if key != "weights"}
+    if "losses" in merged:
+        merged["losses"] = [_mean(step) for step in zip(*(report["losses"] for report in reports))]
+        counts = zip(*(report["correct"] for report in reports))
+        merged["correct"] = [-1 if min(step) < 0 else sum(step) for step in counts]  # -1 means unknown
+    if "loss" in merged:
+        scored = [report for report in reports if report["loss"] is not None]
+        merged["loss"] = _mean([report["loss"] for report in scored])
+        merged["accuracy"] = _mean([report["accuracy"] for report in scored]) or 0.0
+    if "moved" in merged:
+        moved = [report["moved"] for report in reports]
+        merged["moved"] = None if None in moved else max(moved)
+    return merged
+
+
+def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
+    """Returns the mean, exactly if all values are equal, or None if one is missing or not finite."""
+    numbers = [value for value in values if value is not None]
+    if not numbers or len(numbers) < len(values):
+        return None
+    same = all(value == numbers[0] for value in numbers)
+    return _finite(numbers[0] if same else sum(numbers) / len(numbers))
+
+
+def _position(whole: State, saved: State) -> int:
+    """Returns the place in an epoch, in batches, of a state that may be saved with another number of processes."""
+    before = saved.get("whole") or whole
+    position: int = saved["position"]
+    if before == whole:
+        return position
+    if position == before["steps"]:
+        return int(whole["steps"])
+    return int(min(position * before["batch"] // whole["batch"], whole["steps"]))
+
+
+def _bits(value: Any) -> int:
+    """Returns the sum of the bits of a tensor."""
+    value = value.detach().contiguous().reshape(-1)
+    kind = {1: torch.int8, 2: torch.int16, 4: torch.int32}.get(value.element_size(), torch.int64)
+    return int(value.view(kind).sum(dtype=torch.int64))
+
+
+def _packed(value: Any) -> tuple[str, State]:
+    """Returns a value as text and tensors on the CPU."""
+    tensors: State = {}
+    text = json.dumps(_encode(value, tensors), allow_nan=False)
+    return text, {name: tensor.detach().to("cpu").contiguous() for name, tensor in tensors.items()}
+
+
+def _unpacked(text: str, tensors: State) -> Any:
+    return _decode(json.loads(text), tensors)
+
+
+def _fingerprint(value: Any) -> str:
+    """Returns a digest of a value."""
+    text, tensors = _packed(value)
+    digest = hashlib.sha256(text.encode())
+    for tensor in tensors.values():
+        digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
+        size = tensor.numel() * tensor.element_size()
+        if size:
+            digest.update((ctypes.c_char * size).from_address(tensor.data_ptr()))
+    return digest.hexdigest()
+
+
+def _inherited(variable: str) -> Optional[int]:
+    """Returns the descriptor of the socket that graft passed on, or None if a launcher closed it."""
+    number, inode = (int(part) for part in variable.split(":"))
+    try:
+        return number if os.fstat(number).st_ino == inode else None
+    except OSError:
+        return None
+
+
+def _connect(number: Optional[int], folder: str) -> socket.socket:
+    """Returns the socket to graft: the inherited one, or a connection to the one in the session's folder."""
+    if number is not None:
+        os.set_inheritable(number, False)
+        return socket.socket(fileno=number)
+    link = socket.socket(socket.AF_UNIX)
+    try:
+        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the name of the folder may be too long for a socket
+        try:
+            link.connect(f"/proc/self/fd/{place}/socket")
+        finally:
+            os.close(place)
+    except OSError as error:
+        raise RuntimeError(
+            f"graft_job: cannot connect to graft ({error}); only one process may attach, and only once: torchrun must "
+            "not restart processes (--max-restarts 0)"
+        ) from None
+    return link
+
+
+_PATIENCE = 5.0  # seconds to exit after graft has ended
+
+
+def _watch(folder: str) -> None:
+    """Ends this process and its children after the end of graft, even if it waits for another process.
+
+    A launcher gives its processes groups of their own, so they do not end with the launcher.
+    """
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: torchrun's main thread starts processes
+    pipe = os.open(os.path.join(folder, "alive"), os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        ended = os.read(pipe, 1) == b""
+    except BlockingIOError:
+        ended = False
+    if ended:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Stopped(_LOST)
+    os.set_blocking(pipe, True)
+
+    def wait() -> None:
+        os.read(pipe, 1)  # graft writes nothing; its end closes the pipe
+        time.sleep(_PATIENCE)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _note_failure(folder: str, rank: int) -> None:
+    """Keeps the error of the first process that fails: messages of the other ones and of the launcher follow it."""
+    before = sys.excepthook
+
+    def note(kind: Any, value: Any, trace: Any) -> None:
+        text = "".join(traceback.format_exception(kind, value, trace))[-3000:]
+        try:
+            with open(os.path.join(folder, "failure.txt"), "x") as file:
+                file.write(f"rank {rank}:\n{text}")
+        except OSError:  # another process was first
+            pass
+        before(kind, value, trace)
+
+    sys.excepthook = note
+
+
+class _Wrapped(torch.nn.Module):  # type: ignore[misc]  # mypy does not read PyTorch
+    """Network in a wrapper, such as DistributedDataParallel, that surgery replaces."""
+
+    def __init__(self, made: Any) -> None:
+        super().__init__()
+        self.made = made
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.made(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("made"), name)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        return self.made.state_dict(*args, **kwargs)
+
+    def load_state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        return self.made.load_state_dict(*args, **kwargs)
+
+
+def _outdate(net: Any) -> None:
+    """Lets wrappers of a changed network fail: they would synchronize only the parameters that it had before."""
+    if not torch.distributed.is_available():
+        return
+    for module in _around(net):
+        if isinstance(module, torch.nn.parallel.DistributedDataParallel):
+            module.register_forward_pre_hook(_outdated)
+
+
+def _around(module: Any) -> list[Any]:
+    """Returns the modules that contain a module."""
+    found: list[Any] = []
+    inner = [module]
+    while inner:
+        children = [thing for thing in gc.get_referrers(*inner) if issubclass(type(thing), dict)]
+        owners = gc.get_referrers(*children)  # modules, or the dictionaries of their attributes
+        owners += gc.get_referrers(*[thing for thing in owners if type(thing) is dict])
+        outer = {id(thing): thing for thing in owners if issubclass(type(thing), torch.nn.Module)}
+        inner = [
+            thing
+            for thing in outer.values()
+            if any(thing._modules is part for part in children) and not any(thing is known for known in found)
+        ]
+        found += inner
+    return found
+
+
+def _outdated(module: Any, inputs: Any) -> None:
+    raise RuntimeError(
+        "graft_job: this DistributedDataParallel was made before surgery changed the network; call "
+        "net = job.wrap(DistributedDataParallel) after begin, or make it again when job.changes has changed"
+    )
+
 
 
 def _finite(value: float) -> Optional[float]:
@@ -614,8 +1049,8 @@ def _same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
 
 
-def _export(net: Any, inputs: tuple[Any, Any], dynamic: Any, path: str) -> Optional[_Call]:
-    """Exports the network in eval mode. Returns None if it takes one tensor and returns one."""
+def _export(net: Any, inputs: tuple[Any, Any], dynamic: Any, path: Optional[str]) -> Optional[_Call]:
+    """Exports the network in eval mode, into a file if it has a path. Returns None if it takes and returns one tensor."""
     if not hasattr(torch, "export"):
         raise RuntimeError(f"graft_job: PyTorch {torch.__version__} has no torch.export; install 2.5 or later")
     export = torch.export.export
@@ -630,7 +1065,8 @@ def _export(net: Any, inputs: tuple[Any, Any], dynamic: Any, path: str) -> Optio
     finally:
         for module, training in modes:
             module.training = training
-    torch.export.save(program, path)
+    if path is not None:
+        torch.export.save(program, path)
     call = _Call(net, inputs, program)
     plain = len(inputs[0]) == 1 and not inputs[1] and isinstance(inputs[0][0], torch.Tensor)
     return None if plain and program.call_spec.out_spec == pytree.tree_flatten(torch.empty(0))[1] else call
@@ -692,11 +1128,14 @@ def _outputs(net: Any, inputs: tuple[Any, Any]) -> list[Any]:
     return [value for value in leaves if isinstance(value, torch.Tensor) and value.is_floating_point()]
 
 
-def _replace(net: Any, generated: Any, values: State, inputs: tuple[Any, Any], own: bool) -> bool:
+def _replace(
+    net: Any, generated: Any, values: State, inputs: tuple[Any, Any], own: bool, everywhere: Callable[[bool], bool]
+) -> bool:
     """Makes net compute what the generated module computes. Returns whether net's own code still runs.
 
     If surgery changed only sizes, net keeps its code and modules. It takes over the generated code if its own code
-    does not produce the same outputs, because it contains a size, for example.
+    does not produce the same outputs, because it contains a size, for example. everywhere reports whether a condition
+    holds in all processes.
     """
     first = next(net.parameters())
     saved = {name for name in generated.held if name not in generated.constants}
@@ -704,7 +1143,7 @@ def _replace(net: Any, generated: Any, values: State, inputs: tuple[Any, Any], o
     generated.to(first.device).train(net.training)
     if own and saved == set(net.state_dict()):
         _resize(net, {name: values[name] for name in saved})
-        if _agree(net, generated, inputs):
+        if everywhere(_agree(net, generated, inputs)):
             return True
     _take_over(net, generated)
     return False
@@ -829,6 +1268,11 @@ def _nearest(name: str, dims: int, groups: dict[str, int], shapes: dict[str, int
 
 
 # State
+
+
+def _state_of(thing: Any) -> Any:
+    """Returns the state of a registered object."""
+    return thing.state_dict() if hasattr(thing, "state_dict") else thing.get_state()
 
 
 def _random_state() -> State:

@@ -290,7 +290,7 @@ var programFaults = map[string]struct {
 		failure.Configuration, "this file speaks protocol 9, but graft speaks 1"},
 	"begins with several processes": {"job = graft_job.attach",
 		"os.environ['WORLD_SIZE'] = '2'\njob = graft_job.attach", failure.Configuration,
-		"several processes (WORLD_SIZE > 1) are not supported"},
+		"WORLD_SIZE is 2; call torch.distributed.init_process_group before graft_job.attach"},
 	"exports nothing": {"torch.set_num_threads(1)",
 		"graft_job._export = lambda net, inputs, path: None\ntorch.set_num_threads(1)", failure.Configuration,
 		"read the network"},

@@ -44,6 +44,14 @@ func (j *Job) saveIfDue() error {
 	return j.save()
 }
 
+// saveBefore saves the job before a change of devices that restarts an external program, which may fail.
+func (j *Job) saveBefore(a Allocation) error {
+	if j.Checkpoint.Off || j.remote == nil || j.remote.Restart == nil || a.Devices == j.Devices {
+		return nil
+	}
+	return j.save()
+}
+
 func (j *Job) save() error {
 	began := j.Now()
 	sections, err := j.sections()

@@ -18,6 +18,8 @@ type Forecast struct {
 	Training, Validation int            // number of images
 	First                *model.Network // network at the start of the job; required
 	Earlier              int            // epochs of earlier training, which count towards Options.Epochs
+	// PerDevice reports that the batch follows the number of devices; Options.Batch is the batch at the start.
+	PerDevice bool
 	// Decide returns the network after a decision, given the network before the decision. Decisions are counted from 0.
 	// Nil keeps the network.
 	Decide func(n *model.Network, decision int) *model.Network
@@ -100,7 +102,7 @@ func (f Forecast) Least() (time.Duration, bool) {
 	if r.unknown {
 		return 0, false
 	}
-	return r.cost(r.Options.stepWork(r.network, r.Options.Batch, r.devices)) + r.evaluation(), true
+	return r.cost(r.Options.stepWork(r.network, r.batch(), r.devices)) + r.evaluation(), true
 }
 
 // use continues with a network, if the profile has its costs.
@@ -140,7 +142,15 @@ func (r *forecast) epochs() int {
 	return n
 }
 
-func (r *forecast) perEpoch() int { return torch.Pieces(r.Training, r.Options.Batch, r.least) }
+func (r *forecast) perEpoch() int { return torch.Pieces(r.Training, r.batch(), r.least) }
+
+// batch is the number of images per step.
+func (r *forecast) batch() int {
+	if r.PerDevice {
+		return max(1, r.Options.Batch*r.devices/r.Timeline.First())
+	}
+	return r.Options.Batch
+}
 
 func (r *forecast) cost(w clock.Work) time.Duration {
 	count := time.Duration(w.Count)
@@ -188,7 +198,9 @@ func (r *forecast) evaluate() {
 
 func (r *forecast) take(e Event) {
 	if e.Devices > 0 {
+		done := r.step * r.batch()
 		r.devices = e.Devices
+		r.step = min(done/r.batch(), r.perEpoch())
 	}
 	r.asked, r.asking = 0, e.Change == Up
 	r.spans = append(r.spans, Span{From: r.now, Devices: r.devices})
@@ -217,7 +229,7 @@ func (r *forecast) decide() {
 
 // train takes steps until the epoch or the budget ends, or the next event is due.
 func (r *forecast) train() bool {
-	one := r.cost(r.Options.stepWork(r.network, r.Options.Batch, r.devices))
+	one := r.cost(r.Options.stepWork(r.network, r.batch(), r.devices))
 	left := r.Timeline.Budget - r.now
 	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
 	if !r.Options.Overrun {

@@ -64,6 +64,9 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j, err := build(s, p, o, o.Fits)
 	if err == nil {
 		j.Devices, j.Time, j.sums.FLOP = o.Timeline.First(), p.Clock.Now(), new(big.Int)
+		if j.remote != nil {
+			j.remote.devices = j.Devices
+		}
 		if j.Precision == torch.Half {
 			j.Scaler = torch.NewScaler()
 		}

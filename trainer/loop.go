@@ -75,9 +75,15 @@ func (j *Job) turn(ctx context.Context) error {
 
 // reallocate follows a change of the allocation, and saves the job if a request waits for it.
 func (j *Job) reallocate(a Allocation) error {
+	if err := j.saveBefore(a); err != nil {
+		return err
+	}
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
-	if err := errors.Join(j.adaptation.reallocate(a), j.abandon(), j.chooseBatch()); err != nil || a.Settled == nil {
+	if err := errors.Join(j.adaptation.reallocate(a), j.abandon(), j.chooseBatch()); err != nil {
+		return err
+	}
+	if err := j.regroup(); err != nil || a.Settled == nil {
 		return err
 	}
 	if err := j.save(); err != nil {

@@ -119,7 +119,7 @@ func (m *measuringProgram) train(steps int) (float64, error) {
 		rates[k] = m.Optimizer.LR
 	}
 	began := m.Now()
-	_, err := m.Session.Train(rates, nil)
+	_, err := m.Session.Train(rates, nil, m.Session.Devices())
 	return m.Now().Sub(began).Seconds() / float64(steps), err
 }
 

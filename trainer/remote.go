@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"graft/dataset"
+	"graft/internal/words"
 	"graft/model"
 	"graft/torch"
 	"graft/torch/weights"
@@ -24,6 +25,9 @@ type Program struct {
 	Facts   program.Facts // size of an epoch
 	// Validation is the number of validation examples for which the virtual clock charges time. Zero charges none.
 	Validation int
+	// Restart closes the session and starts the program again for a number of devices; Session is then the new one. Nil
+	// means that a change of the devices does not restart the program.
+	Restart func(devices int) error
 	// Pushed is called after each change of the network, with a description of how the program runs the changed
 	// network. Nil means no calls.
 	Pushed func(program.Pushed)
@@ -62,6 +66,7 @@ type remote struct {
 	revision int              // revision of the replica that the program has
 	teacher  *program.Content // larger network that the next push offers as a teacher
 	rate     float64          // learning rate of the program's last step
+	devices  int              // number of devices
 }
 
 // trainRemote lets the program take the steps of an order.
@@ -76,7 +81,7 @@ func (r *replica) trainRemote(o trainOrder, t torch.Teacher) (torch.Figures, err
 		}
 	}
 	r.remote.behind = true
-	got, err := r.remote.Session.Train(o.Rates, shares)
+	got, err := r.remote.Session.Train(o.Rates, shares, r.remote.devices)
 	r.remote.rate = got.Rate
 	return torch.Figures{Losses: got.Losses, Correct: got.Correct}, err
 }
@@ -208,18 +213,61 @@ func (st *SavedJob) restoreProgram(r *replica) error {
 	if r.remote == nil {
 		return nil
 	}
+	at, err := r.restoreRemote(st.sections[programSection])
+	if err == nil && at.Facts != r.remote.Facts {
+		saved := r.remote.Facts
+		err = fmt.Errorf("the program has %d batches of %d examples per epoch, but had %d of %d when the job was "+
+			"saved; use the same data, batch size and number of processes, or start a new run", at.Steps, at.Batch,
+			saved.Steps, saved.Batch)
+	}
+	return err
+}
+
+// restoreRemote continues a program that has just started from a state.
+func (r *replica) restoreRemote(state []byte) (program.Place, error) {
 	c, err := r.content()
+	if err != nil {
+		return program.Place{}, err
+	}
+	r.remote.revision = r.revision
+	return r.remote.Session.Restore(context.Background(), c, state)
+}
+
+// regroup starts the program again if its number of processes follows the devices. The new processes continue from the
+// state of the earlier ones.
+func (j *Job) regroup() error {
+	if j.remote == nil || j.remote.Restart == nil || j.remote.devices == j.Devices {
+		return nil
+	}
+	if err := errors.Join(j.pull(), j.push()); err != nil {
+		return err
+	}
+	state, err := j.remote.Session.Save()
 	if err != nil {
 		return err
 	}
-	facts, err := r.remote.Session.Restore(context.Background(), c, st.sections[programSection])
-	if err == nil && facts != r.remote.Facts {
-		saved := r.remote.Facts
-		err = fmt.Errorf("the program has %d batches of %d examples per epoch, but had %d of %d when the job was "+
-			"saved; use the same data and batch size, or start a new run", facts.Steps, facts.Batch, saved.Steps,
-			saved.Batch)
+	if err := j.remote.Restart(j.Devices); err != nil {
+		return err
 	}
-	return err
+	at, err := j.restoreRemote(state)
+	if err != nil {
+		return fmt.Errorf("continue the program with %s: %w", words.Plural(j.Devices, "device"), err)
+	}
+	j.remote.devices = j.Devices
+	return j.adopt(at)
+}
+
+// adopt continues with the size of an epoch, the batch and the learning rate of a restarted program.
+func (j *Job) adopt(at program.Place) (err error) {
+	j.remote.Facts = at.Facts
+	if j.Data, err = j.remote.Data(j.Network); err != nil {
+		return err
+	}
+	before := j.Clock.Cost(j.work(1))
+	j.Batch, j.Optimizer = at.Batch, j.remote.Session.Begun.Optimizer
+	j.Seen, j.pace = at.Position*at.Batch, pace{}
+	j.distillation.stretch(before, j.Clock.Cost(j.work(1)))
+	return nil
 }
 
 // SavedFacts returns the epoch size of an external program, from a saved job that trains with this program. It returns

@@ -33,6 +33,13 @@ func ReadSavedJob(sections map[string][]byte) (*SavedJob, error) {
 	return &SavedJob{reached, sections}, nil
 }
 
+// Devices returns the number of devices of the job when it was saved.
+func (st *SavedJob) Devices() (int, error) {
+	var position progress
+	err := decodePosition(st.sections[positionSection], &position)
+	return position.Devices, err
+}
+
 func readReached(text []byte) (Reached, error) {
 	var position progress
 	if err := decodePosition(text, &position); err != nil {
@@ -74,6 +81,9 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 		if err := decodePosition(st.sections[positionSection], part); err != nil {
 			return nil, err
 		}
+	}
+	if j.remote != nil {
+		j.remote.devices = j.Devices
 	}
 	changed, err := p.accept(from.Options, j.Options, st.Reached)
 	if err != nil {

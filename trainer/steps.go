@@ -92,6 +92,9 @@ func (j *Job) train(n int) error {
 	}
 	began, start := j.Now(), j.Clock.Now()
 	j.Clock.Begin()
+	if j.remote != nil {
+		j.remote.devices = j.Devices
+	}
 	var f torch.Figures
 	err := j.team.Call(order{Train: &told}, func(peers *torch.Peers) error {
 		return j.chooser.train(j.Network.Parameters(), rows, rows < n*batch && j.Step > 0, func() (err error) {

@@ -18,13 +18,16 @@ import (
 
 // Command describes a program that attaches to graft over a socket, and is free to print.
 type Command struct {
-	Args     []string          // command and its arguments; required
-	Folder   string            // working directory; empty means the current one
-	Env      []string          // environment, as NAME=value, in addition to graft's own
-	Variable string            // environment variable that holds the number of the socket; required
-	Limit    time.Duration     // maximum time between two messages; zero means 10 s
-	Hint     string            // remedy of a program that sends no message in time
-	Print    func(line string) // receives each line that the program prints; nil drops them
+	Args     []string // command and its arguments; required
+	Folder   string   // working directory; empty means the current one
+	Env      []string // environment, as NAME=value, in addition to graft's own
+	Variable string   // environment variable for the number and the inode of the socket; required
+	// private folder in which one of the processes that the program starts may connect instead of the program; the
+	// variable with _FOLDER appended to its name holds it. Empty means that only the program attaches
+	Meeting string
+	Limit   time.Duration     // maximum time between two messages; zero means 10 s
+	Hint    string            // remedy of a program that sends no message in time
+	Print   func(line string) // receives each line that the program prints; nil drops them
 }
 
 // socketNumber is the descriptor of the first extra file of a process.
@@ -36,20 +39,53 @@ func Attach(c Command) (*Process, error) {
 	p := newProcess(name, c.Limit, exec.Command(c.Args[0], c.Args[1:]...))
 	p.hint = c.Hint
 	p.command.Dir = c.Folder
-	p.command.Env = append(slices.Concat(os.Environ(), c.Env), fmt.Sprintf("%s=%d", c.Variable, socketNumber))
 	out := &lines{tail: p.messages, print: c.Print}
 	p.command.Stdout, p.command.Stderr = out, out
-	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	theirs, err := p.connect(c.Meeting)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, os.NewSyscallError("socketpair", err))
+		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	ours, theirs := os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket of the program")
-	p.command.ExtraFiles = []*os.File{theirs}
-	p.requests, p.output, p.answers = ours, ours, bufio.NewReader(ours)
+	p.command.Env = append(slices.Concat(os.Environ(), c.Env), fmt.Sprintf("%s=%d:%d", c.Variable, socketNumber,
+		inode(theirs)), c.Variable+"_FOLDER="+c.Meeting)
 	if err := p.run(theirs); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	return p, nil
+}
+
+// inode returns the number of a socket, by which a process recognizes that it inherited the socket.
+func inode(socket *os.File) (number uint64) {
+	if info, err := socket.Stat(); err == nil {
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			number = stat.Ino
+		}
+	}
+	return number
+}
+
+// connect makes the socket to a program that has not started, and returns the program's end.
+func (p *Process) connect(meeting string) (*os.File, error) {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socketpair", err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "socket of the program")
+	if err := syscall.SetNonblock(pair[0], true); err != nil { // a deadline interrupts reading
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), syscall.Close(pair[0]), theirs.Close())
+	}
+	c := &connection{inherited: os.NewFile(uintptr(pair[0]), "socket"), met: make(chan struct{}), ended: p.ended}
+	if meeting != "" {
+		err = c.meet(meeting)
+		if err == nil {
+			p.alive, err = pulse(meeting)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close(), theirs.Close())
+	}
+	p.command.ExtraFiles = []*os.File{theirs}
+	p.connection, p.requests, p.output, p.answers = c, c, c, bufio.NewReader(c)
+	return theirs, nil
 }
 
 // Receive waits for the program's next message and decodes it. Receive sends no request.

@@ -26,6 +26,9 @@ const (
 	defaultLimit = 10 * time.Second
 	largest      = 16 << 20        // bytes of an answer
 	grace        = 2 * time.Second // time to exit after the end of the requests
+	// time to exit after the end of the socket: Python frees its modules first, which takes seconds on a busy machine,
+	// and a launcher reports which process ended; torchrun looks every 5 s in PyTorch 1.13
+	attachedGrace = 10 * time.Second
 )
 
 // Options selects a child program and the time limit of its answers.
@@ -43,9 +46,12 @@ type Process struct {
 	requests io.WriteCloser
 	answers  *bufio.Reader
 	output   io.Closer // the file from which answers are read
-	messages *tail
-	ended    chan struct{}
-	err      error // of the program's exit; set before ended is closed
+	// connection of a program that attaches; nil for other programs
+	connection *connection
+	alive      *os.File // open while the processes of the program may run; nil for none
+	messages   *tail
+	ended      chan struct{}
+	err        error // of the program's exit; set before ended is closed
 }
 
 // hello is the answer to the first request.
@@ -137,6 +143,9 @@ func (p *Process) run(theirs ...*os.File) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
+		if p.alive != nil {
+			err = errors.Join(err, p.alive.Close())
+		}
 		return errors.Join(remedy(err, p.name), p.requests.Close(), p.output.Close())
 	}
 	go func() {
@@ -259,7 +268,7 @@ func (p *Process) failure(err error) error {
 		err = io.EOF
 	}
 	if errors.Is(err, io.EOF) { // it is about to exit, and its exit status tells why
-		p.await()
+		p.await(p.patience())
 	}
 	p.kill()
 	<-p.ended
@@ -281,15 +290,23 @@ func (p *Process) failure(err error) error {
 // Close ends the program. A program that does not exit in time is killed, with its children.
 func (p *Process) Close() {
 	_ = p.requests.Close() // the program may have ended
-	p.await()
+	p.await(grace)
 	p.kill() // its children
 	<-p.ended
 	_ = p.output.Close()
 }
 
+// patience is the time that a program has to exit after the end of its answers.
+func (p *Process) patience() time.Duration {
+	if p.connection != nil {
+		return attachedGrace
+	}
+	return grace
+}
+
 // await gives the program time to exit.
-func (p *Process) await() {
-	limited, cancel := context.WithTimeout(context.Background(), grace)
+func (p *Process) await(limit time.Duration) {
+	limited, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	select {
 	case <-p.ended:
@@ -297,7 +314,18 @@ func (p *Process) await() {
 	}
 }
 
-func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) }
+// kill ends the program and its children. Children in other process groups notice the end of the pipe; graft does not
+// wait for their messages.
+func (p *Process) kill() {
+	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
+	if p.alive == nil {
+		return
+	}
+	_ = p.alive.Close()
+	if conn := p.connection.joined.Load(); conn != nil {
+		_ = conn.Close()
+	}
+}
 
 // excerpt quotes the beginning of an answer.
 func excerpt(line []byte) string {

@@ -150,8 +150,8 @@ func (s *workspace) data(ctx context.Context, scope *torch.Scope, device torch.D
 }
 
 // attach starts the program for a leg.
-func (s *workspace) attach(ctx context.Context, seed int64) (*trainer.Program, func(), error) {
-	a, err := train.Attach(ctx, s.env, &s.Job, seed)
+func (s *workspace) attach(ctx context.Context, seed int64, devices int) (*trainer.Program, func(), error) {
+	a, err := train.Attach(ctx, s.env, &s.Job, seed, devices)
 	if err != nil {
 		return nil, nil, err
 	}

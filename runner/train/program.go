@@ -12,6 +12,7 @@ import (
 	"graft/dataset"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/torch"
@@ -22,26 +23,48 @@ import (
 // Attached is a running program that trains the network of a job.
 type Attached struct {
 	trainer.Program
-	env    *app.Env
-	folder string // for files of tensors
+	env     *app.Env
+	options program.Options
+	seed    int64
+	folder  string // for files of tensors
 }
 
-// Attach starts the program of a job and reads its network. The caller closes it.
-func Attach(ctx context.Context, env *app.Env, c *config.Job, seed int64) (*Attached, error) {
-	folder, err := env.Files.MkdirTemp("", "graft-program-")
-	if err != nil {
-		return nil, err
-	}
-	a := &Attached{env: env, folder: folder}
+// Attach starts the program of a job for a number of devices and reads its network. The caller closes it.
+func Attach(ctx context.Context, env *app.Env, c *config.Job, seed int64, devices int) (*Attached, error) {
+	a := &Attached{env: env, options: c.Program, seed: seed}
 	a.Validation, a.Pushed = c.Program.ValidationExamples, a.pushed
-	printed := env.Log.Named("program")
-	a.Session, err = program.Open(ctx, c.Program, program.Start{Files: env.Files, Folder: folder, Seed: seed,
-		PythonPath: os.Getenv("PYTHONPATH"), Print: func(line string) { printed.Info(line) }})
-	if err != nil {
-		a.Close()
+	if c.Program.Restarts() {
+		a.Restart = a.restart
+	}
+	if err := a.open(ctx, devices); err != nil {
 		return nil, startFailure(ctx, err)
 	}
 	return a, nil
+}
+
+// open starts the program with a new folder.
+func (a *Attached) open(ctx context.Context, devices int) (err error) {
+	if a.folder, err = a.env.Files.MkdirTemp("", "graft-program-"); err != nil {
+		return err
+	}
+	printed := a.env.Log.Named("program")
+	a.Session, err = program.Open(ctx, a.options, program.Start{Files: a.env.Files, Folder: a.folder, Seed: a.seed,
+		Devices: devices, PythonPath: os.Getenv("PYTHONPATH"), Print: func(line string) { printed.Info(line) }})
+	if err != nil {
+		a.Close()
+	}
+	return err
+}
+
+// restart ends the program and starts it again for another number of devices. A stop of the job waits for the start.
+func (a *Attached) restart(devices int) error {
+	a.env.Log.Info("restarting the program for another number of devices", zap.Int("devices", devices))
+	a.Close()
+	if err := a.open(context.Background(), devices); err != nil {
+		return fmt.Errorf("restart the program for %s: %w; the checkpoints are kept, and option \"resume\" "+
+			"continues from the last one", words.Plural(devices, "device"), err)
+	}
+	return nil
 }
 
 // startFailure describes why a program has not reached its first epoch.
@@ -54,13 +77,14 @@ func startFailure(ctx context.Context, err error) error {
 
 // Close ends the program, if it still runs, and removes its folder.
 func (a *Attached) Close() {
-	if a == nil {
+	if a == nil || a.folder == "" {
 		return
 	}
 	a.Session.Close()
 	if err := files.RemoveAll(a.env.Files, a.folder); err != nil {
 		a.env.Log.Warn("cannot remove the temporary folder of the training program", zap.Error(err))
 	}
+	a.Session, a.folder = nil, ""
 }
 
 // end lets the program leave its loop. Its results are complete, so a fault is only a warning.
@@ -98,7 +122,7 @@ func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
 // Start starts the program of a job up to its first epoch, and passes its network, its optimizer and the size of an
 // epoch to the job. The caller closes the program, also after an error.
 func Start(ctx context.Context, env *app.Env, c *config.Job) (*Attached, error) {
-	a, err := Attach(ctx, env, c, c.Run.Seed)
+	a, err := Attach(ctx, env, c, c.Run.Seed, c.Options().Timeline.First())
 	if err != nil {
 		return nil, err
 	}
@@ -120,17 +144,24 @@ func (a *Attached) introduce(c *config.Job) error {
 
 // prepareProgram makes a job whose program trains the network.
 func (j *job) prepareProgram(ctx context.Context, parts trainer.Parts) (_ *trainer.Job, err error) {
-	if j.program, err = Attach(ctx, j.env, j.Job, j.Run.Seed); err != nil {
-		return nil, err
-	}
-	parts.Program, j.images = &j.program.Program, &dataset.Set{Name: "program"}
-	j.greet()
+	j.images = &dataset.Set{Name: "program"}
 	var last *trainer.SavedJob
 	if j.o.Resume {
 		if last, err = j.open(j.images, torch.CPU); err != nil {
 			return nil, err
 		}
 	}
+	devices := j.Options().Timeline.First()
+	if last != nil {
+		if devices, err = last.Devices(); err != nil {
+			return nil, err
+		}
+	}
+	if j.program, err = Attach(ctx, j.env, j.Job, j.Run.Seed, devices); err != nil {
+		return nil, err
+	}
+	parts.Program = &j.program.Program
+	j.greet()
 	if parts.Network, err = parts.Program.Begin(ctx, j.scope, last); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func attachedProgram(t *testing.T, script string, args ...string) *Attached {
 		"program.folder=" + config.Quote(folder)})
 	require.NoError(t, err)
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Log: zap.NewNop()}
-	a, err := Attach(t.Context(), env, c, 1)
+	a, err := Attach(t.Context(), env, c, 1, 1)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)
 	return a
@@ -58,7 +58,7 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 			require.NoError(t, torch.With(func(s *torch.Scope) error {
 				n, err := a.Begin(t.Context(), s, nil)
 				require.NoError(t, err)
-				_, err = a.Session.Train([]float64{1, 1, 1}, nil)
+				_, err = a.Session.Train([]float64{1, 1, 1}, nil, 1)
 				require.NoError(t, err)
 				pulled, counts, err := a.Session.Pull()
 				require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 					require.Equal(t, fmt.Sprint(w.Shape), fmt.Sprint(held[w.Name].Shape), w.Name)
 					require.Equal(t, w.Data, held[w.Name].Data, w.Name)
 				}
-				trained, err := a.Session.Train([]float64{1, 1, 1, 1}, nil)
+				trained, err := a.Session.Train([]float64{1, 1, 1, 1}, nil, 1)
 				require.NoError(t, err)
 				require.Len(t, trained.Losses, 4)
 				return s.Err()
@@ -148,7 +148,7 @@ func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64
 	t.Helper()
 	n, err := a.Begin(t.Context(), s, nil)
 	require.NoError(t, err)
-	_, err = a.Session.Train([]float64{1, 1, 1}, nil)
+	_, err = a.Session.Train([]float64{1, 1, 1}, nil, 1)
 	require.NoError(t, err)
 	pulled, counts, err := a.Session.Pull()
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64
 	require.NoError(t, err)
 	pushed, err := a.Session.Push(withMoments(t, n, made, opt), nil)
 	require.NoError(t, err)
-	_, err = a.Session.Train([]float64{1, 1}, nil)
+	_, err = a.Session.Train([]float64{1, 1}, nil, 1)
 	require.NoError(t, err)
 	return *pushed.Moved, 1
 }

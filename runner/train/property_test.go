@@ -115,6 +115,7 @@ func TestRandomJobsHaveOneResult(t *testing.T) {
 // undrawn are the keys that results depend on and random jobs leave alone, with the reason.
 var undrawn = map[string]string{
 	"program.command": "jobs of a program have tests of their own", "program.env": "requires program.command",
+	"program.regroup": "requires program.command",
 	"program.threads": "requires program.command", "program.validation_examples": "requires program.command",
 	"run.device": "one device", "run.instructions": "one for each process", "network.name": "networks of files",
 	"network.classes": "fits the data",

@@ -35,9 +35,10 @@ type Executor struct {
 	Provenance Outcome
 	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil disables the callback.
 	Watch func(trainer.Progress)
-	// Program starts an external program that trains the network with the given seed. It returns a function that ends
-	// the program. Nil means that this process trains; otherwise Begin and Data are not used.
-	Program func(ctx context.Context, seed int64) (*trainer.Program, func(), error)
+	// Program starts an external program that trains the network with the given seed on the given number of devices. It
+	// returns a function that ends the program. Nil means that this process trains; otherwise Begin and Data are not
+	// used.
+	Program func(ctx context.Context, seed int64, devices int) (*trainer.Program, func(), error)
 	// Threads chooses the number of threads, as trainer.Parts.Threads does. All jobs use the same chooser.
 	Threads *trainer.ThreadChooser
 }
@@ -115,7 +116,11 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	parts := trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch,
 		Threads: l.Threads}
 	if l.Program != nil {
-		program, done, err := l.Program(ctx, segment.Seed)
+		devices, err := l.devices(from)
+		if err != nil {
+			return nil, nil, err
+		}
+		program, done, err := l.Program(ctx, segment.Seed, devices)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -152,6 +157,18 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 		return nil, nil, fmt.Errorf("simulate %s: %w", segment, err)
 	}
 	return o, nil, o.end(end, decisions)
+}
+
+// devices is the number of devices at the start of a segment.
+func (l *Executor) devices(from state) (int, error) {
+	if from == nil {
+		return l.Options.Timeline.First(), nil
+	}
+	saved, err := trainer.ReadSavedJob(from)
+	if err != nil {
+		return 0, err
+	}
+	return saved.Devices()
 }
 
 // segmentSection is the section of a stopped state with the outcome so far.
@@ -246,6 +263,9 @@ func (l *Executor) job(ctx context.Context, s *torch.Scope, seed int64, p traine
 	}
 	if err != nil {
 		return nil, err
+	}
+	if p.Program != nil { // another number of processes may have another batch
+		o.Batch, o.Optimizer = p.Program.Facts.Batch, p.Program.Session.Begun.Optimizer
 	}
 	p.Clock = l.Clock(stopped.Time)
 	return trainer.Resume(s, stopped, p, model.Placement{Device: l.Device, Random: s.NewGenerator(torch.CPU, seed)}, o)

@@ -3,6 +3,8 @@ package program
 import (
 	"cmp"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,9 +14,13 @@ import (
 // Options configures a program that trains the network itself.
 type Options struct {
 	// Command that starts a PyTorch program, such as ["python3", "train.py"]. The program trains its own network in its
-	// own loop, with graft_job.py; graft supplies the budget, the devices, decisions, surgery and checkpoints. Empty
-	// means that graft trains the network itself.
+	// own loop, with graft_job.py; graft supplies the budget, the devices, decisions, surgery and checkpoints. In the
+	// command and in env, {devices} is replaced by the number of devices, and a change of this number restarts the
+	// program from its state. Empty means that graft trains the network itself.
 	Command []string `json:",omitempty"`
+	// Keeps a program with {devices} in its command or in env running when the number of devices changes. The program
+	// adapts by itself: it reads the number from job.devices. Default false, which restarts the program.
+	Regroup bool `json:",omitempty"`
 	// Working directory of the program. Empty means the folder of the job file.
 	Folder string `result:"none" json:",omitempty"`
 	// Environment variables of the program, as NAME=value, in addition to graft's own environment. Empty adds none.
@@ -40,16 +46,41 @@ func (o *Options) EnsureDefaults() { o.Silence = cmp.Or(o.Silence, 10*time.Minut
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	faults.When(!o.On() && (o.Folder != "" || len(o.Env) > 0 || o.Threads != 0 || o.ValidationExamples != 0),
+	faults.When(!o.On() && (o.Folder != "" || len(o.Env) > 0 || o.Threads != 0 || o.ValidationExamples != 0 ||
+		o.Regroup),
 		"command is empty, but the section has other keys; set command, or remove the section")
 	for _, variable := range o.Env {
 		name, _, found := strings.Cut(variable, "=")
 		faults.When(!found || name == "", "env has %q; expected NAME=value", variable)
 	}
+	faults.When(o.Regroup && !o.counts(), "regroup is true, but neither command nor env contains %s; set it to false",
+		devicesWord)
 	faults.When(o.ValidationExamples < 0, "validation_examples is %d; must not be negative", o.ValidationExamples)
 	faults.When(o.Threads < 0, "threads is %d; must not be negative", o.Threads)
 	faults.When(o.Silence < 0, "silence is %v; must not be negative", o.Silence)
 	return errors.Join(faults...)
+}
+
+// devicesWord stands for the number of devices in the command and in the environment of a program.
+const devicesWord = "{devices}"
+
+// counts reports whether the command or the environment contains the number of devices.
+func (o Options) counts() bool {
+	return slices.ContainsFunc(slices.Concat(o.Command, o.Env), func(word string) bool {
+		return strings.Contains(word, devicesWord)
+	})
+}
+
+// Restarts reports whether a change of the number of devices restarts the program.
+func (o Options) Restarts() bool { return o.counts() && !o.Regroup }
+
+// filled returns a list with the number of devices in place of devicesWord.
+func filled(list []string, devices int) []string {
+	out := make([]string, len(list))
+	for k, word := range list {
+		out[k] = strings.ReplaceAll(word, devicesWord, strconv.Itoa(devices))
+	}
+	return out
 }
 
 // String returns the command as text.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"graft/internal/coprocess"
 	"graft/internal/files"
@@ -30,6 +31,8 @@ type Start struct {
 	Files  files.FS
 	Folder string // existing, empty folder for files of tensors; the caller removes it
 	Seed   int64  // seed that the program may use
+	// Devices is the number of devices, which replaces {devices} in the command and in the environment.
+	Devices int
 	// PythonPath is the value of the environment variable PYTHONPATH. The session adds Folder to this path.
 	PythonPath string
 	Print      func(line string) // receives each line that the program prints; nil drops them
@@ -40,6 +43,7 @@ type Session struct {
 	process *coprocess.Process
 	start   Start
 	name    string
+	silence time.Duration
 	Begun   Begun
 }
 
@@ -89,16 +93,17 @@ func Open(ctx context.Context, o Options, s Start) (*Session, error) {
 	// Scripts import the module of this version, unless their own folder has one.
 	paths := filepath.SplitList(s.PythonPath)
 	env := append([]string{"PYTHONUNBUFFERED=1",
-		"PYTHONPATH=" + strings.Join(append(paths, s.Folder), string(filepath.ListSeparator))}, o.Env...)
+		"PYTHONPATH=" + strings.Join(append(paths, s.Folder), string(filepath.ListSeparator))},
+		filled(o.Env, s.Devices)...)
 	if o.Threads > 0 {
 		env = append(env, fmt.Sprintf("OMP_NUM_THREADS=%d", o.Threads))
 	}
-	p, err := coprocess.Attach(coprocess.Command{Args: o.Command, Folder: o.Folder, Env: env,
-		Variable: "GRAFT_PROGRAM", Limit: o.Silence, Hint: silent, Print: s.Print})
+	p, err := coprocess.Attach(coprocess.Command{Args: filled(o.Command, s.Devices), Folder: o.Folder, Env: env,
+		Variable: "GRAFT_PROGRAM", Meeting: s.Folder, Limit: o.Silence, Hint: silent, Print: s.Print})
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{process: p, start: s, name: o.String()}
+	session := &Session{process: p, start: s, name: o.String(), silence: o.Silence}
 	if err := session.begin(ctx); err != nil {
 		p.Close()
 		return nil, err
@@ -113,11 +118,11 @@ func (s *Session) begin(ctx context.Context) error {
 		Python string `json:"python"`
 	}
 	if err := s.process.Receive(ctx, &hello); err != nil {
-		return s.unattached(err)
+		return s.explained(s.unattached(err))
 	}
 	var b begun
-	if err := s.process.Ask(ctx, map[string]any{"protocol": Protocol, "seed": s.start.Seed,
-		"folder": s.start.Folder}, &b); err != nil {
+	if err := s.ask(ctx, map[string]any{"protocol": Protocol, "seed": s.start.Seed,
+		"folder": s.start.Folder, "devices": s.start.Devices, "silence": s.silence.Seconds()}, &b); err != nil {
 		return err
 	}
 	s.Begun = Begun{Torch: hello.Torch, Kind: b.Optimizer.Kind}
@@ -210,22 +215,57 @@ func (s *Session) Network(scope *torch.Scope) (*model.Network, error) {
 
 // Fresh starts the first epoch of a new job.
 func (s *Session) Fresh(ctx context.Context) (Facts, error) {
-	return s.epoch(ctx, map[string]any{"do": "start"})
+	at, err := s.epoch(ctx, map[string]any{"do": "start"})
+	return at.Facts, err
+}
+
+// Place is a place in an epoch.
+type Place struct {
+	Facts
+	Position int // completed batches
 }
 
 // epoch sends an order that lets the program reach its first epoch.
-func (s *Session) epoch(ctx context.Context, order map[string]any) (Facts, error) {
+func (s *Session) epoch(ctx context.Context, order map[string]any) (Place, error) {
 	var report struct {
-		Epoch Facts `json:"epoch"`
+		Epoch    Facts `json:"epoch"`
+		Position int   `json:"position"`
 	}
-	if err := s.process.Ask(ctx, order, &report); err != nil {
-		return Facts{}, err
+	if err := s.ask(ctx, order, &report); err != nil {
+		return Place{}, err
 	}
-	if f := report.Epoch; f.Steps < 1 || f.Batch < 1 || f.Steps > math.MaxInt32 || f.Batch > math.MaxInt32 {
-		return Facts{}, fmt.Errorf("%s reports %d steps per epoch and %d examples per step; both numbers must be "+
-			"between 1 and %d", s.name, f.Steps, f.Batch, math.MaxInt32)
+	at := Place{report.Epoch, report.Position}
+	if at.Steps < 1 || at.Batch < 1 || at.Steps > math.MaxInt32 || at.Batch > math.MaxInt32 || at.Position < 0 ||
+		at.Position > at.Steps {
+		return Place{}, fmt.Errorf("%s reports %d steps per epoch, %d examples per step and %d completed steps; steps "+
+			"and examples must be between 1 and %d, and completed steps at most the steps", s.name, at.Steps, at.Batch,
+			at.Position, math.MaxInt32)
 	}
-	return report.Epoch, nil
+	return at, nil
+}
+
+// ask sends an order and decodes the report.
+func (s *Session) ask(ctx context.Context, order, report any) error {
+	return s.explained(s.process.Ask(ctx, order, report))
+}
+
+// failureFile is the file in the session's folder in which the first process that fails writes its error. The messages
+// of the other processes and of their launcher follow that error, and often push it out of the last lines.
+const failureFile = "failure.txt"
+
+// longestFailure is the maximum length in bytes of the text in failureFile that errors quote.
+const longestFailure = 4096
+
+// explained adds the first failure of a program of several processes to an error.
+func (s *Session) explained(err error) error {
+	if err == nil || s.written(filepath.Join(s.start.Folder, failureFile)) != nil {
+		return err
+	}
+	text, unread := files.ReadAll(s.start.Files, filepath.Join(s.start.Folder, failureFile), longestFailure)
+	if unread != nil || len(text) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w\nits first failure:\n%s", err, strings.ToValidUTF8(strings.TrimSpace(string(text)), "?"))
 }
 
 func write(fsys files.FS, path string, content []byte) error {
@@ -256,15 +296,16 @@ func (s *Session) write(c Content, do string) (map[string]any, error) {
 	return map[string]any{"do": do, "source": source, "tensors": path, "counts": c.Counts}, nil
 }
 
-// Restore continues a saved job. State is what Save returned.
-func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Facts, error) {
+// Restore continues a saved job. State is what Save returned. It returns the place in the epoch; the size of the epoch
+// differs from the saved size if the number of processes differs.
+func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Place, error) {
 	order, err := s.write(c, "restore")
 	if err != nil {
-		return Facts{}, err
+		return Place{}, err
 	}
 	path := filepath.Join(s.start.Folder, "restored.safetensors")
 	if err := write(s.start.Files, path, state); err != nil {
-		return Facts{}, err
+		return Place{}, err
 	}
 	order["state"] = path
 	return s.epoch(ctx, order)
@@ -277,16 +318,19 @@ type Trained struct {
 	Rate    float64 // learning rate of the optimizer's first group
 }
 
-// Train makes the program take one training step per given learning rate. The second parameter holds the weight of the
-// teacher's term in the loss of each step; nil removes the teacher.
-func (s *Session) Train(rates, shares []float64) (t Trained, err error) {
+// Devices returns the number of devices with which the program was started.
+func (s *Session) Devices() int { return s.start.Devices }
+
+// Train makes the program take one training step per given learning rate. Shares holds the weight of the teacher's term
+// in the loss of each step; nil removes the teacher. Devices is the number of devices, which the program may use.
+func (s *Session) Train(rates, shares []float64, devices int) (t Trained, err error) {
 	var report struct {
 		Losses  []*float64 `json:"losses"`
 		Correct []int      `json:"correct"`
 		Rate    float64    `json:"rate"`
 	}
-	order := map[string]any{"do": "train", "steps": len(rates), "rates": rates, "shares": shares}
-	if err := s.process.Ask(context.Background(), order, &report); err != nil {
+	order := map[string]any{"do": "train", "steps": len(rates), "rates": rates, "shares": shares, "devices": devices}
+	if err := s.ask(context.Background(), order, &report); err != nil {
 		return t, err
 	}
 	if len(report.Losses) != len(rates) || len(report.Correct) != len(rates) {
@@ -313,7 +357,7 @@ func (s *Session) Evaluate() (loss, accuracy float64, err error) {
 		Loss     *float64 `json:"loss"`
 		Accuracy float64  `json:"accuracy"`
 	}
-	if err := s.process.Ask(context.Background(), map[string]any{"do": "evaluate"}, &report); err != nil {
+	if err := s.ask(context.Background(), map[string]any{"do": "evaluate"}, &report); err != nil {
 		return 0, 0, err
 	}
 	return number(report.Loss), report.Accuracy, nil
@@ -325,7 +369,7 @@ func (s *Session) Pull() (*weights.Set, map[string]int64, error) {
 		Tensors string           `json:"tensors"`
 		Counts  map[string]int64 `json:"counts"`
 	}
-	if err := s.process.Ask(context.Background(), map[string]any{"do": "pull"}, &report); err != nil {
+	if err := s.ask(context.Background(), map[string]any{"do": "pull"}, &report); err != nil {
 		return nil, nil, err
 	}
 	if err := s.written(report.Tensors); err != nil {
@@ -363,7 +407,7 @@ func (s *Session) Push(c Content, teacher *Content) (p Pushed, err error) {
 		}
 		order["teacher"], order["teacher_tensors"] = source, path
 	}
-	return p, s.process.Ask(context.Background(), order, &p)
+	return p, s.ask(context.Background(), order, &p)
 }
 
 // Save returns the program's state, without the network and without the moments in the optimizer's state.
@@ -371,7 +415,7 @@ func (s *Session) Save() ([]byte, error) {
 	var report struct {
 		State string `json:"state"`
 	}
-	if err := s.process.Ask(context.Background(), map[string]any{"do": "save"}, &report); err != nil {
+	if err := s.ask(context.Background(), map[string]any{"do": "save"}, &report); err != nil {
 		return nil, err
 	}
 	if err := s.written(report.State); err != nil {
@@ -382,7 +426,7 @@ func (s *Session) Save() ([]byte, error) {
 
 // End ends the training loop and waits until the program exits.
 func (s *Session) End() error {
-	return s.process.Finish(context.Background(), map[string]any{"do": "end"})
+	return s.explained(s.process.Finish(context.Background(), map[string]any{"do": "end"}))
 }
 
 // Close ends the program, if it still runs.
