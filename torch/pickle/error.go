@@ -9,7 +9,7 @@ var (
 	// ErrForbidden means that a pickle requires something that is not allowed: an unregistered function, or an opcode.
 	ErrForbidden = errors.New("not allowed")
 	// ErrLimit means that a pickle exceeds a limit in Options.
-	ErrLimit = errors.New("limit exceeded")
+	ErrLimit = errors.New("a limit of pickle.Options is exceeded")
 	// ErrFormat means that the bytes are not a well-formed pickle.
 	ErrFormat = errors.New("malformed pickle")
 )
