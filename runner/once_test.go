@@ -92,7 +92,8 @@ func writeOnceJob(t *testing.T) {
 // Commands open each file once that a configuration names, and the configuration itself.
 func TestConfigurationsAreOpenedOnce(t *testing.T) {
 	t.Chdir("..")
-	for _, pattern := range []string{"fabric/*.toml", "node/*.toml", "small/*.toml", "cifar10/*-late-deepen.toml"} { // not adaptive: it reads twice
+	for _, pattern := range []string{"fabric/*.toml", "node/*.toml", "small/*.toml",
+		"cifar10/*-late-deepen.toml"} { // not adaptive: it reads twice
 		scenarios, err := filepath.Glob("scenarios/" + pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, scenarios)
