@@ -760,15 +760,15 @@ var descriptions = map[string]string{
 		"Cannot be combined with workloads.from.",
 	"graft/original/dl2/learning.WorkloadOptions.Seed": "Seed of generated workloads. Default 1.",
 	"graft/original/dl2/learning.WorkloadOptions.Test": "Trace files of test workloads, on which 'graft evaluate' " +
-		"compares schedulers. Empty generates workloads.",
+		"compares schedulers. If the list is empty, workloads are generated.",
 	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Number of test workloads to generate if workloads.test " +
 		"is empty. Zero means 10.",
 	"graft/original/dl2/learning.WorkloadOptions.Train": "Trace files of training workloads, in the formats of " +
-		"workload.traces. Empty generates workloads.",
+		"workload.traces. If the list is empty, workloads are generated.",
 	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Number of training workloads to generate if " +
 		"workloads.train is empty. Zero means 40.",
 	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, used to select " +
-		"the best learned policy. Empty generates workloads.",
+		"the best learned policy. If the list is empty, workloads are generated.",
 	"graft/original/dl2/learning.WorkloadOptions.ValidationCount": "Number of validation workloads to generate if " +
 		"workloads.validation is empty. Zero means 8.",
 	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
@@ -820,9 +820,9 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
 		"data.pkl. A table folder already lists its actions. Empty means that the first numbers deepen the marked " +
 		"blocks, in order, and the last number is \"none\".",
-	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation, which determines the layers " +
-		"that the policy reads: \"original\" inserts layers as in the original system, \"original-without-norm\" " +
-		"omits their batch normalisations. Empty means graft's version.",
+	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation by which the networks of the " +
+		"table grew. \"original\" inserts layers as the original system does. \"original-without-norm\" inserts the " +
+		"same layers without batch normalisation. Empty means graft's version.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
 		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
 		"false.",

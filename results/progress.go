@@ -92,7 +92,8 @@ func ReadProgress(fsys files.FS, folder string) (*Progress, error) {
 		return nil, err
 	}
 	if p.Done < 0 || p.Of < 0 || len(p.Values) > MaxProgressValues {
-		return nil, fmt.Errorf("reading %s: negative progress or too many values; delete the file", path)
+		return nil, fmt.Errorf("read %s: the progress is negative, or the trend has too many values; delete the file",
+			path)
 	}
 	p.Done = min(p.Done, max(p.Of, 0))
 	return p, nil

@@ -68,7 +68,7 @@ func (o *profileFlags) flags(command *cobra.Command) {
 		"batch sizes to measure, separated by commas; empty uses the batch sizes of CONFIG, or 64,128 without CONFIG")
 	flags.IntVar(&o.Rounds, "rounds", 7, "number of rounds; each round measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
-		"optimizer of the measured steps; empty uses the optimizer of CONFIG, else adam: "+
+		"optimizer of the measured steps; the default is the optimizer of CONFIG or, without CONFIG, adam; one of "+
 			strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
 	flags.BoolVar(&o.Fast, "fast", false, "use the fast path, as jobs do by default")

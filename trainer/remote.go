@@ -264,7 +264,7 @@ func (j *Job) adopt(at program.Place) (err error) {
 		return err
 	}
 	before := j.Clock.Cost(j.work(1))
-	j.Batch, j.Optimizer = at.Batch, j.remote.Session.Begun.Optimizer
+	j.Batch, j.EvalBatch, j.Optimizer = at.Batch, at.Batch, j.remote.Session.Begun.Optimizer
 	j.Seen, j.pace = at.Position*at.Batch, pace{}
 	j.distillation.stretch(before, j.Clock.Cost(j.work(1)))
 	return nil
@@ -278,8 +278,8 @@ func (st *SavedJob) SavedFacts() (program.Facts, error) {
 		return program.Facts{}, err
 	}
 	if from.Program == nil || st.sections[programSection] == nil {
-		return program.Facts{}, errors.New("the checkpoint holds no state of a program, because graft trained the " +
-			"job itself; start a new run")
+		return program.Facts{}, errors.New("a program cannot continue this job, because graft trained the job " +
+			"itself until the checkpoint; start a new run")
 	}
 	return *from.Program, nil
 }

@@ -67,8 +67,8 @@ func (o *WindowOptions) Rows() int {
 	return rowCount
 }
 
-// PerJob returns the number of actions per job: only [Worker]; [Worker] and [Server]; or all of [Worker], [Server]
-// and [Bundle].
+// PerJob returns the number of actions that a policy can take for a job: 1 ([Worker]), 2 (also [Server]) or 3 (also
+// [Bundle]).
 func (o *WindowOptions) PerJob(allReduce bool) int {
 	switch {
 	case allReduce:

@@ -50,8 +50,9 @@ type TableOptions struct {
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
 	// means that the first numbers deepen the marked blocks, in order, and the last number is "none".
 	Actions []net2net.Action
-	// Version of the deepen operation, which determines the layers that the policy reads: "original" inserts layers as
-	// in the original system, "original-without-norm" omits their batch normalisations. Empty means graft's version.
+	// Version of the deepen operation by which the networks of the table grew. "original" inserts layers as the
+	// original system does. "original-without-norm" inserts the same layers without batch normalisation. Empty means
+	// graft's version.
 	Compat net2net.Compat
 	// Path of the vocabulary: a folder, a graft vocabulary file, or NAME.ids.pkl with NAME.embeddings.pkl in the same
 	// folder. Required.

@@ -53,7 +53,7 @@ func TestFindHardware(t *testing.T) {
 	_, err := Find(fsys, "a1000")
 	require.ErrorContains(t, err, `unknown hardware "a1000"; did you mean a100; expected one of a100, v100`)
 	_, err = Find(fsys, "missing.toml")
-	require.ErrorContains(t, err, "read hardware: ")
+	require.ErrorContains(t, err, "read the constants of hardware: ")
 	path := t.TempDir() + "/mine.toml"
 	require.NoError(t, os.WriteFile(path, []byte(Format(a100(t))), 0o600))
 	h, err := Find(fsys, path)

@@ -7,7 +7,8 @@ type Details struct {
 	Transfer   float64 // sum of the transfers' sizes in bytes
 	MaxCompute Peak
 	MaxMemory  Peak
-	// maximum of memory divided by compute time, in bytes per ms; 0 for an operation that takes no time
+	// maximum, over the operations, of memory divided by compute time, in bytes per ms. The ratio of an operation that
+	// takes no time counts as 0
 	MaxRate  Peak
 	MaxDepth Peak
 	MaxDep   Peak

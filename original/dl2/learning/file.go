@@ -66,11 +66,14 @@ type WorkloadOptions struct {
 	// workload, are skipped. Jobs after the last test workload are not used. If empty, the other keys of this section
 	// determine the workloads.
 	From string `result:"contents"`
-	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
+	// Trace files of training workloads, in the formats of workload.traces. If the list is empty, workloads are
+	// generated.
 	Train []string `result:"contents"`
-	// Trace files of validation workloads, used to select the best learned policy. Empty generates workloads.
+	// Trace files of validation workloads, used to select the best learned policy. If the list is empty, workloads are
+	// generated.
 	Validation []string `result:"contents"`
-	// Trace files of test workloads, on which 'graft evaluate' compares schedulers. Empty generates workloads.
+	// Trace files of test workloads, on which 'graft evaluate' compares schedulers. If the list is empty, workloads are
+	// generated.
 	Test       []string `result:"none"`
 	Seed       uint64   // Seed of generated workloads. Default 1.
 	TrainCount int      // Number of training workloads to generate if workloads.train is empty. Zero means 40.
