@@ -170,9 +170,9 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
 		"demand. Empty means vcYVn for traces of the cluster Venus, which Lucid's authors chose; for other traces, " +
 		"the largest virtual cluster that gives the profiler no node.",
-	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
-		"means vc8Gr and vcefl for traces of the cluster Venus, which Lucid's authors chose; for other traces, the " +
-		"two largest virtual clusters.",
+	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. If the " +
+		"list is empty, the two largest virtual clusters do so or, for traces of the cluster Venus, the choice of " +
+		"Lucid's authors: vc8Gr and vcefl.",
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
@@ -468,8 +468,8 @@ var descriptions = map[string]string{
 		"for the policies. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.",
 	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
 		"scenarios. Required.",
-	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". Empty " +
-		"changes no key.",
+	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". If " +
+		"the list is empty, the scenarios stay as they are.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
 	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
@@ -627,7 +627,8 @@ var descriptions = map[string]string{
 		"learning ends. Zero means 2.",
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
 		"1. Zero means 0.0003.",
-	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
+	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. A given value of " +
+		"zero means 40.",
 	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is truncated. " +
 		"Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
@@ -829,8 +830,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +
 		"original system's format, or a single data.pkl of the original system. Required.",
 	"graft/original/policyfile.TableOptions.Network": "Initial network to which the table's sequences of actions are " +
-		"applied: a name in the zoo or a network file. Empty means the network named in the table's folder, or " +
-		"ConvNet2 for a single data.pkl.",
+		"applied: a name in the zoo or a network file. Empty means the network that the table's folder names. If the " +
+		"table is a single file data.pkl, empty means ConvNet2.",
 	"graft/original/policyfile.TableOptions.Prefix": "Starts each sequence with token 0, as the original system's " +
 		"first policies did. Default false.",
 	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a graft vocabulary file, " +
@@ -857,8 +858,8 @@ var descriptions = map[string]string{
 		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
 		"deviation for all tables. Empty standardises the accuracies of each table.",
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
-		"step, with the mean reward of the other sequences as the baseline. REINFORCE uses the key \"entropy\" but " +
-		"not \"beta\". Zero uses the exact gradient.",
+		"step. The baseline of a sequence is the mean reward of the other sequences. REINFORCE uses the key " +
+		"\"entropy\" but not \"beta\". Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the values of a simple model " +
 		"that is fitted to the table, from 0 to 1; this averages out the noise of single runs. Zero keeps the " +
 		"rewards unchanged. Default 0, or 1 if learn.for = \"new\".",

@@ -19,7 +19,8 @@ type PipelineOptions struct {
 	// Path of the folder that caches outcomes. Empty uses the setting of each scenario; a scenario without a setting
 	// uses the folder "cache" next to the scenarios' folders.
 	Cache string `result:"none"`
-	// Assignments to keys of every scenario, such as run.device="cuda:0". Empty changes no key.
+	// Assignments to keys of every scenario, such as run.device="cuda:0". If the list is empty, the
+	// scenarios stay as they are.
 	Set []string `result:"contents"`
 }
 

@@ -67,7 +67,8 @@ func (o *predictFlags) flags(command *cobra.Command) {
 	flags.BoolVar(&o.Plan.Recompute, "recompute", false,
 		"run the forward pass of each layer again before its backward pass")
 	flags.BoolVar(&o.operators, "operators", false, "list the operators of a micro batch")
-	flags.BoolVar(&o.constants, "constants", false, "print the FILE of the hardware, with its sources and errors")
+	flags.BoolVar(&o.constants, "constants", false,
+		"print the constants of the hardware as a FILE, with the sources and the errors of the constants")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 

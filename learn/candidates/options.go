@@ -53,7 +53,7 @@ type Options struct {
 	// Baseline that PPO subtracts from rewards: "workload" uses the rewards of other episodes of the same workload;
 	// "critic" uses rewards that a network predicts. Empty means "workload".
 	Baseline string `config:",one=workload|critic"`
-	Rounds   int    // Maximum number of rounds of reinforcement learning. Zero means 40.
+	Rounds   int    // Maximum number of rounds of reinforcement learning. A given value of zero means 40.
 	// Learning rate of Adam during reinforcement learning, above 0 and at most 1. Zero means 0.0003.
 	Rate   float64 `config:"lr,was=rate"`
 	Hidden int     // Width of the hidden layers of the agent's networks. Zero means 32.

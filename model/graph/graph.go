@@ -41,7 +41,7 @@ func (g *Graph) Single() error {
 	return nil
 }
 
-// Input is an input of the network: a batch of examples, for the first input.
+// Input is an input of the network. The first input is a batch of examples.
 type Input struct {
 	Value Value
 	DType weights.DType

@@ -45,7 +45,7 @@ type TableOptions struct {
 	// the original system. Required.
 	File string
 	// Initial network to which the table's sequences of actions are applied: a name in the zoo or a network file. Empty
-	// means the network named in the table's folder, or ConvNet2 for a single data.pkl.
+	// means the network that the table's folder names. If the table is a single file data.pkl, empty means ConvNet2.
 	Network string
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
 	// means that the first numbers deepen the marked blocks, in order, and the last number is "none".

@@ -9,7 +9,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// SimulationKind is the kind of runs of graft simulate.
+// SimulationKind recognises and reads the run folders of 'graft simulate'.
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun, list: simulationOverview}
 

@@ -42,7 +42,8 @@ type DurationReport struct {
 	// number of jobs with the default estimate of one hour, because no job had ended
 	Blind   int `json:"blind"`
 	History int `json:"history_jobs"` // number of jobs of other traces from which models learned
-	// number of jobs of other traces that were submitted during or after the trace
+	// number of jobs of other traces that were not used for models, because they were submitted after the start of
+	// the trace
 	Later int `json:"history_left_out"`
 	// accuracy in seconds for the jobs that a model estimated; null if there are none
 	Scores *Scores `json:"scores"`

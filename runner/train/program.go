@@ -58,7 +58,7 @@ func (a *Attached) open(ctx context.Context, devices int) (err error) {
 
 // restart ends the program and starts it again for another number of devices. A stop of the job waits for the start.
 func (a *Attached) restart(devices int) error {
-	a.env.Log.Info("restarting the program for another number of devices", zap.Int("devices", devices))
+	a.env.Log.Info("restarting the program, because the number of devices changed", zap.Int("devices", devices))
 	a.Close()
 	if err := a.open(context.Background(), devices); err != nil {
 		return fmt.Errorf("restart the program for %s: %w; the checkpoints are kept, and option \"resume\" "+

@@ -49,8 +49,9 @@ type Options struct {
 	WeightDecay float64
 	// Maximum number of learning steps. Default 400, or 100 if learn.for = "new". Zero means 400.
 	Steps int
-	// Number of sequences that REINFORCE samples from each tree per step, with the mean reward of the other sequences
-	// as the baseline. REINFORCE uses the key "entropy" but not "beta". Zero uses the exact gradient.
+	// Number of sequences that REINFORCE samples from each tree per step. The baseline of a sequence
+	// is the mean reward of the other sequences. REINFORCE uses the key "entropy" but not "beta". Zero uses the exact
+	// gradient.
 	Sampled int
 	// Minimum growth of the objective over learn.window steps, in units of the reward; learning ends if the objective
 	// grows by less. Has no effect if learn.sampled is set. Zero means 0.001; a negative value disables early
