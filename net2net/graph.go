@@ -111,13 +111,16 @@ func Meaning(n *model.Network, a Action) string {
 	return read.Meaning(axis)
 }
 
-// graphBlock returns the path of a block, given its path or its number.
+// graphBlock returns the path of a block, given its path or its number. A path may be a number too, and comes first.
 func graphBlock(read *axes.Axes, target string) (string, error) {
 	number, err := strconv.Atoi(target)
 	if err != nil {
 		return target, nil
 	}
 	blocks, _ := rewrite.Blocks(read)
+	if slices.ContainsFunc(blocks, func(b rewrite.Block) bool { return b.Path == target }) {
+		return target, nil
+	}
 	if number < 0 || number >= len(blocks) {
 		return "", fmt.Errorf("block %d not found; the network has %d repeatable blocks", number, len(blocks))
 	}
