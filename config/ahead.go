@@ -49,8 +49,8 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {
-			return fmt.Errorf("adapt.actions: decision %d was %v and is now %v, but the job has already made this "+
-				"decision: it has reached time %v",
+			return fmt.Errorf("adapt.actions: decision %d was %v and is now %v, but the job has reached "+
+				"time %v, which is after this decision",
 				k+1, b, a, r.Time)
 		}
 	}

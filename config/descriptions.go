@@ -38,8 +38,8 @@ var descriptions = map[string]string{
 		"Zero means no limit.",
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
-	"graft/cluster/adaptive/world.Options.Quirks": "Names of bugs to reproduce from Pollux's simulator, if compat = " +
-		"\"none\". Empty reproduces no bugs.",
+	"graft/cluster/adaptive/world.Options.Quirks": "Names of bugs in Pollux's simulator to reproduce; requires " +
+		"compat = \"none\". Empty reproduces no bugs.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step, so that the policy adds them in separate steps. If an imitated scheduler adds both in one step, the " +
 		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
@@ -340,9 +340,10 @@ var descriptions = map[string]string{
 		"learned scheduler is named by its path: a run folder of 'graft learn', or a policy file. For rigid jobs, a " +
 		"path such as \"./mine.py\" names an external program that implements a scheduler. Empty means the default " +
 		"schedulers for the kind of cluster.",
-	"graft/cluster/study.Schedule.Seed": "First seed of randomized schedulers. Default 1.",
-	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each randomized scheduler, with consecutive " +
-		"seeds. Zero means 1.",
+	"graft/cluster/study.Schedule.Seed": "Seed of the first simulation of a randomized scheduler; further " +
+		"simulations use the.",
+	"graft/cluster/study.Schedule.Seeds": "Following seeds. Default 1. Number of simulations of each randomized " +
+		"scheduler, with consecutive seeds. Zero means 1.",
 	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
 	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The accepted formats depend " +
 		"on the kind of cluster.",
@@ -1021,8 +1022,7 @@ var descriptions = map[string]string{
 		"Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
-	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +
-		"budget.",
+	"graft/trainer.Timeline.Start":   "Part of the budget that is already used when the job begins. Zero means none.",
 	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +
 		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft supplies the " +
 		"budget, the devices, decisions, surgery and checkpoints. In the command and in env, {devices} is replaced " +

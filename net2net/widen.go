@@ -112,7 +112,7 @@ func narrow(e *edit, c *Change) error {
 		return err
 	}
 	if len(c.Units) == 0 || !divides(e.trace, space, len(c.Units)) {
-		return fmt.Errorf("the record's %d units do not match the channels of %s", len(c.Units),
+		return fmt.Errorf("the recorded change has %d units, which do not match the channels of %s", len(c.Units),
 			c.Action.Target)
 	}
 	old := slices.Max(c.Units) + 1

@@ -185,7 +185,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.Positive(t, changes, "the seed is one that adapts")
 
 	learn(2)
-	fails(t, failure.Configuration, "a file that the configuration reads has changed", args(folder, "--resume")...)
+	fails(t, failure.Configuration, "the content of adapt.policy (", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
 	measured := []clock.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01,

@@ -29,7 +29,7 @@ type Event struct {
 // Timeline holds the budget of a job and the planned changes of its devices.
 type Timeline struct {
 	Budget time.Duration // Time budget of the job, measured from zero even if time.start is above zero. Required.
-	// Time in the budget at which the job begins. Zero means the beginning of the budget.
+	// Part of the budget that is already used when the job begins. Zero means none.
 	Start   time.Duration
 	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.
 	Events  []Event // Planned changes of devices, sorted by time. Empty means none.

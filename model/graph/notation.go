@@ -242,7 +242,7 @@ func (p *nodeParser) operand(depth int) any {
 func (p *nodeParser) list(depth int) any {
 	list := []any{}
 	if depth > 0 {
-		p.fail("a list element that is not itself a list")
+		p.fail("an element of a list, which must not be a list")
 	}
 	for p.err == nil && !p.take("]") {
 		if len(list) > 0 {

@@ -15,7 +15,8 @@ var treeColumns = []results.Column{{Name: "aim"}, {Name: "entropy", Unit: "nats"
 // Folder records a study in a run folder, as [learn.Folder] does.
 type Folder struct{ *learn.Folder }
 
-// OpenFolder opens the table of a run folder; the caller closes it. Learners rewrite the existing rows of the table.
+// OpenFolder opens the table of a run folder; the caller closes it. A resumed learner repeats its steps and writes the
+// same rows again.
 func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 	f, err := learn.OpenFolder(fsys, run, treeColumns)
 	return &Folder{f}, err

@@ -146,8 +146,8 @@ type Size struct {
 	Grouped    int64
 	Bytes      int64 // bytes of the input and the activations in float32, without flattened copies
 	Parameters int64 // number of parameters that an optimizer trains
-	// Padding8 and Padding16 are the additional operations of convolutions whose channels are rounded up to a multiple
-	// of 8 and of 16.
+	// Padding8 and Padding16 are the additional operations of convolutions if their channels are rounded up to a
+	// multiple of 8 or, respectively, 16.
 	Padding8, Padding16 int64
 }
 

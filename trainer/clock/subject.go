@@ -92,7 +92,7 @@ func Grown(of Subject, sequences [][]net2net.Action, surgery net2net.Options) ([
 		}
 	}
 	if len(sequences) > 0 && len(all) == 1 {
-		return nil, fmt.Errorf("no action fits %s", of)
+		return nil, fmt.Errorf("none of the actions to measure can be applied to the network %s", of)
 	}
 	return all, nil
 }

@@ -61,13 +61,13 @@ type scale struct {
 // NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("create an environment of tasks: there are no workloads; expected at least one")
+		return nil, errors.New("learn to schedule tasks: there are no workloads; expected at least one")
 	}
 	e := &Env{objective: objective}
 	for k := range studies {
 		p, err := studies[k].Prepare()
 		if err != nil {
-			return nil, fmt.Errorf("create an environment of tasks: workload %d: %w", k, err)
+			return nil, fmt.Errorf("learn to schedule tasks: workload %d: %w", k, err)
 		}
 		e.studies = append(e.studies, p)
 		e.scales = append(e.scales, sync.OnceValues(func() (scale, error) { return measure(p) }))
