@@ -1,0 +1,286 @@
+package operators
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/internal/stat"
+	"graft/model"
+)
+
+// Prediction is the computed time of a training step, and of a forward pass. Times are in seconds.
+type Prediction struct {
+	Step    float64 // time of a training step
+	Forward float64 // time of a forward pass
+	// shares of the time of the step's operators
+	Measured float64 // operators whose shapes were measured
+	Between  float64 // operators with work between measured shapes
+	Beyond   float64 // operators with more or less work than any measured shape
+	Unknown  float64 // operators that were not measured with any shape
+}
+
+// Fit holds the rates that were fitted to a table. It predicts times.
+type Fit struct {
+	table   *Table
+	exact   map[key]*Measurement
+	classes map[string][]*Measurement
+	sides   [2]rates // host and device
+}
+
+// rates are the fitted parts of the times of the host or of the device, in the order of unknowns.
+type rates [unknownCount]float64
+
+// The unknowns of a fit.
+const (
+	perRecorded    = iota // seconds per recorded call, such as a launch
+	perConvolution        // seconds per operation of a convolution
+	perGrouped            // seconds per operation of a convolution in groups
+	perProduct            // seconds per operation of a matrix product
+	perByte               // seconds per byte
+	perUpdate             // seconds per byte of a parameter in the optimizer
+	unknownCount
+)
+
+// operationRate returns the unknown for the operations of an operator. Other operators are limited by memory.
+func operationRate(name string) (unknown int, has bool) {
+	switch {
+	case strings.HasSuffix(name, grouped):
+		return perGrouped, true
+	case strings.HasPrefix(name, "conv"):
+		return perConvolution, true
+	}
+	return perProduct, slices.Contains([]string{"linear", "matmul", "addmm", "mm", "bmm", "baddbmm",
+		"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}, base(name))
+}
+
+// Fit fits rates to the measurements.
+func (t *Table) Fit() *Fit {
+	f := &Fit{table: t, exact: map[key]*Measurement{}, classes: map[string][]*Measurement{}}
+	for k := range t.Operators {
+		m := &t.Operators[k]
+		f.exact[key{m.Name, m.Shapes}] = m
+		f.classes[m.Name] = append(f.classes[m.Name], m)
+	}
+	for side := range f.sides {
+		f.sides[side] = fitRates(t.Operators, side)
+	}
+	return f
+}
+
+// time returns the measured time of a side and a direction.
+func (m *Measurement) time(side, back int) float64 {
+	return [2][2]float64{{m.ForwardHost, m.BackwardHost}, {m.ForwardDevice, m.BackwardDevice}}[side][back]
+}
+
+// backFactor is the operations of a backward pass relative to the forward pass: a product has one product for the
+// gradient of its input and one for the gradient of its weights.
+const backFactor = 2
+
+// work returns the amounts that the unknowns are multiplied by, for a direction.
+func work(c *Call, recorded float64, back int) (amounts rates) {
+	factor := 1.0
+	if back == 1 {
+		factor = backFactor
+	}
+	amounts[perRecorded] = recorded
+	if unknown, has := operationRate(c.Name); has {
+		amounts[unknown] = factor * c.Operations
+	}
+	if c.Name == Updating {
+		amounts[perUpdate] = c.Bytes
+	} else {
+		amounts[perByte] = factor * c.Bytes
+	}
+	return amounts
+}
+
+// call returns the call that was measured.
+func (m *Measurement) call() *Call {
+	return &Call{Name: m.Name, Shapes: m.Shapes, Operations: m.Operations, Bytes: m.Bytes}
+}
+
+// recordedIn returns the recorded calls of a direction.
+func (m *Measurement) recordedIn(back int) float64 {
+	return [2]float64{m.ForwardRecorded, m.BackwardRecorded}[back]
+}
+
+// fitRates returns the non-negative rates with the least sum of squared relative errors, weighted by the share of the
+// step's time.
+func fitRates(all []Measurement, side int) (r rates) {
+	var rows [][]float64
+	var targets []float64
+	for k := range all {
+		m := &all[k]
+		for back := range 2 {
+			seconds := m.time(side, back)
+			if seconds <= 0 {
+				continue
+			}
+			row := work(m.call(), m.recordedIn(back), back)
+			weight := math.Sqrt(float64(m.Calls)*seconds) / seconds
+			for c := range row {
+				row[c] *= weight
+			}
+			rows, targets = append(rows, row[:]), append(targets, weight*seconds)
+		}
+	}
+	if len(rows) > 0 {
+		copy(r[:], stat.NonNegative(rows, targets))
+	}
+	return r
+}
+
+// seconds returns the fitted time of a call.
+func (r *rates) seconds(c *Call, recorded float64, back int) (sum float64) {
+	amounts := work(c, recorded, back)
+	for k := range r {
+		sum += r[k] * amounts[k]
+	}
+	return sum
+}
+
+// leastDistance keeps weights finite for shapes with equal work.
+const leastDistance = 1e-3
+
+// distance is the sum of the absolute logarithms of the ratios of operations and of bytes.
+func (m *Measurement) distance(c *Call) float64 {
+	return math.Abs(math.Log((m.Operations+1)/(c.Operations+1))) + math.Abs(math.Log((m.Bytes+1)/(c.Bytes+1)))
+}
+
+// seconds returns the time of a call on a side in a direction.
+func (f *Fit) seconds(c *Call, side, back int) float64 {
+	if m := f.exact[key{c.Name, c.Shapes}]; m != nil {
+		return m.time(side, back)
+	}
+	r := &f.sides[side]
+	all := f.alike(c.Name)
+	fitted := r.seconds(c, f.recorded(c.Name, back), back)
+	sum, weights := 0.0, 0.0
+	for _, m := range all {
+		own := r.seconds(m.call(), m.recordedIn(back), back)
+		if measured := m.time(side, back); measured > 0 && own > 0 {
+			weight := math.Pow(m.distance(c)+leastDistance, -4)
+			sum, weights = sum+weight*math.Log(measured/own), weights+weight
+		}
+	}
+	switch {
+	case weights > 0:
+		return fitted * math.Exp(sum/weights)
+	case len(all) > 0: // the operator takes no time on this side or in this direction
+		return 0
+	}
+	return fitted
+}
+
+// alike returns the measurements of an operator or, if there are none, of its variant that the trace has.
+func (f *Fit) alike(name string) []*Measurement {
+	if all := f.classes[name]; len(all) > 0 {
+		return all
+	}
+	return f.classes[base(name)]
+}
+
+// unfusedCalls is the number of operators that compute unfused attention, relative to the fused one: two products, a
+// scale of each operand, the softmax, and copies.
+const unfusedCalls = 4
+
+// recorded returns the mean number of recorded calls of an operator. An operator that was not measured has the median
+// number.
+func (f *Fit) recorded(name string, back int) float64 {
+	all, factor := f.alike(name), 1.0
+	if strings.HasSuffix(name, unfused) && len(f.classes[name]) == 0 {
+		factor = unfusedCalls
+	}
+	var list []float64
+	for _, m := range all {
+		list = append(list, m.recordedIn(back))
+	}
+	if len(list) > 0 {
+		return factor * stat.Mean(list)
+	}
+	for k := range f.table.Operators {
+		list = append(list, f.table.Operators[k].recordedIn(back))
+	}
+	if len(list) == 0 {
+		return 1
+	}
+	return stat.Median(list)
+}
+
+// Predict returns the time of a training step of a network.
+func (f *Fit) Predict(n *model.Network, rows int) (Prediction, error) {
+	calls, err := Calls(n, rows)
+	if err != nil {
+		return Prediction{}, fmt.Errorf("predict a step: %w", err)
+	}
+	return f.predict(calls), nil
+}
+
+func (f *Fit) predict(calls []Call) (p Prediction) {
+	steps, forwards := [2]float64{f.table.RestHost, f.table.RestDevice}, [2]float64{}
+	for k := range calls {
+		c := &calls[k]
+		if c.Optional && len(f.classes[c.Name]) == 0 {
+			continue // the program omits the operator
+		}
+		whole := 0.0
+		for side := range 2 {
+			forward, back := f.seconds(c, side, 0), f.seconds(c, side, 1)
+			steps[side] += forward + back
+			if c.Name != Updating {
+				forwards[side] += forward
+			}
+			whole = max(whole, forward+back)
+		}
+		*p.share(f.rangeOf(c)) += whole
+	}
+	p.Step, p.Forward = max(steps[0], steps[1]), max(forwards[0], forwards[1])
+	if sum := p.Measured + p.Between + p.Beyond + p.Unknown; sum > 0 {
+		for _, share := range []*float64{&p.Measured, &p.Between, &p.Beyond, &p.Unknown} {
+			*share /= sum
+		}
+	}
+	return p
+}
+
+// Range is the place of a call relative to the measured shapes.
+type callRange int
+
+const (
+	measuredRange callRange = iota
+	betweenRange
+	beyondRange
+	unknownRange
+)
+
+func (p *Prediction) share(r callRange) *float64 {
+	return []*float64{&p.Measured, &p.Between, &p.Beyond, &p.Unknown}[r]
+}
+
+// nearby is the ratio of work to the least or to the most measured work up to which a call counts as between measured
+// shapes.
+const nearby = 1.25
+
+func (f *Fit) rangeOf(c *Call) callRange {
+	if f.exact[key{c.Name, c.Shapes}] != nil {
+		return measuredRange
+	}
+	all := f.classes[c.Name]
+	if len(all) == 0 {
+		return unknownRange
+	}
+	within := func(of func(*Measurement) float64, value float64) bool {
+		least, most := math.Inf(1), 0.0
+		for _, m := range all {
+			least, most = min(least, of(m)), max(most, of(m))
+		}
+		return value >= least/nearby && value <= most*nearby
+	}
+	if within(func(m *Measurement) float64 { return m.Operations }, c.Operations) &&
+		within(func(m *Measurement) float64 { return m.Bytes }, c.Bytes) {
+		return betweenRange
+	}
+	return beyondRange
+}
