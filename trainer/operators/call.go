@@ -43,13 +43,17 @@ func Calls(n *model.Network, rows int) (calls []Call, err error) {
 	return append(calls, updates(n)...), nil
 }
 
+// updateOf returns the optimizer's work on a parameter.
+func updateOf(size int) Call {
+	return Call{Name: Updating, Shapes: strconv.Itoa(size), Bytes: width * float64(size)}
+}
+
 // updates lists the optimizer's work.
 func updates(n *model.Network) (calls []Call) {
 	for _, leaf := range n.Leaves() {
 		for _, slot := range leaf.Layer.Slots() {
 			if slot.Role.Trained() && slot.Tied == "" {
-				calls = append(calls, Call{Name: Updating, Shapes: strconv.Itoa(slot.Count()),
-					Bytes: width * float64(slot.Count())})
+				calls = append(calls, updateOf(slot.Count()))
 			}
 		}
 	}
@@ -127,6 +131,10 @@ func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	weights := map[string][]int{}
+	for _, t := range g.Tensors {
+		weights[t.Name] = t.Shape
+	}
 	var calls []Call
 	for k := range sized.Nodes {
 		n := &sized.Nodes[k]
@@ -134,7 +142,7 @@ func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
 			continue
 		}
 		name, _, _ := strings.Cut(n.Operator, ".")
-		in, out := readBy(sized, n, shapes), resultsOf(n, shapes)
+		in, out := readBy(n, shapes, weights), resultsOf(n, shapes)
 		if groups, _ := n.Arg("groups").(int64); groups > 1 {
 			name += grouped
 		}
@@ -174,7 +182,7 @@ func withRows(g *graph.Graph, rows int) *graph.Graph {
 	return &sized
 }
 
-func readBy(g *graph.Graph, n *graph.Node, shapes map[graph.Value][]int) (in [][]int) {
+func readBy(n *graph.Node, shapes map[graph.Value][]int, weights map[string][]int) (in [][]int) {
 	n.Reads(func(v any) {
 		switch v := v.(type) {
 		case graph.Value:
@@ -182,8 +190,8 @@ func readBy(g *graph.Graph, n *graph.Node, shapes map[graph.Value][]int) (in [][
 				in = append(in, s)
 			}
 		case graph.Weight:
-			if t := g.Tensor(string(v)); t != nil && len(t.Shape) > 0 {
-				in = append(in, t.Shape)
+			if s := weights[string(v)]; len(s) > 0 {
+				in = append(in, s)
 			}
 		}
 	})

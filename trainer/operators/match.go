@@ -135,16 +135,24 @@ func plainName(o *kineto.Operator) string {
 	return name
 }
 
-// key identifies the calls that take equal time.
+// key identifies calls in a trace.
 type key struct{ name, shapes string }
 
 func (c *Call) key() key { return key{base(c.Name), c.Shapes} }
 
+// same identifies calls that take equal time: strides and paddings change the work, but not the shapes of the inputs.
+type same struct {
+	name, shapes      string
+	operations, bytes float64
+}
+
+func (c *Call) same() same { return same{c.Name, c.Shapes, c.Operations, c.Bytes} }
+
 // matched maps outermost operators of a step to calls, by their index in the list of calls.
 type matched map[int]int
 
-// match finds the operator of each call. Calls of the same name and shapes take equal time, so their order does not
-// matter, and neither does the order of branches.
+// match finds the operator of each call. Calls of the same name and shapes are matched in order; other calls may be in
+// any order, so a program may compute branches in another order than the network.
 func (s *step) match(calls []Call, forward []int) (matched, error) {
 	open, names := map[key][]int{}, map[string][]int{}
 	for k := range calls {
@@ -171,7 +179,23 @@ func (s *step) match(calls []Call, forward []int) (matched, error) {
 			return found, s.missing(c, forward)
 		}
 	}
-	return found, nil
+	return found, s.extra(found)
+}
+
+// extra returns an error if the step has products or convolutions that the network lacks: the trace is of another
+// network, or the step runs the network several times.
+func (s *step) extra(found matched) error {
+	optimizer := s.notes(optimizing)
+	for _, k := range s.calls {
+		o := &s.trace.Operators[k]
+		within := func(n *kineto.Span) bool { return o.Start >= n.Start && o.Start < n.End() }
+		_, hit := found[k]
+		if _, heavy := operationRate(plainName(o)); heavy && !hit && !slices.ContainsFunc(optimizer, within) {
+			return fmt.Errorf("event %d, %s with shapes %s, is not in the network; check that the trace is of this "+
+				"network, and record steps with a single forward pass", o.Event, o.Name, shapesText(o.Shapes))
+		}
+	}
+	return nil
 }
 
 // missing describes a call that the trace lacks.

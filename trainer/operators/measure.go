@@ -80,9 +80,9 @@ type timer struct {
 	spans   []float64         // durations of the steps, in seconds
 }
 
-// sample identifies samples that take equal time: the calls of a name and of shapes, in a direction.
+// sample identifies the times of calls that take equal time, in a direction.
 type sample struct {
-	key
+	same
 	back bool
 }
 
@@ -150,7 +150,7 @@ func (m *timer) step(s *step) error {
 		add(call, true, owns, k)
 	}
 	for at, sum := range sums {
-		of := sample{m.calls[at.call].key(), at.back}
+		of := sample{m.calls[at.call].same(), at.back}
 		m.samples[of] = append(m.samples[of], *sum)
 	}
 	m.updates(s, update, parts)

@@ -1,13 +1,11 @@
 package operators
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"graft/internal/stat"
-	"graft/model"
 )
 
 // Prediction is the computed time of a training step, and of a forward pass. Times are in seconds.
@@ -21,10 +19,13 @@ type Prediction struct {
 	Unknown  float64 // operators that were not measured with any shape
 }
 
-// Fit holds the rates that were fitted to a table. It predicts times.
-type Fit struct {
+// Outside returns the share of the time in operators outside of the measured range.
+func (p *Prediction) Outside() float64 { return p.Beyond + p.Unknown }
+
+// fit holds the rates that were fitted to a table. It predicts times.
+type fit struct {
 	table   *Table
-	exact   map[key]*Measurement
+	exact   map[same]*Measurement
 	classes map[string][]*Measurement
 	sides   [2]rates // host and device
 }
@@ -55,16 +56,16 @@ func operationRate(name string) (unknown int, has bool) {
 		"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}, base(name))
 }
 
-// Fit fits rates to the measurements.
-func (t *Table) Fit() *Fit {
-	f := &Fit{table: t, exact: map[key]*Measurement{}, classes: map[string][]*Measurement{}}
-	for k := range t.Operators {
-		m := &t.Operators[k]
-		f.exact[key{m.Name, m.Shapes}] = m
+// fit fits rates to the measurements.
+func (t *Table) fit() *fit {
+	f := &fit{table: t, exact: map[same]*Measurement{}, classes: map[string][]*Measurement{}}
+	for k := range t.Measured {
+		m := &t.Measured[k]
+		f.exact[m.call().same()] = m
 		f.classes[m.Name] = append(f.classes[m.Name], m)
 	}
 	for side := range f.sides {
-		f.sides[side] = fitRates(t.Operators, side)
+		f.sides[side] = fitRates(t.Measured, side)
 	}
 	return f
 }
@@ -150,8 +151,8 @@ func (m *Measurement) distance(c *Call) float64 {
 }
 
 // seconds returns the time of a call on a side in a direction.
-func (f *Fit) seconds(c *Call, side, back int) float64 {
-	if m := f.exact[key{c.Name, c.Shapes}]; m != nil {
+func (f *fit) seconds(c *Call, side, back int) float64 {
+	if m := f.exact[c.same()]; m != nil {
 		return m.time(side, back)
 	}
 	r := &f.sides[side]
@@ -175,7 +176,7 @@ func (f *Fit) seconds(c *Call, side, back int) float64 {
 }
 
 // alike returns the measurements of an operator or, if there are none, of its variant that the trace has.
-func (f *Fit) alike(name string) []*Measurement {
+func (f *fit) alike(name string) []*Measurement {
 	if all := f.classes[name]; len(all) > 0 {
 		return all
 	}
@@ -188,7 +189,7 @@ const unfusedCalls = 4
 
 // recorded returns the mean number of recorded calls of an operator. An operator that was not measured has the median
 // number.
-func (f *Fit) recorded(name string, back int) float64 {
+func (f *fit) recorded(name string, back int) float64 {
 	all, factor := f.alike(name), 1.0
 	if strings.HasSuffix(name, unfused) && len(f.classes[name]) == 0 {
 		factor = unfusedCalls
@@ -200,8 +201,8 @@ func (f *Fit) recorded(name string, back int) float64 {
 	if len(list) > 0 {
 		return factor * stat.Mean(list)
 	}
-	for k := range f.table.Operators {
-		list = append(list, f.table.Operators[k].recordedIn(back))
+	for k := range f.table.Measured {
+		list = append(list, f.table.Measured[k].recordedIn(back))
 	}
 	if len(list) == 0 {
 		return 1
@@ -209,32 +210,27 @@ func (f *Fit) recorded(name string, back int) float64 {
 	return stat.Median(list)
 }
 
-// Predict returns the time of a training step of a network.
-func (f *Fit) Predict(n *model.Network, rows int) (Prediction, error) {
-	calls, err := Calls(n, rows)
-	if err != nil {
-		return Prediction{}, fmt.Errorf("predict a step: %w", err)
-	}
-	return f.predict(calls), nil
-}
-
-func (f *Fit) predict(calls []Call) (p Prediction) {
+func (f *fit) predict(calls []Call) (p Prediction) {
 	steps, forwards := [2]float64{f.table.RestHost, f.table.RestDevice}, [2]float64{}
+	times := map[same]callTimes{}
 	for k := range calls {
 		c := &calls[k]
 		if c.Optional && len(f.classes[c.Name]) == 0 {
 			continue // the program omits the operator
 		}
-		whole := 0.0
-		for side := range 2 {
-			forward, back := f.seconds(c, side, 0), f.seconds(c, side, 1)
-			steps[side] += forward + back
-			if c.Name != Updating {
-				forwards[side] += forward
-			}
-			whole = max(whole, forward+back)
+		at := c.same()
+		t, known := times[at]
+		if !known {
+			t = f.times(c)
+			times[at] = t
 		}
-		*p.share(f.rangeOf(c)) += whole
+		for side := range steps {
+			steps[side] += t.both[side]
+			if c.Name != Updating {
+				forwards[side] += t.forward[side]
+			}
+		}
+		*p.share(t.place) += max(t.both[0], t.both[1])
 	}
 	p.Step, p.Forward = max(steps[0], steps[1]), max(forwards[0], forwards[1])
 	if sum := p.Measured + p.Between + p.Beyond + p.Unknown; sum > 0 {
@@ -245,7 +241,22 @@ func (f *Fit) predict(calls []Call) (p Prediction) {
 	return p
 }
 
-// Range is the place of a call relative to the measured shapes.
+// callTimes holds the seconds of a call on the host and on the device, for the forward pass and for both passes.
+type callTimes struct {
+	forward, both [2]float64
+	place         callRange
+}
+
+func (f *fit) times(c *Call) (t callTimes) {
+	for side := range t.both {
+		t.forward[side] = f.seconds(c, side, 0)
+		t.both[side] = t.forward[side] + f.seconds(c, side, 1)
+	}
+	t.place = f.rangeOf(c)
+	return t
+}
+
+// callRange is the place of a call relative to the measured shapes.
 type callRange int
 
 const (
@@ -263,8 +274,8 @@ func (p *Prediction) share(r callRange) *float64 {
 // shapes.
 const nearby = 1.25
 
-func (f *Fit) rangeOf(c *Call) callRange {
-	if f.exact[key{c.Name, c.Shapes}] != nil {
+func (f *fit) rangeOf(c *Call) callRange {
+	if f.exact[c.same()] != nil {
 		return measuredRange
 	}
 	all := f.classes[c.Name]

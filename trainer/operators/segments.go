@@ -2,7 +2,6 @@ package operators
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"graft/internal/stat"
@@ -106,7 +105,8 @@ func (m *timer) updates(s *step, update []int, seg *segments) {
 	}
 	for size, sum := range sums {
 		n := float64(counts[size])
-		at := sample{key{Updating, strconv.Itoa(size)}, false}
+		u := updateOf(size)
+		at := sample{u.same(), false}
 		m.samples[at] = append(m.samples[at], part{sum.host/n + seg.optimizer/float64(all), sum.device / n,
 			sum.events / n})
 	}

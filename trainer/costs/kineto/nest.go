@@ -12,8 +12,8 @@ import (
 // mostNested limits the operators inside one another.
 const mostNested = 4096
 
-// rounding is the longest time by which an operator may end after the operator around it: some versions of PyTorch
-// write whole microseconds.
+// rounding is the longest time by which an operator may end after the operator around it or after the start of the next
+// one: some versions of PyTorch write whole microseconds.
 const rounding = time.Microsecond
 
 // trace nests the operators and links kernels to them.
@@ -57,7 +57,7 @@ func (t *Trace) nest() error {
 	var around []int
 	for k := range t.Operators {
 		o := &t.Operators[k]
-		for len(around) > 0 && !t.Operators[around[len(around)-1]].covers(&o.Span) {
+		for len(around) > 0 && !t.Operators[around[len(around)-1]].holds(&o.Span) {
 			around = around[:len(around)-1]
 		}
 		o.Own = o.Length
@@ -79,8 +79,11 @@ func (t *Trace) nest() error {
 	return nil
 }
 
-// covers reports whether a span of the same or of a later thread begins inside a span.
-func (s *Span) covers(inner *Span) bool { return inner.Thread == s.Thread && inner.Start < s.End() }
+// holds reports whether another span begins inside a span, and not only by rounding.
+func (s *Span) holds(inner *Span) bool {
+	end := s.End()
+	return inner.Thread == s.Thread && inner.Start < end && (inner.End() <= end || inner.Start < end-rounding)
+}
 
 // join pairs the ends of flows. A flow whose forward operator is not in the trace is omitted.
 func (p *parser) join(t *Trace) error {

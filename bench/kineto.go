@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"graft/internal/files"
+	"graft/model"
+	"graft/model/python"
+	"graft/net2net"
+	"graft/trainer/clock"
+	"graft/trainer/costs/kineto"
+	"graft/trainer/operators"
+)
+
+// Size of a run of bench/kineto.py.
+const (
+	kinetoBatch  = 16
+	kinetoTraced = 12 // steps in a trace
+	kinetoWays   = 2  // variants to deepen and to widen
+)
+
+// tracedNetworks are recorded in PyTorch; networks with a file were imported from PyTorch.
+var tracedNetworks = []string{"cnn.toml", "resnet.toml", "vit.toml", "gpt.toml", "MLP"}
+
+// kinetoPlan is the input of bench/kineto.py.
+type kinetoPlan struct {
+	Threads  int             `json:"threads"`
+	Batch    int             `json:"batch"`
+	Rounds   int             `json:"rounds"`
+	Traced   int             `json:"traced"`
+	Networks []kinetoNetwork `json:"networks"`
+}
+
+type kinetoNetwork struct {
+	Name    string `json:"name"`
+	Module  string `json:"module"`
+	Class   string `json:"class"`
+	Trace   string `json:"trace"`
+	Shape   []int  `json:"shape"`
+	Tokens  int    `json:"tokens"`
+	Classes int    `json:"classes"`
+
+	network *model.Network
+}
+
+// kinetoResult is the output of bench/kineto.py.
+type kinetoResult struct {
+	Torch   string      `json:"torch"`
+	Load    float64     `json:"load"`
+	Seconds [][]float64 `json:"seconds"` // of each round of each network
+}
+
+// studyKineto compares steps that traces predict with measured steps of grown networks, both in PyTorch.
+func (b *bench) studyKineto(out io.Writer) error {
+	folder, err := os.MkdirTemp("", "kineto-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	plan := &kinetoPlan{Threads: 1, Batch: kinetoBatch, Rounds: b.rounds, Traced: kinetoTraced}
+	for _, name := range tracedNetworks {
+		n, err := growingNetwork(filepath.Join("bench/growth", name), name)
+		if err == nil {
+			err = plan.add(folder, n)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	result, err := b.record(plan)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nsteps predicted from a trace of the network before growth, PyTorch %s, a batch of %d, 1 thread, "+
+		"processor time, minima of %d rounds; load of the machine %.1f\n", result.Torch, plan.Batch, plan.Rounds,
+		result.Load)
+	return plan.compare(out, result)
+}
+
+// add adds a network and its grown versions to the plan.
+func (p *kinetoPlan) add(folder string, n *model.Network) error {
+	first := clock.Subject{Name: n.Name(), Network: n}
+	adapted, err := clock.Adapted(first, kinetoWays)
+	if err != nil {
+		return err
+	}
+	whole := [][]net2net.Action{}
+	for k := range len(adapted) / 2 {
+		whole = append(whole, []net2net.Action{adapted[k].Actions[0], adapted[len(adapted)-1-k].Actions[0]})
+	}
+	grown, err := clock.Grown(first, whole, net2net.Options{})
+	if err != nil {
+		return err
+	}
+	for k, s := range append(append([]clock.Subject{first}, adapted...), grown[1:]...) {
+		one, err := newKinetoNetwork(folder, len(p.Networks), s)
+		if err != nil {
+			return err
+		}
+		if k == 0 {
+			one.Trace = strings.TrimSuffix(one.Module, ".py") + ".json"
+		}
+		p.Networks = append(p.Networks, one)
+	}
+	return nil
+}
+
+// newKinetoNetwork writes the Python module of a network.
+func newKinetoNetwork(folder string, number int, s clock.Subject) (k kinetoNetwork, err error) {
+	k = kinetoNetwork{Name: s.String(), Module: filepath.Join(folder, fmt.Sprintf("network%d.py", number)),
+		Class: "Network", Shape: s.Network.Input, network: s.Network}
+	if s.Network.Tokens() {
+		k.Tokens = s.Network.Vocabulary()
+	}
+	out, err := s.Network.Output()
+	if err != nil {
+		return k, err
+	}
+	k.Classes = out[len(out)-1]
+	source, err := python.Source(s.Network, python.Options{})
+	if err != nil {
+		return k, err
+	}
+	if s.Network.Graph == nil { // the last class of the module is the network
+		k.Class, _, _ = strings.Cut(source[strings.LastIndex(source, "\nclass ")+len("\nclass "):], "(")
+	}
+	return k, os.WriteFile(k.Module, []byte(source), 0o600)
+}
+
+// record runs bench/kineto.py.
+func (b *bench) record(plan *kinetoPlan) (r kinetoResult, err error) {
+	input, err := json.Marshal(plan)
+	if err != nil {
+		return r, err
+	}
+	command := exec.Command(b.python, "bench/kineto.py")
+	var faults bytes.Buffer
+	command.Stdin, command.Stderr = bytes.NewReader(input), &faults
+	text, err := command.Output()
+	if err != nil {
+		return r, fmt.Errorf("record traces in PyTorch: %w: %s", err, faults.String())
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// compare prints the error of each network.
+func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "network\tmeasured ms\tpredicted ms\terror\tmeasured growth\tpredicted\twithout -step\toutside\t")
+	var plain, calibrated *operators.Predictor
+	var base float64
+	var steps, growth, profiled []float64
+	for k, n := range p.Networks {
+		seconds := slices.Min(r.Seconds[k])
+		if n.Trace != "" {
+			t, err := kineto.Read(files.OS{}, n.Trace)
+			if err != nil {
+				return err
+			}
+			of, err := operators.FromTrace(t, n.network, 0)
+			if err != nil {
+				return fmt.Errorf("%s: %w", n.Name, err)
+			}
+			plain = operators.NewPredictor(of)
+			corrected := *of
+			corrected.Measured = slices.Clone(of.Measured)
+			corrected.Calibrate(seconds)
+			calibrated, base = operators.NewPredictor(&corrected), seconds
+		}
+		made, errMade := calibrated.Predict(n.network, "", p.Batch)
+		raw, errRaw := plain.Predict(n.network, "", p.Batch)
+		if err := errors.Join(errMade, errRaw); err != nil {
+			return err
+		}
+		off := made.Step/seconds - 1
+		fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.1f%%\t%.3f\t%.3f\t%+.1f%%\t%.0f%%\t\n", n.Name, 1e3*seconds, 1e3*made.Step,
+			100*off, seconds/base, made.Step/base, 100*(raw.Step/seconds-1), 100*made.Outside())
+		if n.Trace == "" {
+			steps, growth = append(steps, math.Abs(off)), append(growth, seconds/base)
+		}
+		profiled = append(profiled, math.Abs(raw.Step/seconds-1))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%d grown networks: error %.1f%% in the median, %.1f%% at worst; growth by %.2f in the "+
+		"median; without -step the error is %.1f%% in the median\n", len(steps), 100*median(steps),
+		100*slices.Max(steps), median(growth), 100*median(profiled))
+	return err
+}
+
+// Sample traces for the tests of trainer/operators.
+var sampleTraces = []struct {
+	name   string
+	input  model.Shape
+	traced int
+}{{"BatchNormConvolution", model.Shape{3, 32, 32}, 3}, {"CIFARResNet20", model.Shape{3, 32, 32}, 1},
+	{"CharGPT", model.Shape{16}, 1}}
+
+// recordSamples writes compressed traces of networks of the zoo.
+func (b *bench) recordSamples(to string) error {
+	folder, err := os.MkdirTemp("", "kineto-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	for _, s := range sampleTraces {
+		n, err := model.Zoo(s.name, model.ZooOptions{Input: s.input})
+		if err != nil {
+			return err
+		}
+		plan := &kinetoPlan{Threads: 1, Batch: 4, Rounds: 1, Traced: s.traced}
+		one, err := newKinetoNetwork(folder, 0, clock.Subject{Name: s.name, Network: n})
+		if err != nil {
+			return err
+		}
+		one.Trace = filepath.Join(folder, "trace.json")
+		plan.Networks = []kinetoNetwork{one}
+		if _, err := b.record(plan); err != nil {
+			return err
+		}
+		if err := compress(one.Trace, filepath.Join(to, s.name+".json.gz")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compress(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	return errors.Join(w.Close(), os.WriteFile(to, packed.Bytes(), 0o600))
+}
