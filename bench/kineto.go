@@ -83,7 +83,8 @@ func (b *bench) studyKineto(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nsteps predicted from a trace of the network before growth, PyTorch %s, a batch of %d, 1 thread, "+
+	fmt.Fprintf(out,
+		"\nsteps predicted from a trace of the network before growth, PyTorch %s, a batch of %d, 1 thread, "+
 		"processor time, minima of %d rounds; load of the machine %.1f\n", result.Torch, plan.Batch, plan.Rounds,
 		result.Load)
 	return plan.compare(out, result)
@@ -158,12 +159,17 @@ func (b *bench) record(plan *kinetoPlan) (r kinetoResult, err error) {
 // compare prints the error of each network.
 func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "network\tmeasured ms\tpredicted ms\terror\tmeasured growth\tpredicted\twithout -step\toutside\t")
+	fmt.Fprintln(table,
+		"network\tmeasured ms\tpredicted ms\terror\tmeasured growth\tpredicted\twithout -step\toutside\t")
 	var plain, calibrated *operators.Predictor
-	var base float64
-	var steps, growth, profiled []float64
+	var base, operations float64
+	var steps, growth, profiled, proportional []float64
 	for k, n := range p.Networks {
 		seconds := slices.Min(r.Seconds[k])
+		count, err := n.network.Operations()
+		if err != nil {
+			return err
+		}
 		if n.Trace != "" {
 			t, err := kineto.Read(files.OS{}, n.Trace)
 			if err != nil {
@@ -177,7 +183,7 @@ func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 			corrected := *of
 			corrected.Measured = slices.Clone(of.Measured)
 			corrected.Calibrate(seconds)
-			calibrated, base = operators.NewPredictor(&corrected), seconds
+			calibrated, base, operations = operators.NewPredictor(&corrected), seconds, float64(count)
 		}
 		made, errMade := calibrated.Predict(n.network, "", p.Batch)
 		raw, errRaw := plain.Predict(n.network, "", p.Batch)
@@ -185,10 +191,12 @@ func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 			return err
 		}
 		off := made.Step/seconds - 1
-		fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.1f%%\t%.3f\t%.3f\t%+.1f%%\t%.0f%%\t\n", n.Name, 1e3*seconds, 1e3*made.Step,
+		fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.1f%%\t%.3f\t%.3f\t%+.1f%%\t%.0f%%\t\n", n.Name, 1e3*seconds,
+			1e3*made.Step,
 			100*off, seconds/base, made.Step/base, 100*(raw.Step/seconds-1), 100*made.Outside())
 		if n.Trace == "" {
 			steps, growth = append(steps, math.Abs(off)), append(growth, seconds/base)
+			proportional = append(proportional, math.Abs(base*float64(count)/operations/seconds-1))
 		}
 		profiled = append(profiled, math.Abs(raw.Step/seconds-1))
 	}
@@ -196,8 +204,9 @@ func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "%d grown networks: error %.1f%% in the median, %.1f%% at worst; growth by %.2f in the "+
-		"median; without -step the error is %.1f%% in the median\n", len(steps), 100*median(steps),
-		100*slices.Max(steps), median(growth), 100*median(profiled))
+		"median; without -step the error is %.1f%% in the median; time in proportion to operations: %.1f%% in the median, "+
+		"%.1f%% at worst\n", len(steps), 100*median(steps), 100*slices.Max(steps), median(growth), 100*median(profiled),
+		100*median(proportional), 100*slices.Max(proportional))
 	return err
 }
 

@@ -4,9 +4,9 @@
 
 The plan is a JSON object: "threads", "batch", "rounds", "traced" (steps in a trace), and "networks", a list of objects
 with "name", "module" (path of a Python file), "class" (class of the network in the file), "trace" (path of the trace to
-write; empty means none), "shape" (of an example), "tokens" (size of the vocabulary; 0 means that the input has pixels) and "classes".
-The result has the processor seconds of each round of each network, without the profiler. Networks take turns, so that other load
-on the machine affects all of them.
+write; empty means none), "shape" (of an example), "tokens" (size of the vocabulary; 0 means that the input has pixels)
+and "classes". The result has the processor seconds of each round of each network, without the profiler. Networks take
+turns, so that other load on the machine affects all of them.
 """
 import importlib.util
 import json

@@ -88,11 +88,11 @@ func Import(env *app.Env, trace, network string, o ImportOptions) (*Imported, er
 	}
 	t, err := kineto.Read(env.Files, trace)
 	if err != nil {
-		return nil, failure.With(failure.Configuration, err)
+		return nil, app.ReadFault(err)
 	}
 	table, err := operators.FromTrace(t, n, o.Batch)
 	if err != nil {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("import trace %s: %w", trace, err))
+		return nil, failure.With(failure.Damaged, fmt.Errorf("import trace %s: %w", trace, err))
 	}
 	if o.Step > 0 {
 		table.Calibrate(o.Step.Seconds())
@@ -185,7 +185,8 @@ func describeImport(p *clock.Profile, n *model.Network) (*Imported, error) {
 		if err != nil {
 			return nil, err
 		}
-		made.Predicted = append(made.Predicted, ImportedStep{Network: s.String(), Step: step.Step, Forward: step.Forward,
+		made.Predicted = append(made.Predicted, ImportedStep{Network: s.String(), Step: step.Step,
+			Forward:  step.Forward,
 			Measured: step.Measured, Outside: step.Outside()})
 	}
 	return made, nil
