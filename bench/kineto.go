@@ -85,7 +85,7 @@ func (b *bench) studyKineto(out io.Writer) error {
 	}
 	fmt.Fprintf(out,
 		"\nsteps predicted from a trace of the network before growth, PyTorch %s, a batch of %d, 1 thread, "+
-		"processor time, minima of %d rounds; load of the machine %.1f\n", result.Torch, plan.Batch, plan.Rounds,
+			"processor time, minima of %d rounds; load of the machine %.1f\n", result.Torch, plan.Batch, plan.Rounds,
 		result.Load)
 	return plan.compare(out, result)
 }

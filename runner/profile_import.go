@@ -61,6 +61,9 @@ func (o *importFlags) flags(command *cobra.Command) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 
+// mostOutside is the share of a step's time outside of the measured range beyond which import warns.
+const mostOutside = 0.25
+
 // shownOperators is the number of operators in the usual listing.
 const shownOperators = 8
 
@@ -89,6 +92,12 @@ func (o *importFlags) print(w io.Writer, made *profile.Imported) error {
 	} else {
 		p.Line("\nerror for other shapes: %s on average and %s at worst (%s), of %d shapes left out in turn",
 			shareText(e.Mean), shareText(e.Worst), e.Name, e.Shapes)
+	}
+	for _, s := range made.Predicted {
+		if s.Outside > mostOutside {
+			p.Line("warning: %s of the time of %s is in operators with work outside of the measured range, so its "+
+				"error is unknown", shareText(s.Outside), s.Network)
+		}
 	}
 	if made.File != "" {
 		p.Line("wrote %s; charge a job by it with --set time.profile=%s", made.File, pathText(made.File))

@@ -20,6 +20,9 @@ const mostCandidates = 32
 // FromTrace matches the operators of a trace to a network and returns their times. The batch size is found in the trace
 // if rows is zero. If the trace has several steps, times are medians.
 func FromTrace(t *kineto.Trace, n *model.Network, rows int) (*Table, error) {
+	if err := launched(t); err != nil {
+		return nil, err
+	}
 	steps, err := stepsOf(t)
 	if err != nil {
 		return nil, err
@@ -49,6 +52,29 @@ func FromTrace(t *kineto.Trace, n *model.Network, rows int) (*Table, error) {
 			"record whole steps with record_shapes=True")
 	}
 	return nil, best
+}
+
+// mostUnlinked limits the share of the device's time in kernels that no operator launched.
+const mostUnlinked = 0.1
+
+// launched returns an error if operators did not launch most kernels.
+func launched(t *kineto.Trace) error {
+	var all, unlinked time.Duration
+	first := -1
+	for k := range t.Kernels {
+		all += t.Kernels[k].Length
+		if t.Kernels[k].Operator < 0 {
+			unlinked += t.Kernels[k].Length
+			if first < 0 {
+				first = t.Kernels[k].Event
+			}
+		}
+	}
+	if share := unlinked.Seconds() / max(all.Seconds(), 1e-9); share > mostUnlinked {
+		return fmt.Errorf("no operator launched %.0f%% of the kernels' time, such as event %d; record without CUDA graphs, "+
+			"and with ProfilerActivity.CPU and ProfilerActivity.CUDA", 100*share, first)
+	}
+	return nil
 }
 
 // batchSizes returns the first sizes of the tensors of a step, each once.

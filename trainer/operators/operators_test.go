@@ -197,6 +197,10 @@ func TestForeignTracesAreErrors(t *testing.T) {
 				forward(w, calls)
 			})
 		}, 0, "is not in the network; check that the trace is of this network, and record steps with a single forward"},
+		"kernels of a graph": {func(w *tracer) {
+			w.step(calls)
+			w.add(`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 50}`)
+		}, 0, "no operator launched 100% of the kernels' time, such as event"},
 		"overlapping steps": {func(w *tracer) {
 			w.note("ProfilerStep#1", func() { w.note("ProfilerStep#2", func() { w.step(calls) }) })
 		}, 0, "steps 1 and 2 overlap"},

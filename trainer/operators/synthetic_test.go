@@ -42,6 +42,7 @@ type tracer struct {
 	now    float64 // microseconds
 	number int     // of the next kernel
 	device float64 // time until which the device is busy, in microseconds
+	thread int     // number of the thread that runs operators
 	lists  bool    // whether the optimizer updates all parameters in one operator
 }
 
@@ -62,8 +63,8 @@ func (w *tracer) run(name, shapes string, sequence int, work float64) {
 	start, length := w.now, 1e6*w.launch
 	if w.cuda {
 		w.number++
-		w.add(`{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": %.3f, `+
-			`"dur": 1, "args": {"correlation": %d}}`, start+1, w.number)
+		w.add(`{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": %d, "ts": %.3f, `+
+			`"dur": 1, "args": {"correlation": %d}}`, w.thread, start+1, w.number)
 		w.device = max(w.device, start+3)
 		w.add(`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": %.3f, "dur": %.3f, `+
 			`"args": {"correlation": %d}}`, w.device, 1e6*work, w.number)
@@ -71,8 +72,9 @@ func (w *tracer) run(name, shapes string, sequence int, work float64) {
 	} else {
 		length += 1e6 * work
 	}
-	w.add(`{"ph": "X", "cat": "cpu_op", "name": %q, "pid": 1, "tid": 1, "ts": %.3f, "dur": %.3f, `+
-		`"args": {"Sequence number": %d, "Input Dims": %s}}`, name, start, length, sequence, shapesList(shapes))
+	w.add(`{"ph": "X", "cat": "cpu_op", "name": %q, "pid": 1, "tid": %d, "ts": %.3f, "dur": %.3f, `+
+		`"args": {"Sequence number": %d, "Input Dims": %s}}`, name, w.thread, start, length, sequence,
+		shapesList(shapes))
 	w.now += length
 }
 
@@ -99,11 +101,15 @@ func (w *tracer) step(calls []Call) {
 	w.add(`{"ph": "X", "cat": "cpu_op", "name": "aten::cross_entropy_loss", "pid": 1, "tid": 1, "ts": %.3f, "dur": %d, `+
 		`"args": {"Sequence number": %d, "Input Dims": [[4,10],[4]]}}`, w.now, loss, first+len(calls))
 	w.now += loss
+	if w.cuda { // PyTorch runs the backward pass of each device in a thread
+		w.thread = 2
+	}
 	for k := len(calls) - 1; k >= 0; k-- {
 		if c := &calls[k]; c.Name != Updating {
 			w.run(backward+": Node", "", first+k, w.seconds(c, 1))
 		}
 	}
+	w.thread = 0
 	w.note(optimizing+"#SGD.step", func() {
 		if w.lists {
 			w.foreach(calls)

@@ -69,7 +69,7 @@ func TestSumsAreExact(t *testing.T) {
 		for name, length := range g.Annotations {
 			assert.Equal(t, exact(t, length), noteLength(trace, name), name)
 		}
-		totals := trace.Totals()
+		totals := trace.totals()
 		assert.Len(t, totals, len(g.ByName))
 		for _, total := range totals {
 			want := g.ByName[total.Name]
@@ -164,4 +164,30 @@ func (t *Trace) outermost(p Point) int {
 		k = t.Operators[k].Parent
 	}
 	return k
+}
+
+// total holds the sums over the operators of a name.
+type total struct {
+	Name   string
+	Count  int           // number of calls
+	Length time.Duration // sum of the durations
+	Own    time.Duration // sum of the durations without the operators inside
+}
+
+// totals sums the operators by name, in the order of first calls.
+func (t *Trace) totals() (all []total) {
+	at := map[string]int{}
+	for k := range t.Operators {
+		o := &t.Operators[k]
+		i, known := at[o.Name]
+		if !known {
+			i = len(all)
+			at[o.Name], all = i, append(all, total{Name: o.Name})
+		}
+		sum := &all[i]
+		sum.Count++
+		sum.Length += o.Length
+		sum.Own += o.Own
+	}
+	return all
 }

@@ -55,31 +55,3 @@ type Kernel struct {
 	Span
 	Operator int // index of the operator that launched it; -1 if the trace has no such operator
 }
-
-// Total holds the sums over the operators of a name.
-type Total struct {
-	Name   string
-	Count  int           // number of calls
-	Length time.Duration // sum of the durations
-	Own    time.Duration // sum of the durations without the operators inside
-	Device time.Duration // sum of the times of kernels
-}
-
-// Totals sums the operators by name, in the order of first calls.
-func (t *Trace) Totals() (all []Total) {
-	at := map[string]int{}
-	for k := range t.Operators {
-		o := &t.Operators[k]
-		i, known := at[o.Name]
-		if !known {
-			i = len(all)
-			at[o.Name], all = i, append(all, Total{Name: o.Name})
-		}
-		sum := &all[i]
-		sum.Count++
-		sum.Length += o.Length
-		sum.Own += o.Own
-		sum.Device += o.Device
-	}
-	return all
-}
