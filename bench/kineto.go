@@ -28,6 +28,7 @@ import (
 const (
 	kinetoBatch  = 16
 	kinetoTraced = 12 // steps in a trace
+	kinetoLarger = 4  // factor of the larger batch
 	kinetoWays   = 2  // variants to deepen and to widen
 )
 
@@ -37,7 +38,6 @@ var tracedNetworks = []string{"cnn.toml", "resnet.toml", "vit.toml", "gpt.toml",
 // kinetoPlan is the input of bench/kineto.py.
 type kinetoPlan struct {
 	Threads  int             `json:"threads"`
-	Batch    int             `json:"batch"`
 	Rounds   int             `json:"rounds"`
 	Traced   int             `json:"traced"`
 	Networks []kinetoNetwork `json:"networks"`
@@ -51,6 +51,7 @@ type kinetoNetwork struct {
 	Shape   []int  `json:"shape"`
 	Tokens  int    `json:"tokens"`
 	Classes int    `json:"classes"`
+	Batch   int    `json:"batch"`
 
 	network *model.Network
 }
@@ -69,7 +70,7 @@ func (b *bench) studyKineto(out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	plan := &kinetoPlan{Threads: 1, Batch: kinetoBatch, Rounds: b.rounds, Traced: kinetoTraced}
+	plan := &kinetoPlan{Threads: 1, Rounds: b.rounds, Traced: kinetoTraced}
 	for _, name := range tracedNetworks {
 		n, err := growingNetwork(filepath.Join("bench/growth", name), name)
 		if err == nil {
@@ -85,7 +86,7 @@ func (b *bench) studyKineto(out io.Writer) error {
 	}
 	fmt.Fprintf(out,
 		"\nsteps predicted from a trace of the network before growth, PyTorch %s, a batch of %d, 1 thread, "+
-			"processor time, minima of %d rounds; load of the machine %.1f\n", result.Torch, plan.Batch, plan.Rounds,
+			"processor time, minima of %d rounds; load of the machine %.1f\n", result.Torch, kinetoBatch, plan.Rounds,
 		result.Load)
 	return plan.compare(out, result)
 }
@@ -101,27 +102,38 @@ func (p *kinetoPlan) add(folder string, n *model.Network) error {
 	for k := range len(adapted) / 2 {
 		whole = append(whole, []net2net.Action{adapted[k].Actions[0], adapted[len(adapted)-1-k].Actions[0]})
 	}
-	grown, err := clock.Grown(first, whole, net2net.Options{})
+	every := []net2net.Action{}
+	for _, s := range adapted {
+		every = append(every, s.Actions...)
+	}
+	grown, err := clock.Grown(first, append(whole, every), net2net.Options{})
 	if err != nil {
 		return err
 	}
-	for k, s := range append(append([]clock.Subject{first}, adapted...), grown[1:]...) {
-		one, err := newKinetoNetwork(folder, len(p.Networks), s)
-		if err != nil {
+	all := append(append([]clock.Subject{first}, adapted...), grown[1:]...)
+	for k, s := range all {
+		if err := p.put(folder, s, kinetoBatch, k == 0); err != nil {
 			return err
 		}
-		if k == 0 {
-			one.Trace = strings.TrimSuffix(one.Module, ".py") + ".json"
-		}
-		p.Networks = append(p.Networks, one)
 	}
-	return nil
+	return errors.Join(p.put(folder, first, kinetoLarger*kinetoBatch, false),
+		p.put(folder, all[len(all)-1], kinetoLarger*kinetoBatch, false))
+}
+
+// put adds a network with a batch.
+func (p *kinetoPlan) put(folder string, s clock.Subject, batch int, traced bool) error {
+	one, err := newKinetoNetwork(folder, len(p.Networks), s, batch)
+	if traced {
+		one.Trace = strings.TrimSuffix(one.Module, ".py") + ".json"
+	}
+	p.Networks = append(p.Networks, one)
+	return err
 }
 
 // newKinetoNetwork writes the Python module of a network.
-func newKinetoNetwork(folder string, number int, s clock.Subject) (k kinetoNetwork, err error) {
+func newKinetoNetwork(folder string, number int, s clock.Subject, batch int) (k kinetoNetwork, err error) {
 	k = kinetoNetwork{Name: s.String(), Module: filepath.Join(folder, fmt.Sprintf("network%d.py", number)),
-		Class: "Network", Shape: s.Network.Input, network: s.Network}
+		Class: "Network", Shape: s.Network.Input, Batch: batch, network: s.Network}
 	if s.Network.Tokens() {
 		k.Tokens = s.Network.Vocabulary()
 	}
@@ -160,16 +172,17 @@ func (b *bench) record(plan *kinetoPlan) (r kinetoResult, err error) {
 func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table,
-		"network\tmeasured ms\tpredicted ms\terror\tmeasured growth\tpredicted\twithout -step\toutside\t")
+		"network\tbatch\tmeasured ms\tpredicted ms\terror\tmeasured growth\tpredicted\twithout -step\toutside\t")
 	var plain, calibrated *operators.Predictor
 	var base, operations float64
 	var steps, growth, profiled, proportional []float64
 	for k, n := range p.Networks {
 		seconds := slices.Min(r.Seconds[k])
-		count, err := n.network.Operations()
+		each, err := n.network.Operations()
 		if err != nil {
 			return err
 		}
+		count := float64(each) * float64(n.Batch)
 		if n.Trace != "" {
 			t, err := kineto.Read(files.OS{}, n.Trace)
 			if err != nil {
@@ -183,29 +196,30 @@ func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 			corrected := *of
 			corrected.Measured = slices.Clone(of.Measured)
 			corrected.Calibrate(seconds)
-			calibrated, base, operations = operators.NewPredictor(&corrected), seconds, float64(count)
+			calibrated, base, operations = operators.NewPredictor(&corrected), seconds, count
 		}
-		made, errMade := calibrated.Predict(n.network, "", p.Batch)
-		raw, errRaw := plain.Predict(n.network, "", p.Batch)
+		made, errMade := calibrated.Predict(n.network, "", n.Batch)
+		raw, errRaw := plain.Predict(n.network, "", n.Batch)
 		if err := errors.Join(errMade, errRaw); err != nil {
 			return err
 		}
 		off := made.Step/seconds - 1
-		fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.1f%%\t%.3f\t%.3f\t%+.1f%%\t%.0f%%\t\n", n.Name, 1e3*seconds,
+		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%+.1f%%\t%.3f\t%.3f\t%+.1f%%\t%.0f%%\t\n", n.Name, n.Batch, 1e3*seconds,
 			1e3*made.Step,
 			100*off, seconds/base, made.Step/base, 100*(raw.Step/seconds-1), 100*made.Outside())
 		if n.Trace == "" {
 			steps, growth = append(steps, math.Abs(off)), append(growth, seconds/base)
-			proportional = append(proportional, math.Abs(base*float64(count)/operations/seconds-1))
+			proportional = append(proportional, math.Abs(base*count/operations/seconds-1))
 		}
 		profiled = append(profiled, math.Abs(raw.Step/seconds-1))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%d grown networks: error %.1f%% in the median, %.1f%% at worst; growth by %.2f in the "+
-		"median; without -step the error is %.1f%% in the median; time in proportion to operations: %.1f%% in the median, "+
-		"%.1f%% at worst\n", len(steps), 100*median(steps), 100*slices.Max(steps), median(growth), 100*median(profiled),
+	_, err := fmt.Fprintf(out, "%d other steps: error %.1f%% in the median, %.1f%% at worst; growth by %.2f in the "+
+		"median; without -step the error is %.1f%% in the median; time in proportion to operations: %.1f%% in the "+
+		"median, %.1f%% at worst\n", len(steps), 100*median(steps), 100*slices.Max(steps), median(growth),
+		100*median(profiled),
 		100*median(proportional), 100*slices.Max(proportional))
 	return err
 }
@@ -215,7 +229,7 @@ var sampleTraces = []struct {
 	name   string
 	input  model.Shape
 	traced int
-}{{"BatchNormConvolution", model.Shape{3, 32, 32}, 3}, {"CIFARResNet20", model.Shape{3, 32, 32}, 1},
+}{{"BatchNormConvolution", model.Shape{3, 32, 32}, 6}, {"CIFARResNet20", model.Shape{3, 32, 32}, 1},
 	{"CharGPT", model.Shape{16}, 1}}
 
 // recordSamples writes compressed traces of networks of the zoo.
@@ -230,8 +244,8 @@ func (b *bench) recordSamples(to string) error {
 		if err != nil {
 			return err
 		}
-		plan := &kinetoPlan{Threads: 1, Batch: 4, Rounds: 1, Traced: s.traced}
-		one, err := newKinetoNetwork(folder, 0, clock.Subject{Name: s.name, Network: n})
+		plan := &kinetoPlan{Threads: 1, Rounds: 1, Traced: s.traced}
+		one, err := newKinetoNetwork(folder, 0, clock.Subject{Name: s.name, Network: n}, 4)
 		if err != nil {
 			return err
 		}

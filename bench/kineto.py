@@ -2,8 +2,8 @@
 
   python bench/kineto.py < PLAN > RESULT
 
-The plan is a JSON object: "threads", "batch", "rounds", "traced" (steps in a trace), and "networks", a list of objects
-with "name", "module" (path of a Python file), "class" (class of the network in the file), "trace" (path of the trace to
+The plan is a JSON object: "threads", "rounds", "traced" (steps in a trace), and "networks", a list of objects with "name",
+"batch", "module" (path of a Python file), "class" (class of the network in the file), "trace" (path of the trace to
 write; empty means none), "shape" (of an example), "tokens" (size of the vocabulary; 0 means that the input has pixels)
 and "classes". The result has the processor seconds of each round of each network, without the profiler. Networks take
 turns, so that other load on the machine affects all of them.
@@ -22,7 +22,7 @@ STEPS = 3  # steps of a network in a round; the round is their minimum
 
 
 class Subject:
-    def __init__(self, plan, n):
+    def __init__(self, n):
         spec = importlib.util.spec_from_file_location(n["name"], n["module"])
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -32,7 +32,7 @@ class Subject:
             for p in self.net.parameters():
                 p.uniform_(-0.05, 0.05)
         self.net.train()
-        batch, shape = plan["batch"], n["shape"]
+        batch, shape = n["batch"], n["shape"]
         self.x = torch.randint(0, n["tokens"], [batch] + shape) if n["tokens"] else torch.randn([batch] + shape)
         self.y = torch.randint(0, n["classes"], [batch] + shape if n["tokens"] else [batch])
         self.opt = torch.optim.SGD(self.net.parameters(), lr=0.001, momentum=0.9)
@@ -63,7 +63,7 @@ class Subject:
 def main():
     plan = json.load(sys.stdin)
     torch.set_num_threads(plan["threads"])
-    subjects = [Subject(plan, n) for n in plan["networks"]]
+    subjects = [Subject(n) for n in plan["networks"]]
     for s in subjects:
         for _ in range(3):
             s.step()

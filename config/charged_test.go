@@ -15,7 +15,8 @@ var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Pr
 // Every field of a profile by which time is charged is in the digest of what is charged by it.
 func TestEveryFieldOfAProfileIsCharged(t *testing.T) {
 	p := &clock.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: clock.Costs{SurgerySeconds: 1},
-		Measured: []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}}, Operators: tracedProfile().Operators}
+		Measured:  []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}},
+		Operators: tracedProfile().Operators}
 	before, seen := chargedText(p), 0
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {

@@ -90,8 +90,8 @@ func (o *importFlags) print(w io.Writer, made *profile.Imported) error {
 	if e := made.LeftOut; e == nil {
 		p.Line("\nerror for other shapes: unknown; no operator has several shapes")
 	} else {
-		p.Line("\nerror for other shapes: %s on average and %s at worst (%s), of %d shapes left out in turn",
-			shareText(e.Mean), shareText(e.Worst), e.Name, e.Shapes)
+		p.Line("\nerror for other shapes: %s on average and %s at worst (%s), of %s left out in turn",
+			shareText(e.Mean), shareText(e.Worst), e.Name, words.Plural(e.Shapes, "shape"))
 	}
 	for _, s := range made.Predicted {
 		if s.Outside > mostOutside {

@@ -242,7 +242,7 @@ func TestPredictPrintsTheErrorOfItsRange(t *testing.T) {
 func TestTracesAreImported(t *testing.T) {
 	trace, out := "../trainer/operators/testdata/BatchNormConvolution.json.gz", filepath.Join(t.TempDir(), "p.toml")
 	o := done(t, "profile", "import", trace, "BatchNormConvolution", "--out", out, "--step", "2ms").stdout
-	containsAll(t, o, "BatchNormConvolution, batch of 4: 3 steps in the trace", "without the profiler: 2.00 ms",
+	containsAll(t, o, "BatchNormConvolution, batch of 4: 6 steps in the trace", "without the profiler: 2.00 ms",
 		"conv2d", "BatchNormConvolution deepen:", "error for other shapes: ", "wrote "+out)
 	require.Contains(t, done(t, "profile", "check", out).stdout, "operators of BatchNormConvolution")
 	require.Contains(t, done(t, "profile", "show", out).stdout, "predict networks that were not measured")

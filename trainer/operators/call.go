@@ -18,7 +18,7 @@ type Call struct {
 	Place  string // path of the module that calls the operator; empty means the network itself
 	// operations of the forward pass, where a multiply and an add are two
 	Operations float64
-	Bytes      float64 // bytes that the forward pass reads and writes; zero for a view
+	Bytes      float64 // bytes of the tensors that the forward pass reads and returns
 	// whether programs may omit the operator, because it only changes the view of a tensor
 	Optional bool
 }
@@ -90,9 +90,12 @@ const grouped = " in groups"
 // unfused is the name of attention that PyTorch computes by separate operators.
 const unfused = " unfused"
 
-// scorePasses is the number of times that unfused attention reads or writes its scores: the products write and read
-// them, and the scale, the softmax and the copy between them each read and write.
-const scorePasses = 8
+// Number of times that unfused attention reads or writes its scores: the first product writes them, the softmax reads
+// and writes them, and the second product reads them. A mask is added to them.
+const (
+	scorePasses = 4
+	maskPasses  = 2
+)
 
 // unfusedScores returns the number of scores of attention without a fused kernel, which requires queries and values of
 // equal size (scaled_dot_product_attention, PyTorch documentation, 2.11). It is zero for other operators.
@@ -147,13 +150,13 @@ func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
 			name += grouped
 		}
 		c := Call{Name: name, Shapes: shapesText(in), Place: n.Module, Operations: float64(operations[k]) *
-			float64(max(rows, 1)), Optional: n.Views()}
-		if !c.Optional {
-			c.Bytes = width * (values(in) + values(out))
-		}
+			float64(max(rows, 1)), Bytes: width * (values(in) + values(out)), Optional: n.Views()}
 		if scores := unfusedScores(n, shapes); scores > 0 {
 			c.Name += unfused
 			c.Bytes += width * scores * scorePasses
+			if causal, _ := n.Arg("is_causal").(bool); causal || n.Arg("attn_mask") != nil {
+				c.Bytes += width * scores * maskPasses
+			}
 		}
 		calls = append(calls, c)
 	}
@@ -237,10 +240,8 @@ func (l *lister) Layer(at model.Place, leaf *model.Leaf, in model.Shape) (model.
 		}
 	}
 	c := Call{Name: name, Shapes: shapesText(shapes), Place: at.Path, Optional: optional,
-		Operations: float64(l.rows) * float64(leaf.Layer.Operations(in, out))}
-	if !optional {
-		c.Bytes = width * (values(shapes) + values([][]int{l.batch(out)}))
-	}
+		Operations: float64(l.rows) * float64(leaf.Layer.Operations(in, out)),
+		Bytes:      width * (values(shapes) + values([][]int{l.batch(out)}))}
 	l.calls = append(l.calls, c)
 	return out, nil
 }

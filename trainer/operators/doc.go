@@ -5,12 +5,14 @@
 // # Design
 //
 // A network is a list of calls of operators with shapes. Surgery changes shapes and repeats operators, so most calls of
-// a grown network were measured: a measured call takes its measured time. For other shapes, the time is fitted: a
-// constant by operator for the launch, plus floating-point operations and bytes at fitted rates, which is a roofline
-// that adds instead of taking the maximum. The measured shapes of the same operator correct the fit, weighted by the
-// inverse fourth power of their distance in work (Shepard, A two-dimensional interpolation function for
-// irregularly-spaced data, ACM 1968). The prediction is therefore continuous: it equals the measurement at a measured
-// shape, interpolates between shapes, and follows the roofline beyond them.
+// a grown network were measured: a measured call takes its measured time. For other shapes, the time of a measured call
+// of the same operator is divided into launches and work. The launches take constant time, estimated from the cheapest
+// operators of the trace. The rest of the time is in proportion to the work: floating-point operations and bytes at
+// rates fitted to all operators, which is a roofline that adds instead of taking the maximum. If the operator was
+// measured with several shapes, the results are averaged, weighted by the inverse fourth power of the distance in work
+// (Shepard, A two-dimensional interpolation function for irregularly-spaced data, ACM 1968). The prediction is
+// therefore continuous: it equals the measurement at a measured shape, interpolates between shapes, and follows the
+// roofline beyond them.
 //
 // The time of the host between two operators belongs to the second operator, because the host prepares its call. So the
 // parts add up to the step. The times of operators that the network does not have, such as the loss, are the rest of

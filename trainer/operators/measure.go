@@ -71,8 +71,8 @@ func launched(t *kineto.Trace) error {
 		}
 	}
 	if share := unlinked.Seconds() / max(all.Seconds(), 1e-9); share > mostUnlinked {
-		return fmt.Errorf("no operator launched %.0f%% of the kernels' time, such as event %d; record without CUDA graphs, "+
-			"and with ProfilerActivity.CPU and ProfilerActivity.CUDA", 100*share, first)
+		return fmt.Errorf("no operator launched %.0f%% of the kernels' time, such as event %d; record without CUDA "+
+			"graphs, and with ProfilerActivity.CPU and ProfilerActivity.CUDA", 100*share, first)
 	}
 	return nil
 }

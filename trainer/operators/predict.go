@@ -79,13 +79,12 @@ func (m *Measurement) time(side, back int) float64 {
 // gradient of its input and one for the gradient of its weights.
 const backFactor = 2
 
-// work returns the amounts that the unknowns are multiplied by, for a direction.
-func work(c *Call, recorded float64, back int) (amounts rates) {
+// work returns the amounts that the rates are multiplied by, for a direction, without launches.
+func work(c *Call, back int) (amounts rates) {
 	factor := 1.0
 	if back == 1 {
 		factor = backFactor
 	}
-	amounts[perRecorded] = recorded
 	if unknown, has := operationRate(c.Name); has {
 		amounts[unknown] = factor * c.Operations
 	}
@@ -107,35 +106,63 @@ func (m *Measurement) recordedIn(back int) float64 {
 	return [2]float64{m.ForwardRecorded, m.BackwardRecorded}[back]
 }
 
-// fitRates returns the non-negative rates with the least sum of squared relative errors, weighted by the share of the
-// step's time.
+// launchShare is the quantile of the time by recorded call that counts as the time of a launch. The cheapest operators,
+// such as views, only take this time.
+const launchShare = 0.1
+
+// leastWork is the share of an operator's time beyond its launches from which its work takes part in the fit.
+const leastWork = 0.3
+
+// fitRates returns the time of a launch, and the non-negative rates with the least sum of squared relative errors,
+// weighted by the share of the step's time.
 func fitRates(all []Measurement, side int) (r rates) {
+	r[perRecorded] = launchTime(all, side)
 	var rows [][]float64
 	var targets []float64
 	for k := range all {
 		m := &all[k]
 		for back := range 2 {
 			seconds := m.time(side, back)
-			if seconds <= 0 {
+			excess := seconds - r[perRecorded]*m.recordedIn(back)
+			if seconds <= 0 || excess < leastWork*seconds {
 				continue
 			}
-			row := work(m.call(), m.recordedIn(back), back)
+			row := work(m.call(), back)
 			weight := math.Sqrt(float64(m.Calls)*seconds) / seconds
 			for c := range row {
 				row[c] *= weight
 			}
-			rows, targets = append(rows, row[:]), append(targets, weight*seconds)
+			rows, targets = append(rows, row[:]), append(targets, weight*excess)
 		}
 	}
 	if len(rows) > 0 {
-		copy(r[:], stat.NonNegative(rows, targets))
+		x := stat.NonNegative(rows, targets)
+		copy(r[perRecorded+1:], x[perRecorded+1:])
 	}
 	return r
 }
 
-// seconds returns the fitted time of a call.
-func (r *rates) seconds(c *Call, recorded float64, back int) (sum float64) {
-	amounts := work(c, recorded, back)
+// launchTime returns the time of a recorded call without work.
+func launchTime(all []Measurement, side int) float64 {
+	var times []float64
+	for k := range all {
+		for back := range 2 {
+			seconds, calls := all[k].time(side, back), all[k].recordedIn(back)
+			if seconds > 0 && calls > 0 {
+				times = append(times, seconds/calls)
+			}
+		}
+	}
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return stat.Quantile(times, launchShare)
+}
+
+// work returns the fitted time of a call without launches.
+func (r *rates) work(c *Call, back int) (sum float64) {
+	amounts := work(c, back)
 	for k := range r {
 		sum += r[k] * amounts[k]
 	}
@@ -155,24 +182,33 @@ func (f *fit) seconds(c *Call, side, back int) float64 {
 	if m := f.exact[c.same()]; m != nil {
 		return m.time(side, back)
 	}
-	r := &f.sides[side]
-	all := f.alike(c.Name)
-	fitted := r.seconds(c, f.recorded(c.Name, back), back)
+	r, all := &f.sides[side], f.alike(c.Name)
+	if len(all) == 0 {
+		return r[perRecorded]*f.recorded(c.Name, back) + r.work(c, back)
+	}
 	sum, weights := 0.0, 0.0
 	for _, m := range all {
-		own := r.seconds(m.call(), m.recordedIn(back), back)
-		if measured := m.time(side, back); measured > 0 && own > 0 {
-			weight := math.Pow(m.distance(c)+leastDistance, -4)
-			sum, weights = sum+weight*math.Log(measured/own), weights+weight
-		}
+		weight := math.Pow(m.distance(c)+leastDistance, -4)
+		sum, weights = sum+weight*r.scaled(m, c, side, back), weights+weight
 	}
-	switch {
-	case weights > 0:
-		return fitted * math.Exp(sum/weights)
-	case len(all) > 0: // the operator takes no time on this side or in this direction
-		return 0
+	if f.borrows(c.Name) {
+		return sum/weights + r[perRecorded]*(f.recorded(c.Name, back)-f.recorded(base(c.Name), back))
 	}
-	return fitted
+	return sum / weights
+}
+
+// scaled returns the time of a call that a measurement of the same operator implies: the launches, and the rest of the
+// measured time in proportion to the work.
+func (r *rates) scaled(m *Measurement, c *Call, side, back int) float64 {
+	measured := m.time(side, back)
+	launches := min(measured, r[perRecorded]*m.recordedIn(back))
+	ratio := 1.0
+	if own := r.work(m.call(), back); own > 0 {
+		ratio = r.work(c, back) / own
+	} else if m.Bytes > 0 {
+		ratio = c.Bytes / m.Bytes
+	}
+	return launches + (measured-launches)*ratio
 }
 
 // alike returns the measurements of an operator or, if there are none, of its variant that the trace has.
@@ -183,6 +219,11 @@ func (f *fit) alike(name string) []*Measurement {
 	return f.classes[base(name)]
 }
 
+// borrows reports whether an operator was not measured, but another variant of it.
+func (f *fit) borrows(name string) bool {
+	return len(f.classes[name]) == 0 && len(f.classes[base(name)]) > 0
+}
+
 // unfusedCalls is the number of operators that compute unfused attention, relative to the fused one: two products, a
 // scale of each operand, the softmax, and copies.
 const unfusedCalls = 4
@@ -191,7 +232,7 @@ const unfusedCalls = 4
 // number.
 func (f *fit) recorded(name string, back int) float64 {
 	all, factor := f.alike(name), 1.0
-	if strings.HasSuffix(name, unfused) && len(f.classes[name]) == 0 {
+	if strings.HasSuffix(name, unfused) && f.borrows(name) {
 		factor = unfusedCalls
 	}
 	var list []float64

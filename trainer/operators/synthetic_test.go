@@ -98,8 +98,8 @@ func (w *tracer) step(calls []Call) {
 			w.run("aten::"+c.key().name, c.Shapes, first+k, w.seconds(c, 0))
 		}
 	}
-	w.add(`{"ph": "X", "cat": "cpu_op", "name": "aten::cross_entropy_loss", "pid": 1, "tid": 1, "ts": %.3f, "dur": %d, `+
-		`"args": {"Sequence number": %d, "Input Dims": [[4,10],[4]]}}`, w.now, loss, first+len(calls))
+	w.add(`{"ph": "X", "cat": "cpu_op", "name": "aten::cross_entropy_loss", "pid": 1, "tid": 1, "ts": %.3f, `+
+		`"dur": %d, "args": {"Sequence number": %d, "Input Dims": [[4,10],[4]]}}`, w.now, loss, first+len(calls))
 	w.now += loss
 	if w.cuda { // PyTorch runs the backward pass of each device in a thread
 		w.thread = 2

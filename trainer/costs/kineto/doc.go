@@ -8,8 +8,8 @@
 //
 // Times are decimal numbers of microseconds with three decimals. They are read as whole nanoseconds, because float64
 // cannot hold their 16 digits. Operators nest by time within a thread; nothing else in the file states the nesting.
-// The own time of an operator is its duration without the operators directly inside. The own times of a thread add up to
-// the durations of its outermost operators.
+// The own time of an operator is its duration without the operators directly inside. The own times of a thread add up
+// to the durations of its outermost operators.
 //
 // On CUDA, an operator launches kernels through calls of the runtime. A call and its kernel share a correlation number
 // (CUPTI documentation, NVIDIA, 2024, activity records). A kernel therefore belongs to the innermost operator around

@@ -154,7 +154,8 @@ func (p *parser) operator(s Span, a *arguments) (err error) {
 	p.shaped = p.shaped || len(a.Shapes) > 0
 	if o.external != 0 {
 		if other, twice := p.externals[o.external]; twice {
-			return fmt.Errorf("the External id %d is the id of event %d, too; export the trace again", o.external, other)
+			return fmt.Errorf("the External id %d is the id of event %d, too; export the trace again", o.external,
+				other)
 		}
 		p.externals[o.external] = s.Event
 	}
