@@ -168,60 +168,81 @@ func (b *bench) record(plan *kinetoPlan) (r kinetoResult, err error) {
 	return r, json.Unmarshal(text, &r)
 }
 
+// tracedBase is a traced network, which predicts its grown versions.
+type tracedBase struct {
+	plain, calibrated   *operators.Predictor // with and without the time of the profiler
+	seconds, operations float64              // measured step
+}
+
+// newTracedBase reads the trace of a network.
+func newTracedBase(n *kinetoNetwork, seconds, operations float64) (*tracedBase, error) {
+	t, err := kineto.Read(files.OS{}, n.Trace)
+	if err != nil {
+		return nil, err
+	}
+	of, err := operators.FromTrace(t, n.network, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	corrected := *of
+	corrected.Measured = slices.Clone(of.Measured)
+	corrected.Calibrate(seconds)
+	return &tracedBase{operators.NewPredictor(of), operators.NewPredictor(&corrected), seconds, operations}, nil
+}
+
+// kinetoErrors are relative errors of predicted steps.
+type kinetoErrors struct{ steps, plain, proportional, growth []float64 }
+
+func (e *kinetoErrors) print(out io.Writer, name string) error {
+	percent := func(list []float64) string {
+		return fmt.Sprintf("%.1f%% in the median, %.1f%% at worst", 100*median(list), 100*slices.Max(list))
+	}
+	_, err := fmt.Fprintf(out, "%s: %d steps, %.2f times the traced step in the median\n  error %s\n  error without "+
+		"-step %s\n  error of time in proportion to operations %s\n", name, len(e.steps), median(e.growth),
+		percent(e.steps), percent(e.plain), percent(e.proportional))
+	return err
+}
+
 // compare prints the error of each network.
 func (p *kinetoPlan) compare(out io.Writer, r kinetoResult) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table,
 		"network\tbatch\tmeasured ms\tpredicted ms\terror\tmeasured growth\tpredicted\twithout -step\toutside\t")
-	var plain, calibrated *operators.Predictor
-	var base, operations float64
-	var steps, growth, profiled, proportional []float64
+	var base *tracedBase
+	var same, larger kinetoErrors
 	for k, n := range p.Networks {
 		seconds := slices.Min(r.Seconds[k])
 		each, err := n.network.Operations()
 		if err != nil {
 			return err
 		}
-		count := float64(each) * float64(n.Batch)
+		operations := float64(each) * float64(n.Batch)
 		if n.Trace != "" {
-			t, err := kineto.Read(files.OS{}, n.Trace)
-			if err != nil {
+			if base, err = newTracedBase(&n, seconds, operations); err != nil {
 				return err
 			}
-			of, err := operators.FromTrace(t, n.network, 0)
-			if err != nil {
-				return fmt.Errorf("%s: %w", n.Name, err)
-			}
-			plain = operators.NewPredictor(of)
-			corrected := *of
-			corrected.Measured = slices.Clone(of.Measured)
-			corrected.Calibrate(seconds)
-			calibrated, base, operations = operators.NewPredictor(&corrected), seconds, count
 		}
-		made, errMade := calibrated.Predict(n.network, "", n.Batch)
-		raw, errRaw := plain.Predict(n.network, "", n.Batch)
+		made, errMade := base.calibrated.Predict(n.network, "", n.Batch)
+		raw, errRaw := base.plain.Predict(n.network, "", n.Batch)
 		if err := errors.Join(errMade, errRaw); err != nil {
 			return err
 		}
-		off := made.Step/seconds - 1
+		off, offPlain := made.Step/seconds-1, raw.Step/seconds-1
 		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%+.1f%%\t%.3f\t%.3f\t%+.1f%%\t%.0f%%\t\n", n.Name, n.Batch, 1e3*seconds,
-			1e3*made.Step,
-			100*off, seconds/base, made.Step/base, 100*(raw.Step/seconds-1), 100*made.Outside())
-		if n.Trace == "" {
-			steps, growth = append(steps, math.Abs(off)), append(growth, seconds/base)
-			proportional = append(proportional, math.Abs(base*count/operations/seconds-1))
+			1e3*made.Step, 100*off, seconds/base.seconds, made.Step/base.seconds, 100*offPlain, 100*made.Outside())
+		if n.Trace != "" {
+			continue
 		}
-		profiled = append(profiled, math.Abs(raw.Step/seconds-1))
+		e := &same
+		if n.Batch != kinetoBatch {
+			e = &larger
+		}
+		e.steps, e.plain = append(e.steps, math.Abs(off)), append(e.plain, math.Abs(offPlain))
+		e.growth = append(e.growth, seconds/base.seconds)
+		e.proportional = append(e.proportional, math.Abs(base.seconds*operations/base.operations/seconds-1))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "%d other steps: error %.1f%% in the median, %.1f%% at worst; growth by %.2f in the "+
-		"median; without -step the error is %.1f%% in the median; time in proportion to operations: %.1f%% in the "+
-		"median, %.1f%% at worst\n", len(steps), 100*median(steps), 100*slices.Max(steps), median(growth),
-		100*median(profiled),
-		100*median(proportional), 100*slices.Max(proportional))
-	return err
+	return errors.Join(table.Flush(), same.print(out, "grown networks"),
+		larger.print(out, fmt.Sprintf("a batch of %d, grown or not", kinetoLarger*kinetoBatch)))
 }
 
 // Sample traces for the tests of trainer/operators.
