@@ -62,6 +62,13 @@ func measurements() []measurement {
 		{name: "growth", about: "measured cost of growth over the cost charged by profiles", run: func(b *bench) error {
 			return studyGrowth(context.Background(), os.Stdout, "bench/growth", b.rounds)
 		}},
+		{name: "kineto", about: "steps of grown networks in PyTorch, and steps predicted from traces",
+			run: func(b *bench) error {
+				if b.samples != "" {
+					return b.recordSamples(b.samples)
+				}
+				return b.studyKineto(os.Stdout)
+			}},
 	}
 }
 

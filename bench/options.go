@@ -21,6 +21,7 @@ type options struct {
 	seeds   int      // policies to learn from the same tables
 	tables  []string // folders of training tables
 	trials  int      // seeds of jobs with adaptive batches
+	samples string   // folder of sample traces to write; empty means none
 	network gptOptions
 	setup
 }
@@ -61,6 +62,7 @@ func (o *options) register(fs *flag.FlagSet) {
 		"policies trained on the same tables with different seeds, for learn and policy")
 	fs.Func("table", "folder of a training table, for learn and policy; repeatable",
 		func(folder string) error { o.tables = append(o.tables, folder); return nil })
+	fs.StringVar(&o.samples, "kineto.samples", "", "write the traces for the tests of trainer/operators to this folder")
 	o.network.register(fs, "gpt.")
 	o.setup.register(fs)
 }

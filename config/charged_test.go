@@ -15,17 +15,19 @@ var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Pr
 // Every field of a profile by which time is charged is in the digest of what is charged by it.
 func TestEveryFieldOfAProfileIsCharged(t *testing.T) {
 	p := &clock.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: clock.Costs{SurgerySeconds: 1},
-		Measured: []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}}}
+		Measured:  []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}},
+		Operators: tracedProfile().Operators}
 	before, seen := chargedText(p), 0
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {
 		for k := range v.NumField() {
 			f, name := v.Field(k), path+"."+v.Type().Field(k).Name
+			if uncharged[name] || !v.Type().Field(k).IsExported() {
+				continue
+			}
 			was := reflect.New(f.Type()).Elem()
 			was.Set(f)
 			switch {
-			case uncharged[name]:
-				continue
 			case f.Kind() == reflect.Struct:
 				visit(f, name)
 				continue

@@ -55,11 +55,20 @@ func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }
 
-// FormatProfile returns the text of a profile file.
-func FormatProfile(p *clock.Profile) string { return dialect.Resolved(p) }
+// FormatProfile returns the text of a profile file. It has no table of operators if there are none.
+func FormatProfile(p *clock.Profile) string {
+	text := dialect.Resolved(p)
+	if !p.HasOperators() {
+		text, _, _ = strings.Cut(text, "\n[operators]\n")
+	}
+	return text
+}
 
 // relativesVersion must be raised when the charges for networks that were not measured change.
 const relativesVersion = 2
+
+// operatorsVersion must be raised when the times change that measured operators predict.
+const operatorsVersion = 1
 
 // chargedText returns the text of a profile without values that change no result: its origin, the errors of its rates,
 // the device's power, and unset keys that digests of earlier versions lack. Measurements correct the rates by a method
@@ -70,7 +79,9 @@ func chargedText(p *clock.Profile) string {
 	text := strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "", noRates("graph_step"),
 		"", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "", "channel_block = 0\n", "",
 		", padding8 = 0, padding16 = 0", "").Replace(FormatProfile(&charged))
-	if len(p.Measured) > 0 && !p.Closed() {
+	if p.HasOperators() {
+		text += fmt.Sprintf("operators = %d\n", operatorsVersion)
+	} else if len(p.Measured) > 0 && !p.Closed() {
 		text += fmt.Sprintf("relatives = %d\n", relativesVersion)
 	}
 	return text

@@ -11,6 +11,7 @@ import (
 	"graft/internal/files"
 	"graft/net2net"
 	"graft/trainer/clock"
+	"graft/trainer/operators"
 )
 
 // fullProfile has something in every key.
@@ -33,14 +34,25 @@ func fullProfile() *clock.Profile {
 				Fingerprint: "d", Batch: 64, StepSeconds: 0.013, BatchSeconds: 0.004}}}
 }
 
+// tracedProfile has measured operators.
+func tracedProfile() *clock.Profile {
+	p := &clock.Profile{Name: "traced", Device: "a trace", Operators: operators.Table{Network: "ConvSmall", Rows: 64,
+		Steps: 3, StepSeconds: 0.01, RestHost: 1e-3, Recorded: 12, Plain: 0.009, Measured: []operators.Measurement{
+			{Name: "conv2d", Shapes: "64x3x32x32 16 16x3x3x3", Calls: 2, Operations: 1e8, Bytes: 1e6, ForwardHost: 2e-3,
+				BackwardHost: 4e-3, ForwardRecorded: 5, BackwardRecorded: 9}}}}
+	p.EnsureDefaults()
+	return p
+}
+
 func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.toml")
-	for _, p := range append(clock.Profiles(), fullProfile()) {
+	for _, p := range append(clock.Profiles(), fullProfile(), tracedProfile()) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
 		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
 	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "the profile has no name; set name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
+	golden(t, "testdata/profiles/traced.toml", FormatProfile(tracedProfile()))
 	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)
 	_, err := FindProfile(files.OS{}, "steddy")
@@ -49,7 +61,7 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 
 func FuzzReadProfile(f *testing.F) {
 	paths := must(filepath.Glob("testdata/profiles/faults/*.toml"))
-	for _, path := range append(paths, "testdata/profiles/full.toml") {
+	for _, path := range append(paths, "testdata/profiles/full.toml", "testdata/profiles/traced.toml") {
 		f.Add(string(must(os.ReadFile(path))))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -70,12 +82,13 @@ func FuzzReadProfile(f *testing.F) {
 func TestDigestsOfRatesStay(t *testing.T) {
 	for _, p := range clock.Profiles() {
 		for _, key := range []string{"graph", "class", "relatives", "exchange_seconds", "watts", "padding",
-			"channel_block"} {
+			"channel_block", "operators"} {
 			assert.NotContains(t, chargedText(p), key, p.Name)
 		}
 	}
 	assert.Contains(t, chargedText(fullProfile()), "relatives = 2")
 	assert.Contains(t, chargedText(fullProfile()), "graph_step")
+	assert.Contains(t, chargedText(tracedProfile()), "\noperators = 1")
 	closed := fullProfile()
 	closed.Costs = clock.Costs{}
 	assert.NotContains(t, chargedText(closed), "relatives")

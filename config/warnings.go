@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/model"
 	"graft/net2net"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
@@ -118,12 +120,15 @@ const (
 // beyond the bounds.
 func (j *Job) uncertainGrowth(grows bool) []string {
 	p, err := j.Profile()
-	if err != nil || p == nil || len(p.Measured) == 0 || p.Closed() {
+	if err != nil || p == nil || len(p.Measured) == 0 && !p.HasOperators() || p.Closed() {
 		return nil
 	}
 	n, err := j.Declared(nil)
 	if err != nil {
 		return nil
+	}
+	if p.HasOperators() {
+		return j.uncertainOperators(p, n, grows)
 	}
 	const remedy = "measure these networks with 'graft profile' and the job file"
 	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median,
@@ -151,6 +156,32 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 			"different sizes with this profile, or measure it again on an idle machine with 'graft profile', the job "+
 			"file and more rounds",
 		p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
+}
+
+// mostOutside limits the share of a step's time in operators whose work is outside of the measured range.
+const mostOutside = 0.25
+
+// uncertainOperators warns of a profile whose measured operators are far from the operators of the network, or of its
+// grown versions.
+func (j *Job) uncertainOperators(p *clock.Profile, n *model.Network, grows bool) []string {
+	all := []clock.Subject{{Name: n.Name(), Network: n}}
+	if grows {
+		if adapted, err := clock.Adapted(all[0], 1); err == nil {
+			all = append(all, adapted...)
+		}
+	}
+	for _, s := range all {
+		made, err := p.Predict(s.Network, j.Options().Batch)
+		if err != nil {
+			return []string{fmt.Sprintf("%v; measure this network with 'graft profile'", err)}
+		}
+		if outside := made.Outside(); outside > mostOutside {
+			return []string{fmt.Sprintf("the profile %s predicts the steps of %s, but %.0f%% of their time is in "+
+				"operators with work outside of the measured range, so the error is unknown; import a trace of a "+
+				"network and a batch of similar size with 'graft profile import'", p.Name, s, 100*outside)}
+		}
+	}
+	return nil
 }
 
 // freeBatches warns if compared jobs have batches of different sizes and the profile charges no extra time for larger

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/trainer/clock"
+	"graft/trainer/operators"
 )
 
 // A warning comes only where a profile makes wider layers free and the file may widen.
@@ -181,6 +183,39 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 		}
 		assert.Len(t, warnings, 1, name)
 		assert.Contains(t, strings.Join(warnings, "\n"), tc.says, name)
+	}
+}
+
+// A warning comes where measured operators are far from the operators of the network.
+func TestOperatorsOutsideOfTheRangeAreWarnedOf(t *testing.T) {
+	n := must(model.Zoo("ConvSmall", model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10}))
+	for name, tc := range map[string]struct {
+		rows int
+		says string
+	}{
+		"the batch of the job": {64, ""},
+		"a batch of one":       {1, "predicts the steps of ConvSmall, but "},
+	} {
+		p := &clock.Profile{Name: "traced", Operators: operators.Table{Network: "ConvSmall", Rows: tc.rows}}
+		for _, c := range must(operators.Calls(n, tc.rows)) {
+			m := operators.Measurement{Name: c.Name, Shapes: c.Shapes, Calls: 1, Operations: c.Operations,
+				Bytes:       c.Bytes,
+				ForwardHost: 1e-6 + 1e-10*c.Bytes, ForwardRecorded: 1}
+			if !slices.Contains(p.Operators.Measured, m) {
+				p.Operators.Measured = append(p.Operators.Measured, m)
+			}
+		}
+		p.EnsureDefaults()
+		path := filepath.Join(t.TempDir(), "traced.toml")
+		require.NoError(t, WriteProfile(files.OS{}, path, p))
+		warnings := must(readJob(t, "time.profile="+path)).Warnings()
+		if tc.says == "" {
+			assert.Empty(t, warnings, name)
+			continue
+		}
+		require.Len(t, warnings, 1, name)
+		assert.Contains(t, warnings[0], tc.says)
+		assert.Contains(t, warnings[0], "import a trace of a network and a batch of similar size")
 	}
 }
 

@@ -92,6 +92,7 @@ var jsonReports = map[string][]any{
 	"graft cluster shapes":      {estimates.ShapesReport{}},
 
 	"graft profile predict": {profile.Prediction{}},
+	"graft profile import":  {profile.Imported{}},
 
 	"graft node devices": {node.DeviceReport{}, node.SMIReport{}},
 	"graft node profile": {runs.NodeProfileOutcome{}},

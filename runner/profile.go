@@ -56,7 +56,8 @@ machine; on a busy machine the profile is less accurate.`,
 		},
 	}
 	o.flags(command)
-	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand(), newProfilePredictCommand())
+	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand(), newProfilePredictCommand(),
+		newProfileImportCommand())
 	return command
 }
 

@@ -28,7 +28,11 @@ func printProfile(w io.Writer, r *profile.Report) error {
 		p.Table(profileNetworks(r))
 	}
 	rates := "\nThe profile has no rates: networks that were not measured cannot be charged.\n"
-	if !r.Profile.Closed() {
+	if r.Profile.HasOperators() {
+		t := &r.Profile.Operators
+		rates = fmt.Sprintf("\n%s of %s at a batch of %d predict networks that were not measured.\n",
+			words.Plural(len(t.Measured), "measured operator"), t.Network, t.Rows)
+	} else if !r.Profile.Closed() {
 		p.Line("")
 		p.Table(profileRates(r))
 		rates = profileFitText(r)

@@ -76,7 +76,9 @@ listed with their line numbers.`,
 // describeProfile describes a profile in one line.
 func describeProfile(p *clock.Profile) string {
 	rates := "rates written by hand"
-	if p.Fit.Networks > 0 {
+	if p.HasOperators() {
+		rates = fmt.Sprintf("%s of %s", words.Plural(len(p.Operators.Measured), "operator"), p.Operators.Network)
+	} else if p.Fit.Networks > 0 {
 		rates = fmt.Sprintf("rates with a median error of %s for a network left out", shareText(p.Fit.Step.Median))
 	} else if p.Closed() {
 		rates = "no rates, so other networks cannot be charged"

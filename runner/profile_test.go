@@ -237,3 +237,31 @@ func TestPredictPrintsTheErrorOfItsRange(t *testing.T) {
 	slower := decoded[profile.Prediction](t, done(t, "profile", "predict", "a100", "--json").stdout)
 	require.Less(t, faster.Seconds, slower.Seconds)
 }
+
+// A trace of PyTorch makes a profile that charges jobs with the network and its grown versions.
+func TestTracesAreImported(t *testing.T) {
+	trace, out := "../trainer/operators/testdata/BatchNormConvolution.json.gz", filepath.Join(t.TempDir(), "p.toml")
+	o := done(t, "profile", "import", trace, "BatchNormConvolution", "--out", out, "--step", "2ms").stdout
+	containsAll(t, o, "BatchNormConvolution, batch of 4: 6 steps in the trace", "without the profiler: 2.00 ms",
+		"conv2d", "BatchNormConvolution deepen:", "error for other shapes: ", "wrote "+out)
+	require.Contains(t, done(t, "profile", "check", out).stdout, "operators of BatchNormConvolution")
+	require.Contains(t, done(t, "profile", "show", out).stdout, "predict networks that were not measured")
+	done(t, "train", "--quiet", "--folder", filepath.Join(t.TempDir(), "run"), "--set",
+		"network.name=BatchNormConvolution",
+		"--set", "time.profile="+out, "--set", "time.budget=500ms", "--set", "data.synthetic.train=64", "--set",
+		"data.synthetic.test=32", "--set", "train.batch=4")
+
+	fails(t, failure.Usage, "replace it with --force", "profile", "import", trace, "BatchNormConvolution", "--out", out)
+	made := decoded[profile.Imported](t, done(t, "profile", "import", trace, "BatchNormConvolution", "--json").stdout)
+	require.Equal(t, 4, made.Batch)
+	require.Nil(t, made.Plain)
+	require.Len(t, made.Predicted, 3)
+	require.InDelta(t, 1, made.Predicted[0].Measured, 1e-9)
+	containsAll(t, done(t, "profile", "import", trace, "BatchNormConvolution", "--operators").stdout,
+		"the times include the profiler's; measure a step without it and pass --step")
+
+	fails(t, failure.Damaged, "check that the trace is of this network", "profile", "import", trace, "ConvNet2")
+	fails(t, failure.Usage, "--batch is -1", "profile", "import", trace, "ConvNet2", "--batch", "-1")
+	fails(t, failure.Usage, "--step is -1s", "profile", "import", trace, "ConvNet2", "--step", "-1s")
+	fails(t, failure.Usage, "--classes is -1", "profile", "import", trace, "ConvNet2", "--classes", "-1")
+}

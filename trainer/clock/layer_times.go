@@ -17,7 +17,7 @@ type LayerTime struct {
 // It uses the rates of the profile, and lists the layers in execution order. The first entry is the cost of the call
 // and its input. The entries add up to the time of the network, which is the measured time if the profile has one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
-	if p.Closed() {
+	if !p.hasRates() {
 		return nil, fmt.Errorf("profile %s has no rates to divide times among layers; "+
 			"measure more networks with 'graft profile', or use another profile", p.Name)
 	}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"graft/internal/validate"
+	"graft/model"
 	"graft/net2net"
+	"graft/trainer/operators"
 )
 
 // Profile holds the costs of training and evaluation on a device: measured times of networks, and rates for other
@@ -23,6 +25,10 @@ type Profile struct {
 	Costs    Costs         // costs of decisions and surgery, and rates for networks that were not measured
 	Fit      Fit           // errors of the rates; zero means that the rates were not fitted
 	Measured []Measurement // measured networks
+	// measured operators of a network, which predict its grown versions; empty means that the rates predict them
+	Operators operators.Table
+
+	predictor *operators.Predictor // fit of Operators; nil means that each prediction fits them again
 }
 
 // Listing returns the profile's name and a one-line description.
@@ -71,8 +77,29 @@ type Measurement struct {
 // String returns the name of the network with its actions.
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
-// EnsureDefaults fills unset fields.
-func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersion) }
+// EnsureDefaults fills unset fields, and fits rates to the measured operators.
+func (p *Profile) EnsureDefaults() {
+	p.Version = cmp.Or(p.Version, profileVersion)
+	if p.HasOperators() && p.Operators.Validate() == nil {
+		p.predictor = operators.NewPredictor(&p.Operators)
+	}
+}
+
+// HasOperators reports whether the profile has measured operators, which predict networks that were not measured.
+func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 }
+
+// Predict returns the times that the measured operators predict for a network.
+func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, error) {
+	predictor := p.predictor
+	if predictor == nil {
+		predictor = operators.NewPredictor(&p.Operators)
+	}
+	made, err := predictor.Predict(n, net2net.Fingerprint(n), rows)
+	if err != nil {
+		return made, fmt.Errorf("profile %s: %w", p.Name, err)
+	}
+	return made, nil
+}
 
 // Validate returns every invalid value. An invalid measurement is reported as an ItemFault.
 func (p *Profile) Validate() error {
@@ -80,8 +107,8 @@ func (p *Profile) Validate() error {
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+
 		"measure the device again, or use the version of graft that wrote the profile", p.Version, profileVersion)
 	faults.When(p.Name == "", "the profile has no name; set name")
-	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
-	faults.When(len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
+	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate(), p.Operators.Validate())
+	faults.When(len(p.Measured) == 0 && !p.HasOperators() && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
 		"step is not set, batch is not set, and no network was measured; "+
 			"measure the device with 'graft profile'")
 	for k, m := range p.Measured {
@@ -202,14 +229,16 @@ func (p *Profile) Knows(w Work) error {
 	return err
 }
 
-// Closed reports whether the profile has no rates and therefore covers only measured networks.
-func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
+// Closed reports whether the profile has neither rates nor operators, and therefore covers only measured networks.
+func (p *Profile) Closed() bool { return !p.hasRates() && !p.HasOperators() }
+
+func (p *Profile) hasRates() bool { return p.Costs.Step != Rates{} && p.Costs.Batch != Rates{} }
 
 // WidthIsFree reports whether a wider layer takes no additional time. This is so if the profile has rates alone, and
 // these charge no time for operations, parameters and memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
-	return !p.Closed() && len(p.Measured) == 0 &&
+	return p.hasRates() && !p.HasOperators() && len(p.Measured) == 0 &&
 		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
@@ -220,8 +249,8 @@ func (p *Profile) BatchIsFree() bool {
 	return p.WidthIsFree() && r.ExampleSeconds == 0
 }
 
-// seconds is the measured time of a network. A network that was not measured is charged by the rates, corrected like
-// its relatives.
+// seconds is the measured time of a network. A network that was not measured is charged by the measured operators or,
+// without operators, by the rates, corrected like its relatives.
 func (p *Profile) seconds(w Work) (float64, error) {
 	switch w.Kind {
 	case Deciding:
@@ -234,6 +263,13 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		if seconds, known := between(same, w.Rows, time, rates); known {
 			return seconds, nil
 		}
+	}
+	if p.HasOperators() {
+		made, err := p.Predict(w.Network, w.Rows)
+		if w.Kind == Batches {
+			return made.Forward, err
+		}
+		return made.Step, err
 	}
 	if rates == (Rates{}) {
 		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d, and no rates for "+

@@ -107,7 +107,7 @@ func (p *Profile) GrowthOf(n *model.Network) Growth {
 			g.Measured, g.Relatives = true, len(all)-1
 		}
 	}
-	if len(all) > 1 && !p.Closed() {
+	if len(all) > 1 && p.hasRates() {
 		measured := blocked(p.Measured, p.Costs.ChannelBlock)
 		some := func(m Measurement) bool { return m.class() == n.Name() && m.Graph == (n.Graph != nil) }
 		g.Step, g.Batch = missOf(measured, stepTime, alone, some), missOf(measured, batchTime, alone, some)

@@ -1,0 +1,288 @@
+package operators
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model"
+	"graft/model/graph"
+)
+
+// Call is a call of an operator in a training step.
+type Call struct {
+	Name   string // name in PyTorch without prefix, such as conv2d
+	Shapes string // shapes of the tensors that it reads, sorted, such as "16x3x32x32 24 24x3x3x3"
+	Place  string // path of the module that calls the operator; empty means the network itself
+	// operations of the forward pass, where a multiply and an add are two
+	Operations float64
+	Bytes      float64 // bytes of the tensors that the forward pass reads and returns
+	// whether programs may omit the operator, because it only changes the view of a tensor
+	Optional bool
+}
+
+// Updating is the name of the optimizer's work on a parameter.
+const Updating = "optimizer"
+
+// width is the bytes of a value in float32.
+const width = 4
+
+// Calls lists the operators of a training step on a batch: the forward pass in the order of execution, then the
+// optimizer's work on each parameter. The backward pass has the same operators.
+func Calls(n *model.Network, rows int) (calls []Call, err error) {
+	if n.Graph != nil {
+		calls, err = graphCalls(n.Graph, rows)
+	} else {
+		calls, err = treeCalls(n, rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the operators of %s: %w", n.Name(), err)
+	}
+	return append(calls, updates(n)...), nil
+}
+
+// updateOf returns the optimizer's work on a parameter.
+func updateOf(size int) Call {
+	return Call{Name: Updating, Shapes: strconv.Itoa(size), Bytes: width * float64(size)}
+}
+
+// updates lists the optimizer's work.
+func updates(n *model.Network) (calls []Call) {
+	for _, leaf := range n.Leaves() {
+		for _, slot := range leaf.Layer.Slots() {
+			if slot.Role.Trained() && slot.Tied == "" {
+				calls = append(calls, updateOf(slot.Count()))
+			}
+		}
+	}
+	return calls
+}
+
+// shapesText formats shapes. The order does not matter, so arguments may be passed by name. Tensors without dimensions
+// are omitted.
+func shapesText(shapes [][]int) string {
+	words := make([]string, 0, len(shapes))
+	for _, s := range shapes {
+		if len(s) > 0 {
+			words = append(words, model.Shape(s).String())
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+func values(shapes [][]int) (sum float64) {
+	for _, s := range shapes {
+		count := 1.0
+		for _, n := range s {
+			count *= float64(n)
+		}
+		sum += count
+	}
+	return sum
+}
+
+// grouped is the name of convolutions whose channels are divided into groups, which run at other rates.
+const grouped = " in groups"
+
+// unfused is the name of attention that PyTorch computes by separate operators.
+const unfused = " unfused"
+
+// Number of times that unfused attention reads or writes its scores: the first product writes them, the softmax reads
+// and writes them, and the second product reads them. A mask is added to them.
+const (
+	scorePasses = 4
+	maskPasses  = 2
+)
+
+// unfusedScores returns the number of scores of attention without a fused kernel, which requires queries and values of
+// equal size (scaled_dot_product_attention, PyTorch documentation, 2.11). It is zero for other operators.
+func unfusedScores(n *graph.Node, shapes map[graph.Value][]int) float64 {
+	q, k, v := shapes[valueOf(n, "query")], shapes[valueOf(n, "key")], shapes[valueOf(n, "value")]
+	if len(q) < 2 || len(k) < 2 || len(v) < 2 || q[len(q)-1] == v[len(v)-1] {
+		return 0
+	}
+	return values([][]int{q}) / float64(max(1, q[len(q)-1])) * float64(k[len(k)-2])
+}
+
+func valueOf(n *graph.Node, argument string) graph.Value {
+	v, _ := n.Arg(argument).(graph.Value)
+	return v
+}
+
+// variants are the endings of names for ways to run an operator that the trace does not name.
+var variants = []string{grouped, unfused}
+
+// base returns the name of an operator in the trace.
+func base(name string) string {
+	for _, ending := range variants {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// graphCalls lists the operators of a graph.
+func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
+	sized := withRows(g, rows)
+	shapes, err := sized.Shapes()
+	if err != nil {
+		return nil, err
+	}
+	operations, err := sized.Operations()
+	if err != nil {
+		return nil, err
+	}
+	weights := map[string][]int{}
+	for _, t := range g.Tensors {
+		weights[t.Name] = t.Shape
+	}
+	var calls []Call
+	for k := range sized.Nodes {
+		n := &sized.Nodes[k]
+		if n.Sizes() {
+			continue
+		}
+		name, _, _ := strings.Cut(n.Operator, ".")
+		in, out := readBy(n, shapes, weights), resultsOf(n, shapes)
+		if groups, _ := n.Arg("groups").(int64); groups > 1 {
+			name += grouped
+		}
+		c := Call{Name: name, Shapes: shapesText(in), Place: n.Module, Operations: float64(operations[k]) *
+			float64(max(rows, 1)), Bytes: width * (values(in) + values(out)), Optional: n.Views()}
+		if scores := unfusedScores(n, shapes); scores > 0 {
+			c.Name += unfused
+			c.Bytes += width * scores * scorePasses
+			if causal, _ := n.Arg("is_causal").(bool); causal || n.Arg("attn_mask") != nil {
+				c.Bytes += width * scores * maskPasses
+			}
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+// withRows returns a copy of a graph for another batch size.
+func withRows(g *graph.Graph, rows int) *graph.Graph {
+	sized := *g
+	if len(g.Input.Shape) == 0 {
+		return &sized
+	}
+	name := g.Input.Shape[0].Name
+	sized.Input.Shape = slices.Clone(g.Input.Shape)
+	sized.Input.Shape[0].N = rows
+	sized.MoreInputs = slices.Clone(g.MoreInputs)
+	for k := range sized.MoreInputs {
+		shape := slices.Clone(sized.MoreInputs[k].Shape)
+		for j := range shape {
+			if name != "" && shape[j].Name == name {
+				shape[j].N = rows
+			}
+		}
+		sized.MoreInputs[k].Shape = shape
+	}
+	return &sized
+}
+
+func readBy(n *graph.Node, shapes map[graph.Value][]int, weights map[string][]int) (in [][]int) {
+	n.Reads(func(v any) {
+		switch v := v.(type) {
+		case graph.Value:
+			if s := shapes[v]; len(s) > 0 {
+				in = append(in, s)
+			}
+		case graph.Weight:
+			if s := weights[string(v)]; len(s) > 0 {
+				in = append(in, s)
+			}
+		}
+	})
+	return in
+}
+
+func resultsOf(n *graph.Node, shapes map[graph.Value][]int) (out [][]int) {
+	for _, v := range n.Results {
+		out = append(out, shapes[v])
+	}
+	return out
+}
+
+// treeCalls lists the operators of a tree of layers.
+func treeCalls(n *model.Network, rows int) ([]Call, error) {
+	l := &lister{rows: rows}
+	_, err := model.Run[model.Shape](n, n.Input, l)
+	return l.calls, err
+}
+
+// lister follows the shapes through a tree.
+type lister struct {
+	rows  int
+	calls []Call
+}
+
+func (l *lister) batch(s model.Shape) []int { return append([]int{l.rows}, s...) }
+
+// Layer adds the operator of a layer.
+func (l *lister) Layer(at model.Place, leaf *model.Leaf, in model.Shape) (model.Shape, error) {
+	out, err := leaf.Layer.Infer(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at.Path, err)
+	}
+	name, optional := layerName(leaf.Layer)
+	if name == "" {
+		return out, nil
+	}
+	shapes := [][]int{l.batch(in)}
+	for _, slot := range leaf.Layer.Slots() {
+		if len(slot.Shape) > 0 {
+			shapes = append(shapes, slot.Shape)
+		}
+	}
+	c := Call{Name: name, Shapes: shapesText(shapes), Place: at.Path, Optional: optional,
+		Operations: float64(l.rows) * float64(leaf.Layer.Operations(in, out)),
+		Bytes:      width * (values(shapes) + values([][]int{l.batch(out)}))}
+	l.calls = append(l.calls, c)
+	return out, nil
+}
+
+// layerNames are names of operators that differ from the class in PyTorch.
+var layerNames = map[string]string{"Conv2d": "conv2d", "Linear": "linear", "BatchNorm2d": "batch_norm",
+	"BatchNorm1d": "batch_norm", "LayerNorm": "layer_norm", "GroupNorm": "group_norm", "AvgPool2d": "avg_pool2d",
+	"MaxPool2d": "max_pool2d", "AdaptiveAvgPool2d": "adaptive_avg_pool2d", "LeakyReLU": "leaky_relu"}
+
+// layerName returns the operator of a layer, and whether programs may omit it.
+func layerName(layer model.Layer) (name string, optional bool) {
+	switch layer.(type) {
+	case model.Identity:
+		return "", true
+	case model.Flatten, model.Dropout:
+		optional = true
+	}
+	class, _, _ := strings.Cut(layer.String(), "(")
+	name = cmp.Or(layerNames[class], strings.ToLower(class))
+	if c, ok := layer.(model.Conv2d); ok && c.Groups > 1 {
+		name += grouped
+	}
+	return name, optional
+}
+
+// Sum adds the operator of a residual connection.
+func (l *lister) Sum(path string, body, _ model.Shape) (model.Shape, error) {
+	both := [][]int{l.batch(body), l.batch(body)}
+	l.calls = append(l.calls, Call{Name: "add", Shapes: shapesText(both), Place: path,
+		Operations: float64(l.rows) * float64(body.Count()), Bytes: width * 1.5 * values(both)})
+	return body, nil
+}
+
+// Cat adds the operator of a concatenation.
+func (l *lister) Cat(path string, parts []model.Shape) (model.Shape, error) {
+	out, shapes := append(model.Shape{0}, parts[0][1:]...), [][]int{}
+	for _, part := range parts {
+		out[0] += part[0]
+		shapes = append(shapes, l.batch(part))
+	}
+	l.calls = append(l.calls, Call{Name: "cat", Shapes: shapesText(shapes), Place: path,
+		Bytes: width * 2 * values(shapes)})
+	return out, nil
+}

@@ -1,0 +1,52 @@
+package operators
+
+import (
+	"fmt"
+	"sync"
+
+	"graft/model"
+)
+
+// Predictor predicts the times of networks, and remembers them. It is safe for concurrent use.
+type Predictor struct {
+	fit   *fit
+	mutex sync.Mutex
+	known map[asked]Prediction
+}
+
+// asked identifies a prediction.
+type asked struct {
+	fingerprint string
+	rows        int
+}
+
+// mostKnown limits the remembered predictions.
+const mostKnown = 1 << 12
+
+// NewPredictor fits rates to a table.
+func NewPredictor(t *Table) *Predictor {
+	return &Predictor{fit: t.fit(), known: map[asked]Prediction{}}
+}
+
+// Predict returns the time of a training step of a network on a batch. The fingerprint identifies the network's
+// architecture; an empty fingerprint is not remembered.
+func (p *Predictor) Predict(n *model.Network, fingerprint string, rows int) (Prediction, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	at := asked{fingerprint, rows}
+	if known, ok := p.known[at]; ok {
+		return known, nil
+	}
+	calls, err := Calls(n, rows)
+	if err != nil {
+		return Prediction{}, fmt.Errorf("predict a step: %w", err)
+	}
+	made := p.fit.predict(calls)
+	if len(p.known) == mostKnown {
+		clear(p.known)
+	}
+	if fingerprint != "" {
+		p.known[at] = made
+	}
+	return made, nil
+}
