@@ -39,8 +39,8 @@ type Tick struct {
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
 	// Original computes the first smoothed value as the mean of three ticks, 5, 6 and 7 steps before the forecast, as
-	// the published program does. The tick 5 steps before is still incomplete when the forecast is made. False takes the
-	// ticks 6, 7 and 8 steps before the forecast.
+	// the published program does. The tick 5 steps before is still incomplete when the forecast is made. False takes
+	// the ticks 6, 7 and 8 steps before the forecast.
 	Original bool
 	// interval at which a new model is trained; zero means a single model in ForecastThroughput, and a week in
 	// WalkThroughput
