@@ -57,6 +57,7 @@ deviation = [0.4]
 
 [train]
 batch = 180
+eval_batch = 180
 
 [optimizer]
 rule = "adamw"
