@@ -18,8 +18,8 @@ import (
 // programSection holds the state of an external program in a checkpoint.
 const programSection = "program"
 
-// Program is an external program that trains the network of a job in its own loop. The job's Options.Batch and
-// Options.Optimizer must be the program's.
+// Program is an external program that trains the network of a job in its own loop. The job's Batch, EvalBatch and
+// Optimizer must be the program's.
 type Program struct {
 	Session *program.Session
 	Facts   program.Facts // size of an epoch
