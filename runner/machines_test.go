@@ -187,7 +187,7 @@ func init() {
 
 // Faults of the network and of machines cost no step and none is done twice.
 func TestMachinesSurviveFaults(t *testing.T) {
-	longOnly(t, "faults of machines; those of the processes of a team are tested")
+	longOnly(t, "faults of machines")
 	t.Parallel()           // it waits for processes
 	m := newMachines(t, 4) // a spare follower has its own
 	whole := sync.OnceValue(func() train.Result { return startOnMachines(t, m, 2, longer).ends() })

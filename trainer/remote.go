@@ -18,8 +18,8 @@ import (
 // programSection holds the state of an external program in a checkpoint.
 const programSection = "program"
 
-// Program is an external program that trains the network of a job in its own loop. The job's Batch, EvalBatch and
-// Optimizer must be the program's.
+// Program is an external program that trains the network of a job in its own loop. Its job needs the options
+// of SetOptions.
 type Program struct {
 	Session *program.Session
 	Facts   program.Facts // size of an epoch
@@ -44,6 +44,11 @@ func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n
 		return nil, err
 	}
 	return p.Session.Network(s)
+}
+
+// SetOptions sets the options of a job that the program determines. The program must have reached its first epoch.
+func (p *Program) SetOptions(o *Options) {
+	o.Batch, o.EvalBatch, o.Optimizer = p.Facts.Batch, p.Facts.Batch, p.Session.Begun.Optimizer
 }
 
 // Data describes the program's examples by their number. graft never reads the examples.
@@ -264,7 +269,7 @@ func (j *Job) adopt(at program.Place) (err error) {
 		return err
 	}
 	before := j.Clock.Cost(j.work(1))
-	j.Batch, j.EvalBatch, j.Optimizer = at.Batch, at.Batch, j.remote.Session.Begun.Optimizer
+	j.remote.SetOptions(&j.Options)
 	j.Seen, j.pace = at.Position*at.Batch, pace{}
 	j.distillation.stretch(before, j.Clock.Cost(j.work(1)))
 	return nil

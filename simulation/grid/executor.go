@@ -265,8 +265,7 @@ func (l *Executor) job(ctx context.Context, s *torch.Scope, seed int64, p traine
 		return nil, err
 	}
 	if p.Program != nil { // another number of processes may have another batch
-		o.Batch, o.EvalBatch = p.Program.Facts.Batch, p.Program.Facts.Batch
-		o.Optimizer = p.Program.Session.Begun.Optimizer
+		p.Program.SetOptions(&o)
 	}
 	p.Clock = l.Clock(stopped.Time)
 	return trainer.Resume(s, stopped, p, model.Placement{Device: l.Device, Random: s.NewGenerator(torch.CPU, seed)}, o)
