@@ -94,7 +94,7 @@ func (p *plantation) asTree(folder string, d grid.Design) (state grid.Progress, 
 // everything takes legs for a worker that is alone.
 type everything struct{}
 
-// Take grants every lease: there is no other worker.
+// Take grants every lease, because there is no other worker.
 func (everything) Take(ctx context.Context, _ string) (context.Context, func(), error) {
 	return ctx, func() {}, nil
 }

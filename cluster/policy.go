@@ -31,8 +31,8 @@ type Setup struct {
 	Study  *Study   // study that contains the pool
 	Quirks Quirks   // quirks to keep
 	Extra  int64    // seconds for which a job keeps its devices after its work is done
-	// two jobs that request the same number of devices may need different placements; true if jobs request parts of
-	// devices or other resources such as memory
+	// true if jobs request parts of devices, or other resources such as memory; jobs that request the same number of
+	// devices can then need different placements
 	Varied bool
 }
 

@@ -7,7 +7,7 @@ type JobRecord interface {
 	Columns() []string
 	// AppendCells appends the cells of the additional columns to a row, each after a comma.
 	AppendCells(row []byte, j *Job) []byte
-	// Count adds the job to the counts of a summary. The map contains each count by its name.
+	// Count adds the job to the counts of a summary. The map contains the value of each count, by name.
 	Count(counts map[string]int)
 	// String describes special events of the job in a few words. The text is empty if there were no special events.
 	String() string

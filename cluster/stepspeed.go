@@ -10,8 +10,8 @@ type Trained struct {
 	Asked []int
 }
 
-// StepSpeed is a [SpeedModel] from step times, such as [goodput.StepTimes]: a job's rate falls as its steps take
-// longer. The field Other handles jobs that share devices, and jobs without step times.
+// StepSpeed is a [SpeedModel] based on step times, such as [goodput.StepTimes]. The rate of a job is inversely
+// proportional to its step time. The field Other handles jobs that share devices, and jobs without step times.
 type StepSpeed struct {
 	Of        map[string]Trained // step times of each job, by job ID
 	Other     SpeedModel         // model for jobs that are not in Of

@@ -65,7 +65,7 @@ func (o PolluxOptions) Validate() error {
 
 const mostStates = 100_000
 
-// Kind returns Pollux with these options.
+// Kind returns the Pollux scheduler with these options.
 func (o PolluxOptions) Kind() Kind {
 	o.EnsureDefaults()
 	return Kind{

@@ -20,7 +20,8 @@ type Fixed struct {
 	Epochs     int // number of epochs of a job; zero means the number of epochs in the shortest run
 	DeviceMost int // maximum number of examples per device; zero means the measured maximum
 	Alone      int // batch that jobs always compute on one device, in examples; zero means none
-	// size class of the application's jobs, such as medium; empty derives it from the time on one device
+	// size class of the application's jobs, such as medium; if empty, graft derives the class from the run time of a
+	// job on one device
 	Size string
 }
 

@@ -19,8 +19,8 @@ import (
 // Recording holds the measured training runs and step times of an application.
 type Recording struct {
 	Runs []Run // training runs with different batches, smallest first
-	// number of epochs of a job at the smallest batch size; zero means the largest number of epochs whose progress
-	// every run reaches
+	// number of epochs of a job at the smallest batch size; zero means the largest number for which every run made
+	// enough progress
 	Epochs int
 	Steps  []Step // measured step times
 }

@@ -10,7 +10,8 @@ import (
 type Measurement struct {
 	Servers int `json:"servers"` // number of parameter servers
 	Workers int `json:"workers"` // number of workers
-	// total speed of all workers, in the unit of EpochSize per second; zero marks a failed measurement
+	// total speed of all workers in steps or samples per second, whichever unit EpochSize has; zero marks a failed
+	// measurement
 	Speed float64 `json:"speed"`
 }
 

@@ -6,7 +6,7 @@ type JobType struct {
 	Worker    Resources `json:"worker"`     // resources that a worker demands
 	Server    Resources `json:"server"`     // resources that a parameter server demands
 	EpochSize float64   `json:"epoch_size"` // size of an epoch in the unit of the speed model: steps or samples
-	// epochs of a job relative to the workload's maximum; only trace generation reads it
+	// number of epochs of a job, relative to the maximum number in the workload; only trace generation reads it
 	Length float64 `json:"length"`
 
 	// seconds of computation per step; only [Analytic] reads this and the communication fields

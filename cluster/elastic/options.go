@@ -27,8 +27,7 @@ type Options struct {
 	Limit int     // maximum number of slots; a longer simulation fails; zero means no limit
 	// AllReduce removes parameter servers: workers exchange gradients directly.
 	AllReduce bool
-	// Scaling is the name of a cost model: the time that a job loses when its number of tasks changes. Empty means
-	// "checkpoint".
+	// Scaling names the model of the time that a job loses when its number of tasks changes. Empty means "checkpoint".
 	Scaling string
 	// maximum relative error of speeds, drawn uniformly from ± this value per job and slot, in [0, 1); zero
 	// means no error
@@ -39,7 +38,7 @@ type Options struct {
 	Quirks     cluster.Quirks // faults of the original simulator to keep; nil keeps none
 }
 
-// Reward selects the reward of a slot.
+// Reward selects the formula for the reward of a slot.
 type Reward int
 
 const (

@@ -1,8 +1,8 @@
 package elastic
 
 // PublishedTypes returns the eight models whose speeds the authors of DL2 measured in MXNet, numbered as in their
-// traces. Each GPU is counted as four GPU slots. DL2's authors also published the communication parameters, in seconds
-// per step, megabytes and megabytes per second.
+// traces. Each GPU is counted as four GPU slots. DL2's authors also published the compute times (seconds per step), the
+// model sizes (MB) and the bandwidths (MB/s).
 func PublishedTypes() []JobType {
 	onGPU, onCPU := Resources{CPU: 2, GPU: 4}, Resources{CPU: 2}
 	return []JobType{

@@ -8,7 +8,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Steps is a [Speed] model from measured step times, for workers that exchange gradients directly. An epoch is
+// Steps is a [Speed] model based on measured step times, for workers that exchange gradients directly. An epoch is
 // EpochSize steps of one worker. The methods do not modify the model.
 type Steps map[string]Trained
 

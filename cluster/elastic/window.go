@@ -186,7 +186,7 @@ type Sample struct {
 	Label int
 }
 
-// Record makes a simulation report each action of its scheduler as a sample, for imitation.
+// Record makes a simulation report each action of its scheduler as a sample for imitation learning.
 func Record(w *World, o WindowOptions, report func(Sample)) {
 	window := NewWindow(w, o)
 	w.Observer = func(w *World, j *Job, a Action) {

@@ -12,7 +12,8 @@ import (
 	"graft/cluster"
 )
 
-// World simulates a cluster slot by slot: [World.Begin], then any number of [World.Add], then [World.End].
+// World simulates a cluster slot by slot. For each slot, call [World.Begin] once, [World.Add] any number of times, and
+// then [World.End] once.
 type World struct {
 	// Observer is called with each action before the job's counts change. Nil means no observer.
 	Observer func(w *World, j *Job, a Action)
@@ -103,7 +104,8 @@ func (w *World) AllReduce() bool { return w.options.AllReduce }
 // Keeps reports whether a quirk is reproduced.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
-// Without drops a quirk for the rest of the simulation, for a scheduler whose original version does not have it.
+// Without disables a quirk for the rest of the simulation. Schedulers call it if their original version does not have
+// the quirk.
 func (w *World) Without(q cluster.Quirk) {
 	w.options.Quirks = slices.DeleteFunc(slices.Clone(w.options.Quirks),
 		func(name string) bool { return name == q.Name })

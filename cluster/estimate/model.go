@@ -68,8 +68,8 @@ func (m *Model) Features() []string {
 // Rows returns the number of training rows.
 func (m *Model) Rows() int { return m.rows }
 
-// Target returns the statistic that the model predicts, as in the field Target of Options. For a logarithmic target,
-// the values of shapes are logarithms too.
+// Target returns the statistic that the model predicts, as in the field Target of Options. If the model learned from
+// logarithms of the target, the values in each [Shape] are logarithms too.
 func (m *Model) Target() string { return m.target }
 
 // Base returns the constant part of a prediction: the mean of the target.
@@ -173,13 +173,14 @@ func kindOf(text bool) string {
 type Contribution struct {
 	Term int    // index of the term, for Model.Shape
 	Name string // name of the term
-	// contribution in the target's unit; for logarithmic targets, the summand of log(1 + target)
+	// contribution in the target's unit; if the model learned from logarithms, contribution to log(1 + target)
 	Value     float64
 	Deviation float64 // standard deviation of Value over the bags
 }
 
-// Explain decomposes a prediction: Base and all contributions add up to the prediction. For logarithmic targets, Base
-// and the contributions add up to log(1 + target) before smearing. The largest contributions come first.
+// Explain decomposes a prediction: Base and all contributions add up to the prediction. If the model learned from
+// logarithms, Base and the contributions add up to log(1 + p), where p is the prediction before Duan's smearing
+// correction. The largest contributions come first.
 func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {

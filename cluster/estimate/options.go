@@ -54,14 +54,15 @@ type Options struct {
 	// number of models to average, each trained on most of the rows; the standard deviation over these models is
 	// reported for each value; zero means 8
 	Bags int
-	// method that chooses the validation rows; empty means random; the other methods need rows sorted by time
+	// method that chooses the validation rows; empty means ValidateRandom; the other methods need rows sorted by time
 	Validation      string
 	ValidationShare float64 // fraction of the rows for validation, below 0.5; zero means 0.15
 	// number of rounds without improvement of the validation error after which the training of a bag stops; zero means
 	// 50
 	Patience int
 
-	// statistic to predict; empty means plain; the other statistics need nonnegative targets
+	// statistic of the target to predict, such as TargetMedian; empty means TargetPlain; the other statistics need
+	// nonnegative targets
 	Target string
 	// Monotone maps numeric features to the required direction of their curve: 1 for rising, -1 for falling. Monotone
 	// features are excluded from pairs, so that the whole prediction is monotone in them. Nil means none.

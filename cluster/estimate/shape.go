@@ -16,8 +16,8 @@ type Term struct {
 	Importance float64  // mean absolute contribution of the term over the training rows
 }
 
-// Terms returns all terms: first one term per feature, in the order of features, then pairs, in descending order of
-// importance in the screening.
+// Terms returns all terms: first one term per feature, in the order of features, then one term per pair of features, in
+// descending order of the gain that was estimated when the pairs were selected.
 func (m *Model) Terms() []Term {
 	terms := make([]Term, len(m.terms))
 	for k := range m.terms {

@@ -39,8 +39,8 @@ type Tick struct {
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
 	// Original computes the first smoothed value as the mean of three ticks, 5, 6 and 7 steps before the forecast, as
-	// the published program does. The tick 5 steps before is still incomplete when the forecast is made. False takes
-	// the ticks 6, 7 and 8 steps before the forecast.
+	// the published program does. The tick 5 steps before is still incomplete when the forecast is made. If Original is
+	// false, the mean is over the ticks 6, 7 and 8 steps before the forecast.
 	Original bool
 	// interval at which a new model is trained; zero means a single model in ForecastThroughput, and a week in
 	// WalkThroughput
@@ -70,8 +70,9 @@ func (o ThroughputOptions) Validate() error {
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
-// ThroughputTable returns a table with the features of each tick: its date and, for both series, lags, smoothed lags,
-// means, medians and standard deviations. All features are known six steps before the tick. The table has no target.
+// ThroughputTable returns a table with the features of each tick: its date, and the lags, smoothed lags, means, medians
+// and standard deviations of the numbers of submitted jobs and of requested GPUs. All features are known six steps
+// before the tick. The table has no target.
 func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {

@@ -35,7 +35,8 @@ type DurationWindow struct {
 	Scores Scores // accuracy of the estimates in the window; zero without a model
 }
 
-// Durations holds estimates of the jobs of a trace, each made from the jobs that had already ended.
+// Durations holds the estimated durations of a trace's jobs. Each estimate uses only jobs that ended before it was
+// made.
 type Durations struct {
 	Estimates []DurationEstimate // estimates in order of submission
 	Windows   []DurationWindow   // windows in order of time

@@ -133,7 +133,7 @@ func (c *Account) end(j *JobResult, e Event) {
 // Over reports whether a job has ended and will not be retried.
 func (j *JobResult) Over() bool { return j.Ended >= 0 }
 
-// Retries returns the number of failures after which a job ran again.
+// Retries returns the number of times that a job ran again after a failure.
 func (j *JobResult) Retries() int {
 	if j.End == Failed {
 		return j.Failures - 1

@@ -44,7 +44,7 @@ type Event struct {
 	Kind EventKind     `json:"event"`          // kind of the event
 	Task int           `json:"task"`           // position of the job; -1 for Opened
 	Name string        `json:"name,omitempty"` // name of the task
-	// number of the attempt, from 1; a stopped task continues its attempt
+	// number of the attempt, counted from 1; a stopped task that continues keeps its attempt number
 	Attempt int             `json:"attempt,omitempty"`
 	Device  int             `json:"device"`            // position of the device; -1 if none
 	Process process.Process `json:"process,omitzero"`  // started process, for Started
@@ -54,7 +54,7 @@ type Event struct {
 	Bytes   int64           `json:"bytes,omitempty"`   // number of bytes missing in the log, for Truncated
 	End     End             `json:"end,omitempty"`     // result of the attempt, for Ended
 	Exit    int             `json:"exit,omitempty"`    // exit code, for Ended
-	// name of the signal that ended the process, such as SIGKILL, for Ended
+	// name of the signal that ended the process, such as SIGKILL; set only for Ended
 	Signal string        `json:"signal,omitempty"`
 	Reason string        `json:"reason,omitempty"` // reason in words
 	Delay  time.Duration `json:"delay_ns,omitempty"`

@@ -83,7 +83,8 @@ type Most struct{}
 // Degree implements [Decider].
 func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxParts), nil }
 
-// InTime splits a job just enough to end in time, assuming that n parts divide its time by n: PAC-ML's Para_min.
+// InTime splits a job just enough to end in time, assuming that a job with n parts runs n times as fast. PAC-ML's
+// authors call this rule Para_min.
 type InTime struct{}
 
 // Degree divides the job's time on one server by its time limit. It chooses the smallest degree that is at least this

@@ -50,7 +50,7 @@ func (t *Tree) Name(server int) string {
 	return fmt.Sprintf("%d-%d", server/t.Servers, server%t.Servers)
 }
 
-// Lanes returns 0: transfers share links.
+// Lanes returns 0, because transfers share links.
 func (t *Tree) Lanes() int { return 0 }
 
 // Fits reports whether the network has at least n servers.

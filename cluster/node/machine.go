@@ -69,7 +69,8 @@ type Machine struct {
 	rules   Rules
 }
 
-// Rules limits the tasks on a device, in addition to its memory, and defines how tasks are stopped.
+// Rules defines which tasks may share a device, and what a stopped task keeps. The memory of a device is a further
+// limit.
 type Rules struct {
 	Together int  // maximum number of tasks on a device at a time; zero means no limit
 	Whole    bool // limits the cores of the tasks on a device to 100% in total
@@ -164,7 +165,7 @@ func (m *Machine) Stop(t *Task) {
 }
 
 // Finish ends a task with the state Done or Failed. Tasks that waited for a completed task are queued. Tasks that
-// waited for a failed task fail too; they are returned in order.
+// waited for a failed task fail too, and are returned.
 func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
 	m.withdraw(t)
 	t.State, t.Ended = as, m.Now

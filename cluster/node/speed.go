@@ -30,8 +30,8 @@ func (s Shares) Rates(together []*Task, rates []float64) {
 // Pair holds the kinds of two tasks that share a device.
 type Pair [2]string
 
-// Pairs is a [Speed] model from the measured rates of pairs of tasks. The rate of a task that runs with several other
-// tasks is the product of its rates with each of them. Pairs without a measurement use the model in the field
+// Pairs is a [Speed] model based on the measured rates of pairs of tasks. The rate of a task that runs with several
+// other tasks is the product of its rates with each of them. Pairs without a measurement use the model in the field
 // Otherwise.
 type Pairs struct {
 	Measured  map[Pair][2]float64 // rates of the two tasks in a pair; each pair is listed once, in either order

@@ -34,9 +34,9 @@ type Change struct {
 	Up      bool    // the change added devices
 }
 
-// Follow runs the simulation in a file, and records the changes in one job's number of devices. The file must have
-// exactly one trace, one scheduler and one arrival factor. A device that the job shares with another job counts as half
-// a device.
+// Follow runs the simulation that a file configures, and records the changes in one job's number of devices. The file
+// must have exactly one trace, one scheduler and one arrival factor. A device that the job shares with another job
+// counts as half a device.
 func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*Timeline, error) {
 	if len(f.Schedule.Schedulers) != 1 || len(f.Schedule.ArrivalFactors) != 1 || len(f.Workload.Traces) != 1 {
 		return nil, failure.Usagef("a timeline needs exactly one trace, one scheduler and one arrival factor; " +

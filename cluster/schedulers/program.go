@@ -11,7 +11,7 @@ import (
 	"graft/internal/coprocess"
 )
 
-// IsProgram reports whether the name of a scheduler is the path of a user's program: it contains a slash.
+// IsProgram reports whether the name of a scheduler contains a slash, and is therefore the path of a user's program.
 func IsProgram(name string) bool {
 	return strings.ContainsAny(name, "/"+string(filepath.Separator))
 }
@@ -40,7 +40,7 @@ func setupOf(pool string, nodes, perNode int) programSetup {
 	return programSetup{Pool: pool, GPUs: nodes * perNode, PerNode: perNode}
 }
 
-// TryProgram starts a program with the setup of a single node and ends it, to check that it can be used.
+// TryProgram checks that a program can be used: it starts the program with the setup of a single node and ends it.
 func TryProgram(ctx context.Context, path string, perNode int) error {
 	return coprocess.Try(ctx, coprocess.Options{Path: path}, "scheduler", setupOf("check", 1, perNode))
 }

@@ -32,7 +32,7 @@ type Result struct {
 	Facts  map[string]string // texts about the cell, such as digests; each key ends with its unit
 }
 
-// Values holds the values of metrics by the metric's key.
+// Values maps the key of each metric to its value.
 type Values map[string]Number
 
 // Part holds metrics of a group of jobs.

@@ -34,8 +34,8 @@ type Learned[K any] struct {
 // IsLearned reports whether the scheduler was learned.
 func (l *Learned[K]) IsLearned() bool { return l.Digest != "" }
 
-// Kinds returns one scheduler for each seed with which it was learned. For a built-in scheduler or a single policy
-// file, it returns one scheduler.
+// Kinds returns one scheduler for each seed with which the scheduler was learned. For a built-in scheduler or a single
+// policy file, it returns one scheduler.
 func (l *Learned[K]) Kinds() []K {
 	if len(l.Seeds) > 0 {
 		return l.Seeds

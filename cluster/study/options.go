@@ -102,8 +102,8 @@ func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is the path of a learned scheduler or of a program: it contains a
-// slash or has the extension of a weight file.
+// IsPath reports whether the name of a scheduler is the path of a learned scheduler or of a program. Such a name
+// contains a slash or has the extension of a weight file.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, weightExtension)
 }

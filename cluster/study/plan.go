@@ -29,8 +29,7 @@ type Plan struct {
 	Workers  int        // number of cells simulated in parallel; zero means one per processor
 	Inputs   string     // digest of the files that Prepare read; empty if it read none
 	Ablation []Ablation // quirks to simulate one at a time, by scheduler; nil means none
-	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
-	// means 1.
+	// Ablations simulate only the first AblatePoints points and the first AblateWorkloads workloads. Zero means 1.
 	AblatePoints, AblateWorkloads int
 	// NoQuirks states that the study's own simulations run without quirks. Ablations then compare each quirk with these
 	// simulations. Otherwise, ablations run extra simulations without quirks for this comparison.
@@ -49,7 +48,7 @@ type Plan struct {
 // Point is a combination of swept values.
 type Point struct {
 	Name string `json:"name"` // unique name; empty for the only point
-	// swept quantities by name with unit; figures use them as axes
+	// values of the swept quantities, by name with unit; figures use these quantities as axes
 	Values map[string]float64 `json:"values"`
 }
 
@@ -111,7 +110,7 @@ type Metric struct {
 
 var notInKeys = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// Key returns the metric's JSON name with its unit, such as jct_mean_s. Tables have the column "jct_mean [s]".
+// Key returns the metric's JSON name with its unit, such as jct_mean_s. In tables, the column is "jct_mean [s]".
 func (m *Metric) Key() string {
 	if m.Unit == "" {
 		return m.Name

@@ -27,7 +27,7 @@ type Job struct {
 	results, withQuirks []*saved
 }
 
-// Progress is the progress of a running study, reported after each simulation.
+// Progress reports how much of a study is done, and the result of the latest simulation.
 type Progress struct {
 	Done, Of int     // number of finished cells, and of all cells
 	Metric   *Metric // metric that ranks schedulers; nil if there is none, or if the cell lacks it

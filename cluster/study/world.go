@@ -30,8 +30,8 @@ type World struct {
 	New     func() File
 	// Schedulers lists the schedulers for help texts, lists and completion.
 	Schedulers func() []Entry
-	// Claims reports whether flags without a file select this kind of simulation. If Claims is nil, flags never select
-	// this kind.
+	// Claims reports whether the flags of a command without a configuration file select this kind of simulation. If
+	// Claims is nil, flags never select this kind.
 	Claims func(fsys files.FS, flags map[string]string) bool
 }
 
@@ -64,7 +64,7 @@ type File interface {
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)
-	// Contents writes the inputs, other than keys, that results depend on, such as digests of files.
+	// Contents writes the inputs, other than configuration keys, on which the results depend, such as digests of files.
 	Contents(w io.Writer)
 	// Summary describes the study in one line, without its digest.
 	Summary() (string, error)
@@ -98,5 +98,5 @@ func (Unprepared) Prepare(context.Context, Env, bool) error { return nil }
 // RunCommand returns the command that runs configuration files of this kind.
 func (w *World) RunCommand() string { return cmp.Or(w.Command, "graft cluster run") }
 
-// Sources records the origin of each value of a file. Files embed Sources with the tag `config:"-"`.
+// Sources records the origin of each value in a configuration file. Files embed Sources with the tag `config:"-"`.
 type Sources = decode.Sources

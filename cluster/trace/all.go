@@ -18,7 +18,7 @@ type Trace struct {
 }
 
 // ReadAll reads the jobs of a file into memory, about 200 bytes per job. In a trace with dates, the first selected job
-// in order of submission determines time 0, even if it is outside the window.
+// in order of submission determines time 0, even if this job is outside the range of Options.Window.
 func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
 	r, err := Open(fsys, path, o)
 	if err != nil {
@@ -56,7 +56,7 @@ func all(r *Reader) (*Trace, error) {
 	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
 }
 
-// HasRAM reports whether a job requests node memory.
+// HasRAM reports whether any job requests node memory.
 func (t *Trace) HasRAM() bool {
 	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.RAM > 0 })
 }

@@ -65,7 +65,8 @@ type Finding struct {
 	FirstID   string `json:"first_id"`   // ID of the first such job
 }
 
-// CheckOptions describes the cluster on which a trace is checked. The zero value describes no cluster.
+// CheckOptions describes the cluster on which the jobs of a checked trace must fit. The zero value describes no
+// cluster.
 type CheckOptions struct {
 	VCs         []VC // virtual clusters; nil means unknown sizes, so that no job is too large
 	GPUsPerNode int  // GPUs per node; zero means 8

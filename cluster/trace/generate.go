@@ -12,7 +12,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Arrivals names a distribution of submissions over the days.
+// Arrivals names a distribution of submission times.
 type Arrivals int
 
 const (

@@ -9,7 +9,8 @@ type Problem struct {
 	Jobs           []Job
 }
 
-// Job describes a job to the solver: its current devices, its limit, and the value of each allocation.
+// Job holds the properties of a job that the solver needs: its current devices, its maximum number of devices, and the
+// value of each allocation.
 type Job struct {
 	Present []Share // current devices of the job; nil means none
 	Most    int     // maximum number of devices

@@ -20,7 +20,8 @@ type Problem struct {
 	per   [][2][]float64
 }
 
-// Job describes a job to the search: its current devices, its limit, and its speedups.
+// Job holds the properties of a job that the search needs: its current devices, its maximum number of devices, and its
+// speedups.
 type Job struct {
 	Present []byte  // current devices on each node; nil means none
 	Most    int     // maximum number of devices

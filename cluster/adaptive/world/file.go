@@ -126,7 +126,7 @@ func (f *File) scheduler(name string, seed uint64) (Scheduler, error) {
 	return named(name, f.SchedulerOptions, seed)
 }
 
-// Contents writes all inputs other than configuration keys, for a digest.
+// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
 func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
 
 // Summary describes the simulations in one line.

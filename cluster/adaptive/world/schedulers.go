@@ -11,8 +11,8 @@ import (
 	"graft/cluster/study"
 )
 
-// Scheduler is a scheduler of adaptive jobs, or a scheduler of rigid jobs, whose devices and batch size stay as
-// requested.
+// Scheduler schedules adaptive jobs or rigid jobs. A rigid job always has the requested number of devices and the
+// requested batch size.
 type Scheduler struct {
 	Name  string
 	About string          // description in one line

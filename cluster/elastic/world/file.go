@@ -155,7 +155,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes all inputs other than configuration keys, for a digest.
+// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {

@@ -23,8 +23,8 @@ type Inputs struct {
 	clustered bool // jobs come from a cluster trace
 }
 
-// Read reads the files in the keys of the elastic section, and the first trace if there is one. It returns false if a
-// file is invalid. The settings of the first trace also apply to the other traces.
+// Read reads the files that the elastic section names, and the first trace if there is one. It returns false if a file
+// is invalid. The settings of the first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
 	if !w.readTypes(fsys, r, o) {
 		return false
@@ -75,7 +75,8 @@ func (w *Inputs) Types() []elastic.JobType { return w.types }
 // Trace returns the first trace, or nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
-// Contents writes the speeds, the job types and the contents of the application files, for a digest.
+// Contents writes the speeds, the job types and the contents of the application files; the caller computes a digest of
+// this text.
 func (w *Inputs) Contents(to io.Writer) {
 	fmt.Fprintln(to, w.table, w.types, w.analytic)
 	_, _ = io.WriteString(to, w.contents)

@@ -150,7 +150,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs other than configuration keys, for a digest.
+// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)

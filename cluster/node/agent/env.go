@@ -42,7 +42,7 @@ func (o Objective) Unit() string {
 // event. Let the turnaround ratio be the episode's mean turnaround divided by the mean turnaround under best-fit, and
 // let the energy ratio be defined in the same way. With the objective "energy-delay", the rewards of an episode add up
 // to the negative mean of both ratios; otherwise they add up to the negative turnaround ratio. To first order, changes
-// of this mean are proportional to changes in the logarithm of the energy-delay product.
+// of the mean of both ratios are proportional to changes in the logarithm of the energy-delay product.
 type Env struct {
 	studies   []*node.Prepared
 	scales    []func() (scale, error) // scale of each study, computed once

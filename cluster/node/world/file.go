@@ -133,7 +133,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs other than configuration keys, for a digest.
+// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
 func (f *File) Contents(w io.Writer) {
 	fmt.Fprintln(w, f.specs, f.speed)
 	for _, s := range f.baselines {
