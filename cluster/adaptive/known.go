@@ -1,7 +1,7 @@
 package adaptive
 
-// KnownApplications returns the properties that are missing from the files of Pollux's published applications: epochs,
-// limits and sizes (Qiao et al., OSDI 2021, branch osdi21-artifact of petuum/adaptdl).
+// KnownApplications returns the properties that are missing from the files of Pollux's published applications: numbers
+// of epochs, batch limits and size classes (Qiao et al., OSDI 2021, branch osdi21-artifact of petuum/adaptdl).
 func KnownApplications() map[string]Fixed {
 	return map[string]Fixed{
 		"bert":        {Epochs: 2, Size: "medium"},

@@ -132,7 +132,7 @@ func (w *World) Now() float64 { return w.now }
 // Jobs returns all jobs in order of submission.
 func (w *World) Jobs() []*Job { return w.jobs }
 
-// Rounds returns the number of completed rounds.
+// Rounds returns the number of completed scheduling rounds.
 func (w *World) Rounds() int { return w.rounds }
 
 // Gaps returns, for each decision, the relative gap between the objective and its upper bound, or nil for schedulers

@@ -97,8 +97,8 @@ func (d draws) IntN(low, high int) int { return low + d.Rand.IntN(max(1, high-lo
 
 func (d draws) Poisson(mean float64) int { return numpy.Poisson(d.Float64, mean) }
 
-// Generate creates a random workload. It draws random numbers in the order of the original simulator and, with random
-// numbers from package numpy, reproduces its workloads.
+// Generate creates a random workload. It draws random numbers in the order of the original simulator. With random
+// numbers from Python's package NumPy, it reproduces the workloads of that simulator.
 func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

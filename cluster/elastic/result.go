@@ -27,7 +27,7 @@ type Completion struct {
 	JCT     float64 // time from arrival to completion
 }
 
-// Result returns the outcome of the ended slots and the completed jobs, sorted by arrival and ID.
+// Result returns the outcome of the slots that have ended. The completed jobs are sorted by arrival and ID.
 func (w *World) Result() *Result {
 	r := &Result{Slots: w.slot, Rewards: w.rewards, MeanReward: stat.Mean(w.rewards),
 		Allocations: hex.EncodeToString(w.allocations.Sum(nil))}

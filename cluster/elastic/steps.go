@@ -12,7 +12,7 @@ import (
 // EpochSize steps of one worker. The methods do not modify the model.
 type Steps map[string]Trained
 
-// Trained describes how a model is trained, for [Steps].
+// Trained holds the step times and the batch size of a model, for [Steps].
 type Trained struct {
 	Times  goodput.StepTimes
 	Device int // number of examples per worker and step

@@ -228,8 +228,8 @@ func parseTick(cells []string) (Tick, error) {
 	return Tick{at, jobs, gpus}, nil
 }
 
-// WriteForecasts writes the table that scheduler simulators read: time, submit_gpu_job, submit_gpu_num, pred_gpu_job,
-// pred_gpu_num.
+// WriteForecasts writes the table that scheduler simulators read, with the columns time, submit_gpu_job,
+// submit_gpu_num, pred_gpu_job, pred_gpu_num.
 func WriteForecasts(w io.Writer, forecasts []Forecast) error {
 	table := csv.NewWriter(w)
 	rows := [][]string{append(slices.Clone(tickColumns), "pred_gpu_job", "pred_gpu_num")}

@@ -47,7 +47,7 @@ type Durations struct {
 
 // EstimateDurations estimates the durations of a trace's jobs in chronological order. At the start of each window it
 // fits a model to the jobs that have ended, and estimates the durations of the jobs in the window. Before the first
-// model, and in windows with too few jobs to learn from, the estimate is the mean of similar jobs.
+// model, and in windows with too few jobs to learn from, the estimate is the mean duration of similar jobs.
 func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Durations, error) {
 	o.EnsureDefaults()
 	jobs = inOrderOfTime(jobs)

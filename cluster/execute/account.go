@@ -44,7 +44,7 @@ type Account struct {
 	names       []string
 }
 
-// NewAccount returns an account of jobs without events.
+// NewAccount returns an account of the given jobs, before any events.
 func NewAccount(jobs []Job) *Account {
 	c := &Account{Jobs: make([]JobResult, len(jobs))}
 	for k := range jobs {

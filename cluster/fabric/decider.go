@@ -88,7 +88,7 @@ func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxP
 type InTime struct{}
 
 // Degree divides the job's time on one server by its time limit. It chooses the smallest degree that is at least this
-// ratio, or the maximum possible degree if there is none.
+// ratio, or the maximum possible degree if every degree is smaller than the ratio.
 func (InTime) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	sequential := w.study.Sequential(job)

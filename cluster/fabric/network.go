@@ -18,7 +18,7 @@ type Network interface {
 	// Alike appends a key that identifies the transfer times between the servers of a list. Transfers take equally long
 	// on two lists with the same key.
 	Alike(servers []int, key []byte) []byte
-	// Load sets the work of each transfer of a placed step, in the unit of [Network.Rates].
+	// Load sets the amount of work of each transfer of a placed step. [Network.Rates] uses the same unit of work.
 	Load(p *Placed) error
 	// Rates sets the work per second of each ready transfer. The ready transfers are listed in order of priority,
 	// highest first.

@@ -155,7 +155,7 @@ type partedSteps struct {
 
 type partedKey struct{ model, degree int }
 
-// Parted returns the training step of a model, split for the given degree: the maximum number of parts per operation.
+// Parted returns the training step of a model, split into at most the given number of parts per operation (the degree).
 func (s *Study) Parted(model, degree int) *Parted {
 	s.parted.mutex.Lock()
 	defer s.parted.mutex.Unlock()

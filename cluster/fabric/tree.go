@@ -96,7 +96,7 @@ func (t *Tree) Alike(servers []int, key []byte) []byte {
 	return key
 }
 
-// Load sets the size of each transfer in bytes, with its latency converted to bytes.
+// Load sets the size of each transfer in bytes, including its latency, which is converted to bytes.
 func (t *Tree) Load(p *Placed) error {
 	p.Work = make([]float64, len(p.Parted.Graph.Deps))
 	for dep := range p.Work {

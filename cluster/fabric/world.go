@@ -157,8 +157,8 @@ func (w *World) next() float64 {
 	return math.Inf(1)
 }
 
-// Decide starts the waiting job at a degree, or blocks it with degree 0. Time then advances until the next job waits or
-// the episode ends.
+// Decide starts the waiting job at a degree, or blocks the job if the degree is 0. Time then advances until the next
+// job waits or the episode ends.
 func (w *World) Decide(degree int) error {
 	job := w.Waiting()
 	if job == nil {

@@ -100,7 +100,8 @@ func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 // Rules returns the rules for sharing devices and for stopping tasks.
 func (m *Machine) Rules() Rules { return m.rules }
 
-// Holds reports whether a task can start on a device: the device has enough memory and the rules allow it.
+// Holds reports whether a task can start on a device, that is, whether the device has enough memory and the rules allow
+// the task.
 func (m *Machine) Holds(t *Task, d *Device) bool {
 	memory := t.Memory
 	if t.State == Held {

@@ -26,7 +26,7 @@ type Workload struct {
 }
 
 // Names derives the names of workloads from their traces, and adds the name of the folder if two names are equal. If
-// traces still share a name, it reports an error for these traces to the reading, and returns nil.
+// traces still share a name, it reports the error to r and returns nil.
 func (o *Workload) Names(r *decode.Reading) []string {
 	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 	count, seen := map[string]int{}, map[string]string{}

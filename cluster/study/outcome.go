@@ -59,7 +59,7 @@ type CellOutcome struct {
 	// null for the baseline.
 	Difference *Interval `json:"difference"`
 	// P is the p-value of the hypothesis that the difference is zero, corrected by Holm's method for multiple
-	// comparisons on the same workload; null without an interval.
+	// comparisons on the same workload; null if there is no confidence interval.
 	P *float64 `json:"p_holm"`
 }
 

@@ -36,8 +36,8 @@ type Plan struct {
 	NoQuirks bool
 	// PairJobs compares the samples of each simulation with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
-	// Interval returns the confidence interval of a mean over the jobs of a workload, or nil without jobs. Samples are
-	// NaN for jobs that were left out. If Interval is nil, jobs are treated as independent.
+	// Interval returns the confidence interval of a mean over the jobs of a workload, or nil if the workload has no
+	// jobs. Samples are NaN for jobs that were left out. If Interval is nil, jobs are treated as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
 	// References returns reference values to compare schedulers with, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)

@@ -32,9 +32,9 @@ type Standing struct {
 	Mean      *float64       `json:"mean"`       // mean over workloads and seeds; null if jobs were left unfinished
 	Interval  *stat.Interval `json:"interval"`   // interval of the mean; null for too few workloads
 	OverBound *float64       `json:"over_bound"` // mean divided by the mean bound; null without a bound
-	// difference from the baseline, paired by workload; null for the baseline and for too few workloads
+	// difference from the baseline, paired by workload; null for the baseline, or if there are too few workloads
 	Difference *stat.Interval `json:"difference"`
-	// p-value for a difference of zero, corrected by Holm's method for the number of schedulers; null without a
+	// p-value for a difference of zero, corrected by Holm's method for the number of schedulers; null if there is no
 	// difference
 	P      *float64 `json:"p_holm"`
 	Better int      `json:"better"` // number of workloads with a better value than the baseline

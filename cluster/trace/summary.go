@@ -60,8 +60,8 @@ type SizeSummary struct {
 	Duration Spread  `json:"duration_s"` // durations of these jobs in seconds
 }
 
-// Summarize reads a trace to its end. It stores 8 bytes and the ID of each job, and the names of all users and virtual
-// clusters. If it finds an invalid job, it returns both the error and the summary of the jobs before it.
+// Summarize reads a trace to its end. For each job it stores the ID and 8 bytes; it also stores the names of all users
+// and virtual clusters. If it finds an invalid job, it returns both the error and the summary of the jobs before it.
 func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	o.EnsureDefaults()
 	checker, err := NewChecker(o)

@@ -150,10 +150,10 @@ func (o *Tree) without(at, gone int32) int32 {
 	return at
 }
 
-// Fill traverses the tree in order and admits each job that fits into the remaining room. It appends the waiting jobs
-// that it admits to the first list, and the running jobs that it rejects to the second list, both in order. It returns
-// the remaining room. In a subtree that fits as a whole, it visits only waiting jobs. In a subtree in which no job
-// fits, it visits only running jobs. The cost of Fill is therefore proportional to the number of changes.
+// Fill traverses the tree in order and admits each job that fits into the remaining room. It appends admitted waiting
+// jobs to the list start and rejected running jobs to the list stop, both in order. It returns the remaining room. In a
+// subtree that fits as a whole, it visits only waiting jobs. In a subtree in which no job fits, it visits only running
+// jobs. The cost of Fill is therefore proportional to the number of changes.
 func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
 	f := filling{o.Arena, room, start, stop}
 	f.part(o.root)

@@ -9,8 +9,8 @@ import (
 	"graft/learn"
 )
 
-// Env is a learning environment over episodes: an action chooses a degree for the waiting job, or blocks it. The sum of
-// the rewards in an episode is minus its blocking rate.
+// Env is a learning environment over episodes: an action chooses a degree for the waiting job, or blocks it. The
+// rewards of an episode add up to the negative blocking rate.
 type Env struct {
 	studies []*fabric.Study
 	world   *fabric.World
@@ -53,7 +53,8 @@ func (e *Env) look() (err error) {
 	return err
 }
 
-// Observe describes the degrees at which the waiting job would start. The last action blocks the job.
+// Observe describes the degrees at which the waiting job would start. The action with the highest number blocks the
+// job.
 func (e *Env) Observe() learn.Observation { return e.now }
 
 // Act starts or blocks the waiting job.

@@ -21,7 +21,7 @@ type course struct {
 	objective         Objective
 }
 
-// NewLearner creates a learner with a random agent. Validation workloads are for early stopping.
+// NewLearner creates a learner whose agent has random initial weights. Validation workloads are for early stopping.
 func NewLearner(train, validation []node.Study, objective Objective, o candidates.Options,
 	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()

@@ -110,8 +110,8 @@ func (e *Env) Reset(random *rand.Rand) (err error) {
 	return nil
 }
 
-// Observe lists the possible actions. The last action advances time; it is not allowed if no event can occur before
-// another task starts.
+// Observe lists the possible actions. The last one in the list advances time, and is not allowed if no event can occur
+// before another task starts.
 func (e *Env) Observe() learn.Observation {
 	o := e.state.look()
 	if n := len(e.state.candidates); n > 0 && !e.world.Coming() {

@@ -41,7 +41,7 @@ func World() *study.World {
 	}
 }
 
-// File configures the tasks of one machine: the machine, its tasks and schedulers.
+// File configures one machine, its tasks and the schedulers.
 type File struct {
 	Machine Machine // Simulated machine and its GPUs.
 	// List of tasks, one table [[task]] per task. If the list is empty, tasks are generated or taken from a trace.

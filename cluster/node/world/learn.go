@@ -20,7 +20,7 @@ func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.O
 // LearnOptions returns the sections for 'graft learn'.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// CheckLearning returns an error if schedulers cannot learn from the file.
+// CheckLearning returns an error if the file does not provide both training and validation workloads.
 func (f *File) CheckLearning() error {
 	train, validation := f.Learning()
 	switch {
