@@ -70,7 +70,7 @@ func (p *Pool) Nodes() *Nodes { return p.nodes }
 // Count returns the number of running jobs.
 func (p *Pool) Count() int { return p.running }
 
-// Running yields the running jobs in the order of their starts. The loop may stop the current job.
+// Running yields the running jobs in the order of their starts. The body of the loop may preempt the current job.
 func (p *Pool) Running() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for j := p.first; j != nil; {

@@ -13,7 +13,8 @@ type Summary struct {
 	Jobs       int    // number of simulated jobs
 	Completion Spread // time from submission to end
 	Queue      Spread // total waiting time, including the time in a profiler's queue
-	// mean of completion time divided by duration, for durations of at least ten seconds
+	// mean bounded slowdown: a job's completion time divided by its duration, or by ten seconds if the duration is
+	// shorter; at least 1 for each job
 	Slowdown    float64
 	Preemptions int            // total number of preemptions
 	Counts      map[string]int // number of jobs by event that their policy records

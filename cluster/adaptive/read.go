@@ -45,13 +45,12 @@ const (
 	mostRows         = 1 << 20
 )
 
-// ReadApplications reads a folder that contains one subfolder per application, with these files:
+// ReadApplications reads a folder that contains one subfolder per application. In a subfolder, placements.csv holds the
+// step times by placement and by number of examples per device. The optional file scalability.csv holds step times by
+// number of nodes and number of devices. Each file validation-B.csv holds the progress and the gradient statistics of
+// each epoch, measured in a run with batch size B.
 //
-//   - placements.csv: step times by placement and by number of examples per device
-//   - scalability.csv (optional): step times by number of nodes and number of devices
-//   - validation-B.csv: progress and gradient statistics for each epoch, measured in a run with batch size B
-//
-// The file applications.csv in the folder lists further properties of the applications. If applications.csv is missing,
+// In the folder itself, applications.csv lists further properties of the applications. If applications.csv is missing,
 // ReadApplications takes these properties from its argument "fixed". Times that were not measured come from
 // steptime_tables.json.gz and triangulations.json.gz if these files exist, otherwise from a fit of [goodput.Speed].
 func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {

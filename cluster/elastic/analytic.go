@@ -7,9 +7,9 @@ import (
 )
 
 // Analytic is a [Speed] model that computes speeds from the compute time, model size and bandwidths of a job type.
-// Speeds depend on the placement: a job's tasks on a node share bandwidth. In each step a worker computes, then sends
-// its gradients and receives the parameters. The speed of a job, in epochs per second, is its steps per second divided
-// by EpochSize.
+// Speeds depend on the placement, because a job's tasks on the same node share its bandwidth. In each step a worker
+// computes, then sends its gradients and receives the parameters. The speed of a job, in epochs per second, is its
+// steps per second divided by EpochSize.
 type Analytic struct {
 	// WholeShares counts the full traffic between nodes unless all workers are on one node. WholeShares reproduces an
 	// integer division of the original simulator, and affects only clusters without parameter servers.

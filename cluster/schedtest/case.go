@@ -13,11 +13,9 @@ import (
 )
 
 // Case is a small study with the settings of its simulation. In the text form of a case, each line has a keyword and
-// its arguments. [Case.String] writes the text form, and [Parse] reads it. For example:
-//
-//	each 8
-//	vc a 2
-//	job j1 vc a at 0 for 30 on 4
+// its arguments. [Case.String] writes the text form, and [Parse] reads it. For example, "each 8" sets eight devices per
+// node, "vc a 2" adds a virtual cluster with two nodes, and "job j1 vc a at 0 for 30 on 4" adds a job that is submitted
+// at second 0 and takes 30 seconds on four devices.
 type Case struct {
 	Study    cluster.Study
 	Options  cluster.Options

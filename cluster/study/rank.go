@@ -22,8 +22,8 @@ type Ranking struct {
 // Standing is the row of one scheduler in a ranking. Intervals are 95% confidence intervals over workloads and seeds.
 type Standing struct {
 	Scheduler string `json:"scheduler"` // name of the scheduler
-	// rank from 1; a scheduler shares a rank if it does not differ significantly from the best scheduler of the rank;
-	// zero if the scheduler has no mean
+	// rank, counted from 1; schedulers share a rank if they do not differ significantly from the best scheduler of the
+	// rank; zero if the scheduler has no mean
 	Rank  int `json:"rank"`
 	Seeds int `json:"seeds"` // number of learned policies; zero for a built-in scheduler
 	// number of simulations without a value because jobs were left unfinished; if it is above zero, the scheduler has

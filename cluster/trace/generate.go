@@ -34,8 +34,8 @@ const (
 	maxLoad      = 100
 )
 
-// GenerateOptions holds the options of a generated trace. The zero value resembles one month of the research cluster
-// Venus of the Helios traces: 23,859 jobs in 26 days on 135 nodes.
+// GenerateOptions holds the options of a generated trace. The zero value generates a trace that resembles one month of
+// the research cluster Venus in the Helios traces: 23,859 jobs in 26 days on 135 nodes.
 type GenerateOptions struct {
 	Jobs        int // number of jobs; zero means 23,859
 	Days        int // number of days of submission; zero means 26

@@ -179,7 +179,7 @@ func (r *Reader) Read(job *Job) error {
 // Format returns the name of the file's format.
 func (r *Reader) Format() string { return r.format.Name }
 
-// Line returns the number of the line, counted from 1, on which the job begins that was read last.
+// Line returns the line number, counted from 1, at which the most recently read job begins.
 func (r *Reader) Line() int { return r.lastLine }
 
 // Start returns the date, in UTC, at which the trace's time is zero; it returns false if the trace has no dates.

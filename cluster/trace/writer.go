@@ -30,7 +30,7 @@ type WriterOptions struct {
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
 	// adds a column with the requested node memory to the format graft; false omits it
 	RAM bool
-	// adds a column with the requested time limits to format graft; false drops the limits
+	// adds a column with the requested time limits to the format graft; false omits it
 	Limit bool
 }
 

@@ -20,7 +20,7 @@ type Job struct {
 // Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Result is an allocation of devices to all jobs, with its objective value and an upper bound.
+// Result is an allocation of devices to all jobs, with its objective value and an upper bound on this value.
 type Result struct {
 	Shares [][]Share // devices of each job on each node, in the order of the jobs
 	Value  float64   // sum of the jobs' values under this allocation

@@ -47,7 +47,7 @@ func NewLearner(train, validation []elastic.Study, o candidates.Options, seed ui
 	return candidates.NewLearner(&course{o, first, train, validation}, o, seed)
 }
 
-// CheckTeacher returns an error if the teacher is not a scheduler.
+// CheckTeacher returns an error unless the name is "best", "none" or the name of a scheduler.
 func CheckTeacher(name string) error {
 	if _, err := schedulers.Named(name); err != nil && name != candidates.NoTeacher && name != candidates.BestTeacher {
 		return fmt.Errorf("teacher: %w; \"best\" and \"none\" are also valid", err)

@@ -38,7 +38,8 @@ func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed ui
 	return candidates.NewLearner(&course{o, first, other, teachers}, o, seed)
 }
 
-// CheckTeacher returns an error if the teacher is not a decider, or if it draws random numbers.
+// CheckTeacher returns an error unless the name is "best", "none" or the name of a decider that draws no random
+// numbers.
 func CheckTeacher(name string) error {
 	_, err := teachersOf(name)
 	return err

@@ -13,14 +13,10 @@ import (
 const maxLine = 1 << 20
 
 // ReadPipeDream reads a profile in PipeDream's text format (Narayanan et al., SOSP 2019;
-// github.com/msr-fiddle/pipedream). The file has a line for each node, then an indented line for each edge. For
-// example:
-//
-//	node3 -- ReLU() -- forward_compute_time=3.1, backward_compute_time=9.2, activation_size=64.0, parameter_size=0.0
-//		node3 -- node4
-//
-// A list such as [6291456.0; 0.0] may replace a size; the size is then the sum of the list. Duplicate edges are counted
-// once. Errors name the file and the line.
+// github.com/msr-fiddle/pipedream). The file has a line for each node, then an indented line for each edge. An example
+// of a node is "node3 -- ReLU() -- forward_compute_time=3.1, backward_compute_time=9.2, activation_size=64.0,
+// parameter_size=0.0"; an example of an edge is "node3 -- node4". A list such as [6291456.0; 0.0] may replace a size;
+// the size is then the sum of the list. Duplicate edges are counted once. Errors name the file and the line.
 func ReadPipeDream(r io.Reader, model, file string) (*Profile, error) {
 	read := pipeDream{profile: Profile{Model: model}, places: map[string]int{}, edges: map[[2]int]bool{}}
 	lines := bufio.NewScanner(r)

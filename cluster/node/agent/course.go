@@ -37,7 +37,7 @@ func NewLearner(train, validation []node.Study, objective Objective, o candidate
 	return candidates.NewLearner(&course{o, first, train, validation, objective}, o, seed)
 }
 
-// CheckTeacher returns an error if the teacher is not a scheduler, or if it is a scheduler that stops tasks.
+// CheckTeacher returns an error unless the name is "best", "none" or the name of a scheduler that does not stop tasks.
 func CheckTeacher(name string) error {
 	if name == candidates.NoTeacher || name == candidates.BestTeacher {
 		return nil
