@@ -24,7 +24,7 @@ type Refusal struct {
 	Why string // reason
 }
 
-// PoolOutcome is the result of a pool.
+// PoolOutcome is the result of the simulation of one pool.
 type PoolOutcome struct {
 	Name   string  // name of the virtual cluster
 	Nodes  int     // number of nodes

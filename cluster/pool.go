@@ -355,7 +355,7 @@ func (p *Pool) finish(j *Job) {
 	}
 }
 
-// Fail ends the simulation with an error of the scheduler.
+// Fail ends the simulation with an error that the scheduler reports.
 func (p *Pool) Fail(err error) {
 	if p.fault == nil {
 		p.fault = err

@@ -21,7 +21,7 @@ func (a Action) demand(t *JobType, o *Options) (need Resources) {
 	return need
 }
 
-// Demand returns the resources that the tasks of an action need on a node.
+// Demand returns the resources that the tasks added by an action need on a node.
 func (*World) Demand(j *Job, a Action) Resources { return j.needs[a] }
 
 // Allowed reports whether an action keeps a job within its maximum numbers of workers and servers.

@@ -2,7 +2,7 @@ package elastic
 
 import "iter"
 
-// Deployment is a job type with the placement of its tasks on nodes.
+// Deployment is a job type together with the nodes on which a job's tasks run.
 type Deployment struct {
 	Model   *JobType
 	Workers []int // node of each worker; not empty

@@ -13,10 +13,10 @@ import (
 // defaultSlots is the number of slots after which an episode is truncated.
 const defaultSlots = 2000
 
-// Env is a learning environment that simulates workloads slot by slot: an action adds tasks to a job, or ends the slot.
-// The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of the workload and by the
-// lower bound on the mean time to completion. The rewards of an episode add up to the negative mean time to completion,
-// in whole slots, divided by the lower bound.
+// Env is an environment for reinforcement learning that simulates workloads slot by slot. An action adds tasks to a
+// job, or ends the slot. The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of
+// the workload and by the lower bound on the mean time to completion. The rewards of an episode add up to the negative
+// mean time to completion, in whole slots, divided by the lower bound.
 type Env struct {
 	studies  []elastic.Study
 	units    []func() (float64, error) // reward unit of each workload, computed once

@@ -9,8 +9,8 @@ import (
 	"graft/learn"
 )
 
-// Env is a learning environment over episodes: an action chooses a degree for the waiting job, or blocks it. The
-// rewards of an episode add up to the negative blocking rate.
+// Env is an environment for reinforcement learning. An action chooses a degree for the waiting job, or blocks the job.
+// The rewards of an episode add up to the negative blocking rate.
 type Env struct {
 	studies []*fabric.Study
 	world   *fabric.World
@@ -18,7 +18,7 @@ type Env struct {
 	now     learn.Observation
 }
 
-// NewEnv creates an environment whose episodes are drawn from studies.
+// NewEnv creates an environment in which each episode simulates a random one of the given studies.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("create an environment of episodes: there are no episodes; expected at least one")

@@ -38,7 +38,7 @@ func (o Objective) Unit() string {
 	return "s"
 }
 
-// Env is a learning environment over simulations: an action starts a task on a device, or advances time to the next
+// Env is an environment for reinforcement learning. An action starts a task on a device, or advances time to the next
 // event. Let the turnaround ratio be the episode's mean turnaround divided by the mean turnaround under best-fit, and
 // let the energy ratio be defined in the same way. With the objective "energy-delay", the rewards of an episode add up
 // to the negative mean of both ratios; otherwise they add up to the negative turnaround ratio. To first order, changes
@@ -58,7 +58,7 @@ type scale struct {
 	tick           time.Duration // time step for the comparison of later rewards of episodes
 }
 
-// NewEnv creates an environment whose episodes are drawn from studies.
+// NewEnv creates an environment in which each episode simulates a random one of the given studies.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("learn to schedule tasks: there are no workloads; expected at least one")
@@ -97,7 +97,7 @@ func measure(p *node.Prepared) (scale, error) {
 	return scale{max(w.Waited().Seconds(), 1e-9), max(w.Energy(), 1e-9), max(1, w.Now/ticks)}, nil
 }
 
-// Reset starts a random study at its first arrival.
+// Reset starts an episode with a random study, at the first arrival.
 func (e *Env) Reset(random *rand.Rand) (err error) {
 	k := random.IntN(len(e.studies))
 	if e.scale, err = e.scales[k](); err != nil {
