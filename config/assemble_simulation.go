@@ -34,8 +34,9 @@ func (m *Simulation) decisions() int {
 // unknown reports whether a program that has not started brings the network.
 func (m *Simulation) unknown() bool { return m.Job.Program.On() && m.network == nil }
 
-// Size returns the number of sequences, and the number of segments over all seeds. The two numbers are known before the
-// run, because the tree of actions depends only on the networks. Each sequence runs with all seeds.
+// Size returns the number of sequences, each of which runs with every seed, and the total number of legs over all
+// seeds. A leg is one action with the training after it. Both numbers are known before the run, because the tree of
+// actions depends only on the networks.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read", m.Simulate.Name)

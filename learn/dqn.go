@@ -34,8 +34,8 @@ type DQNOptions struct {
 	// number of gradient steps between updates of the target network; zero means 250
 	Sync    int
 	Explore float64 // final probability of random actions; zero means 0.02
-	// number of actions until the final probability is reached; zero means 10,000; a negative value starts at the final
-	// probability
+	// number of actions over which the probability of random actions decreases to its final value; zero means 10,000;
+	// with a negative value, the probability has its final value from the start
 	ExploreFor int
 	MaxNorm    float64 // maximum norm of the gradient; zero means 10
 }

@@ -28,8 +28,8 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenFolder opens the table of a run folder; the caller closes it. Learners rewrite the existing rows of the table.
-// The columns of the table are the seed, the step, and the given values.
+// OpenFolder opens the table of a run folder and deletes its rows, because resumed learners report all their rows
+// again. The caller closes the table. The columns of the table are the seed, the step, and the given values.
 func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
 	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
 	rows, err := run.Stream(figuresTable, columns)
@@ -81,8 +81,8 @@ func (f *Folder) path(seed uint64) string {
 	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
 }
 
-// Finish sorts the rows of all seeds in the given order. Parallel learners write rows in the order in which they
-// produce them.
+// Finish replaces the rows of the table by the given rows of all seeds, in the given order. Until then, the rows of
+// parallel learners are in the order in which they were produced.
 func (f *Folder) Finish(all ...[]Row) error {
 	if err := f.rows.Truncate(0); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package decode
 
-// Sources records where the values of a file come from. Structs of files embed it with the tag `config:"-"`.
+// Sources records where the values of a file come from. The options struct of every configuration file embeds it with
+// the tag `config:"-"`.
 type Sources struct {
 	given  map[string]Source
 	beside map[string]string // second searched places of missing files, by key
