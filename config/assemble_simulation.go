@@ -57,8 +57,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 // Decisions returns the number of decisions per sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. The argument code identifies the software versions and
-// the device kind, since outcomes depend on them too.
+// Plan returns the plan of the scenario, which is the same in all workers. The argument code identifies the software
+// versions and the kind of device, because outcomes also depend on them.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 type SuperviseOptions struct {
 	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for other engines.
 	Every time.Duration
-	// Failures is the number of failures that a worker may have before the next task completes; restart requests do not
-	// count. Zero means 3.
+	// Failures is the maximum number of times that a failed worker is restarted. Each completed task resets the count.
+	// Workers that request a restart do not count as failed. Zero means 3.
 	Failures int
 	// Grace is the time that workers have to end after the last task. Supervise then cancels the workers that are still
 	// running, and waits at most Grace again for them to end. Zero means one minute.

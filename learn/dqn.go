@@ -95,9 +95,9 @@ type player struct {
 	length  int
 }
 
-// NewDQN creates a learner whose network has random weights. Several environments act in turn. In environment k of n,
-// the final probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
-// experience replay, 2018).
+// NewDQN creates a learner whose network has random weights. The learner acts in the environments in turn. In
+// environment k of n, the final probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al.,
+// Distributed prioritized experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
 	d := &DQN{DQNOptions: o, random: rand.New(rand.NewPCG(seed, 0))}

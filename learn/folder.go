@@ -14,13 +14,13 @@ import (
 	"graft/torch/weights"
 )
 
-// figuresTable is the table of figures in a run folder.
+// figuresTable is the name of the table of metrics in a run folder.
 const figuresTable = "learning"
 
 // learnersName is the folder of the learners in a run folder.
 const learnersName = "learners"
 
-// Folder records a study in a run folder: a table of figures, and one file per learner. Create it with OpenFolder.
+// Folder records a study in a run folder: a table of metrics, and one file per learner. Create it with OpenFolder.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS
@@ -45,7 +45,7 @@ func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Fold
 // Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(uint64, Learner) {}
 
-// Row adds a row of figures to the table. NaN values are stored as missing values.
+// Row adds a row of metrics to the table. NaN values are stored as missing values.
 func (f *Folder) Row(r Row) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

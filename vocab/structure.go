@@ -18,7 +18,7 @@ type Structure struct {
 	nodes  map[int]int // tokens of a graph's nodes
 }
 
-// ReadStructure reads the tokens of a trace.
+// ReadStructure returns the structure of a traced network.
 func ReadStructure(t *tracing.Trace) (*Structure, error) {
 	r := &reader{structure: &Structure{layers: make(map[*tracing.Layer]int, len(t.Layers))}, trace: t}
 	if _, err := model.Run[wire](t.Network, wire{-1, t.Network.Input}, r); err != nil {

@@ -11,7 +11,7 @@ type Sources struct {
 // Origins returns s: a struct that embeds Sources inherits this method of the interface File.
 func (s *Sources) Origins() *Sources { return s }
 
-// Take stores the sources of a reading. The zero Reading clears the stored sources.
+// Take stores the sources that a Reading recorded. The zero Reading clears the stored sources.
 func (s *Sources) Take(r *Reading) {
 	s.given, s.beside, s.text = r.Given, r.Beside, ""
 	if r.doc != nil {

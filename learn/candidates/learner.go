@@ -43,12 +43,12 @@ type progress struct {
 // FigureNames returns the names of the values that Figures returns. Values that do not apply to a step are NaN.
 //
 //   - validation_jct, best_jct: current and best validation cost, in slots
-//   - imitation_loss: loss of the imitation
-//   - training_excess: mean time to completion in training, relative to the lower bound
+//   - imitation_loss: mean loss on the examples of the teacher's actions
+//   - training_excess: mean time to completion on training workloads, divided by its lower bound
 //   - entropy: entropy of the policy in nats
-//   - kl: divergence from the policy that played the episodes
-//   - clip_fraction: fraction of clipped ratios
-//   - value_loss: error of the predicted values
+//   - kl: estimated divergence from the policy that played the episodes
+//   - clip_fraction: fraction of probability ratios outside of the clipping range
+//   - value_loss: mean squared error of the predicted values
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}
