@@ -17,7 +17,7 @@ type Expected struct {
 	Open  bool           // the decider may change the network in ways that the spans do not cover
 }
 
-// Steps is the number of training steps.
+// Steps returns the number of training steps.
 func (e Expected) Steps() (steps int64) {
 	for _, s := range e.Spans {
 		steps += s.Steps
@@ -25,7 +25,7 @@ func (e Expected) Steps() (steps int64) {
 	return steps
 }
 
-// Epochs is the number of complete epochs.
+// Epochs returns the number of complete epochs.
 func (e Expected) Epochs() (epochs int) {
 	for _, s := range e.Spans {
 		epochs += s.Epochs
