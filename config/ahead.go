@@ -10,8 +10,8 @@ import (
 )
 
 // Ahead lists the accepted changes to a job since its run began. A running job accepts a different budget, and changes
-// to events and script actions that lie in the future of the run. Ahead returns an error for changes to other keys, and
-// for changes to events or actions that the run has already reached.
+// to events and script actions that it has not reached yet. Ahead returns an error for changes to other keys, and for
+// changes to events or actions that the run has already reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,

@@ -13,8 +13,8 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// Check returns the errors in the scenarios and the policy files. It checks each scenario with the settings that the
-// pipeline passes to it.
+// Check reports the errors in the scenarios and the policy files to r. It checks each scenario with the settings that
+// the pipeline passes to it.
 func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {

@@ -34,8 +34,9 @@ func (m *Simulation) decisions() int {
 // unknown reports whether a program that has not started brings the network.
 func (m *Simulation) unknown() bool { return m.Job.Program.On() && m.network == nil }
 
-// Size returns the number of sequences, and the number of segments over all seeds. The two numbers are known before the
-// run, because the tree of actions depends only on the networks. Each sequence runs with all seeds.
+// Size returns the number of sequences, each of which runs with every seed, and the total number of legs over all
+// seeds. A leg is one action with the training after it. Both numbers are known before the run, because the tree of
+// actions depends only on the networks.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read", m.Simulate.Name)
@@ -56,8 +57,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 // Decisions returns the number of decisions per sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. The argument code identifies the software versions and
-// the device kind, since outcomes depend on them too.
+// Plan returns the plan of the scenario, which is the same in all workers. The argument code identifies the software
+// versions and the kind of device, because outcomes also depend on them.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // InitialWeights describes the initial weights of a job.
 type InitialWeights struct {
 	Weights string // path of the initial weights; empty means random weights
-	// number of epochs trained before the job; zero means that the job starts from the beginning
+	// epoch count at the start of the job: the number of epochs for which the weights were trained before; zero means
+	// that the job starts with its first epoch
 	Epochs int
 	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil if unknown.
 	Accuracy *float64
@@ -23,11 +24,11 @@ type InitialWeights struct {
 // seedMark stands for the seed in file names of weights.
 const seedMark = "{seed}"
 
-// InitialWeights returns the initial weights that the network section names. If the weights are in a results folder,
-// their path, epochs and accuracy are known only after ReadJob.
+// InitialWeights describes the initial weights that the section "network" of the job file selects. If the weights are
+// in a results folder, their path, epochs and accuracy are known only after ReadJob.
 func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
 
-// InitialWeightsOf returns the initial weights for a seed.
+// InitialWeightsOf describes the initial weights for a seed.
 func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 	if j.Network.Fresh {
 		return InitialWeights{}
@@ -45,8 +46,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own weight file.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the path of a weight file if network.fresh is set, so that parameters start from random values.
-// The file provides only the tensors that have no random initialization. Without network.fresh, the path is empty.
+// ConstantsOf returns the path of the weight file if network.fresh is set, otherwise an empty path. With network.fresh,
+// parameters are initialized randomly, and the file provides only the tensors that have no random initialization.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""
@@ -58,7 +59,7 @@ func (j *Job) weightsOf(seed int64) string {
 	return strings.ReplaceAll(j.Network.Weights, seedMark, strconv.FormatInt(seed, 10))
 }
 
-// Undrawn lists the parameters and other tensors for which no initialization is defined.
+// Undrawn lists the parameters and the other tensors of an imported network that have no random initialization.
 func (j *Job) Undrawn() (parameters, others []string) {
 	if j.network == nil || j.network.Graph == nil {
 		return nil, nil
@@ -73,8 +74,8 @@ func (j *Job) Undrawn() (parameters, others []string) {
 	return parameters, others
 }
 
-// SharedBySeeds describes the initial state that the seeds of the job share. It is empty if all weights depend on the
-// seed.
+// SharedBySeeds describes the initial state that the seeds of the job share. The description is empty if all weights
+// depend on the seed.
 func (j *Job) SharedBySeeds() string {
 	file := j.Network.Weights
 	switch {

@@ -166,7 +166,7 @@ func plainValue(v any) any {
 // floatWord is a number that is printed with its fraction.
 type floatWord float64
 
-// String prints the number with a decimal point.
+// String formats the number with a decimal point.
 func (f floatWord) String() string { return decode.FloatText(float64(f)) }
 
 // GridCases returns one case per combination of values in the sweeps, such as optimizer.lr=0.1,0.01. The last sweep

@@ -25,8 +25,9 @@ func Resolved(f any) string { return dialect.Resolved(f) }
 // Described returns the text of Resolved with the description of each key as a comment above it.
 func Described(f File) string { return dialect.Described(f) }
 
-// Digest returns a SHA-256, in hex, of everything that determines results: the file's keys and its Contents. If the
-// file has DigestSections, only the keys of these sections are included. A file may define its own digest.
+// Digest returns a SHA-256, in hex, of everything that determines results: the file's keys and the output of its method
+// Contents. If the file has a method DigestSections, only the keys of these sections are included. A file with a method
+// Digest determines its own digest.
 func Digest(f File) string {
 	if own, has := f.(interface{ Digest() string }); has {
 		return own.Digest()

@@ -18,8 +18,8 @@ type Document struct {
 	kind *Kind
 }
 
-// Open reads a file of any kind; an empty path means an empty file. If the file cannot be read, the document has the
-// kind of job files, and Read returns the error.
+// Open reads a file of any kind; an empty path means an empty file. If the file cannot be read, Kind returns the kind
+// of job files, and Read returns the error.
 func Open(fsys files.FS, path string) *Document {
 	d := &Document{fsys: fsys, path: path, kind: JobKind}
 	if d.doc, d.err = decode.Open(fsys, path); d.err == nil {
@@ -57,8 +57,8 @@ func (d *Document) Text() string {
 	return d.doc.Text()
 }
 
-// Read reads the file as its kind, applies assignments such as time.budget=30s, and reads the files that it names. It
-// may be called again with other assignments. The error wraps [Faults] if a value is invalid.
+// Read parses the file as a file of its kind, applies assignments such as time.budget=30s, and reads the files that the
+// configuration names. Read may be called again with other assignments. The error wraps [Faults] if a value is invalid.
 func (d *Document) Read(set []string) (File, error) {
 	if d.err != nil {
 		return nil, fmt.Errorf("read configuration: %w", d.err)

@@ -14,17 +14,17 @@ type EvaluationOptions struct {
 	TableDigests  []string // SHA-256 of each table's content
 	// path of the vocabulary for policies in the original system's format; empty means none
 	Vocab string
-	// whether policies in the original system's format read token 0 before the layers; empty means the setting used in
-	// training
+	// whether policies in the original system's format read token 0 before the tokens of the network's layers: "always"
+	// or "never"; empty means as in the training of each policy
 	Prefix string
-	// grouping of the tables that are left out in turn: scenario, network, dataset or budget, or held-out for the
-	// held-out tables of the learning file; empty means none
+	// cross-validation: "scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves out all
+	// tables with the same network, dataset or budget; "held-out" leaves out the held-out tables of the learning file;
+	// empty means no cross-validation
 	LeaveOut string
-	// baseline to which differences are relative; empty means the first policy or, for leave-one-out, the best fixed
-	// sequence
+	// baseline to compare with; empty means the first policy or, for leave-one-out, the best fixed sequence
 	Against string
-	// alternative assignments to keys of the learning file, from which the best is selected; empty uses the file
-	// unchanged
+	// additional candidate settings, such as learn.leaf=5; the learning file without them is also a candidate, and
+	// cross-validation on the training tables selects the best; empty means the learning file only
 	Try            []string
 	LearningFile   string // path of the learning file; empty means that flags set the options
 	LearningDigest string // SHA-256 of the learning file; empty if there is no file

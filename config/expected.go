@@ -17,7 +17,7 @@ type Expected struct {
 	Open  bool           // the decider may change the network in ways that the spans do not cover
 }
 
-// Steps is the number of training steps.
+// Steps returns the number of training steps.
 func (e Expected) Steps() (steps int64) {
 	for _, s := range e.Spans {
 		steps += s.Steps
@@ -25,7 +25,7 @@ func (e Expected) Steps() (steps int64) {
 	return steps
 }
 
-// Epochs is the number of complete epochs.
+// Epochs returns the number of complete epochs.
 func (e Expected) Epochs() (epochs int) {
 	for _, s := range e.Spans {
 		epochs += s.Epochs
@@ -33,8 +33,9 @@ func (e Expected) Epochs() (epochs int) {
 	return epochs
 }
 
-// Expected returns the expected work of a valid job; it returns false if the work is unknown, as on the wall clock. It
-// assumes that every scripted action is applied and that all other decisions leave the network unchanged.
+// Expected returns the expected work of a valid job. It returns false if the work is unknown, for example if the job
+// uses the wall clock. It assumes that every scripted action is applied and that all other decisions leave the network
+// unchanged.
 func (j *Job) Expected() (Expected, bool) {
 	f, known := j.expectation()
 	if !known {
@@ -129,7 +130,8 @@ func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 }
 
 // CoveredBy returns an error if a profile lacks the cost of a step or evaluation of a network that is known before the
-// job starts. CoveredBy also returns an error if the profile has no rates and the decider may create any network.
+// job starts. CoveredBy also returns an error if the decider may create any network and the profile has no rates, from
+// which the costs of other networks could be predicted.
 func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
 	if p.Closed() && j.MayMakeAnyNetwork() {
 		return fmt.Errorf("the profile %s has no rates and covers only measured networks, but the decider %s may "+

@@ -143,8 +143,8 @@ func (j *Job) Options() trainer.Options {
 // Resolved returns the text of the file with the value of every key, including defaults.
 func (j *Job) Resolved() string { return Resolved(j) }
 
-// Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
-// epochs. For data and weights, it covers only the names.
+// Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of epochs
+// that the initial weights were trained. For data and weights, it covers only the names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {
@@ -225,8 +225,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check returns an error if the network's input or output does not match the data. It applies the decider to the
-// network without weights, and reports actions that can never be applied.
+// Check reports an error if the network's input or output does not match the data. It also tries the decider's actions
+// on a network without weights, and reports actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	j.checkProgram(r)
 	if j.network == nil || r.Failed() {

@@ -133,7 +133,8 @@ func (j *Job) consult() error {
 }
 
 // Fits returns an error if the decider cannot choose actions for a network. A policy with a vocabulary must also be
-// able to choose actions for the network that results from each of its actions. A structural policy reads any network.
+// able to choose actions for every network that results from one of its actions. A structural policy can read any
+// network, but at least one of its actions must fit.
 func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:

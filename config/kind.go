@@ -46,10 +46,10 @@ type Kind struct {
 	Files   string // noun for several files in help texts, such as "scenario files"
 	Command string // command that reads the files, such as graft simulate
 	Title   string // title of the kind's schema
-	// sections that only files of this kind have; empty for jobs, the kind of all other files
+	// sections that identify a file of this kind; empty for jobs, because a file without such a section is a job
 	Sections []string
 	New      func() File
-	// Summary describes a valid file in one line. An error reports a fault in the file.
+	// Summary describes a valid file in one line. It returns an error if it finds a fault in the file.
 	Summary func(File) (string, error)
 	Page    Page
 }

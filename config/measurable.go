@@ -42,8 +42,8 @@ func IsConfiguration(fsys files.FS, path string) bool {
 }
 
 // ReadMeasurable reads a job, a scenario or a comparison and returns the networks to measure for it. The profile that
-// the file names need not exist yet. If a program trains the network, start is called to learn the network from the
-// program; it must call SetNetwork.
+// the file names need not exist yet. If the job runs a training program, the callback start must start the program and
+// pass the program's network to SetNetwork.
 func ReadMeasurable(fsys files.FS, path string, start func(*Job) error) (*Measurable, error) {
 	d := Open(fsys, path)
 	f, err := d.Read(nil)

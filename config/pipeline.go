@@ -37,7 +37,7 @@ type Pipeline struct {
 }
 
 // NewPipeline returns the options of an empty pipeline file; EnsureDefaults sets the remaining defaults. The argument
-// scenarios is a value of the key learn.for.
+// scenarios is the value of the key learn.for, "known" or "new".
 func NewPipeline(scenarios string) *Pipeline {
 	l := NewTreeLearning(scenarios)
 	return &Pipeline{Run: l.Run, Learn: l.Learn}

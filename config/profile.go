@@ -55,7 +55,8 @@ func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }
 
-// FormatProfile returns the text of a profile file. It has no table of operators if there are none.
+// FormatProfile returns the text of a profile file. If the profile has no operators, the text has no table of
+// operators.
 func FormatProfile(p *clock.Profile) string {
 	text := dialect.Resolved(p)
 	if !p.HasOperators() {

@@ -169,7 +169,8 @@ func (j *Job) dataName() string {
 	return j.Data.Kind
 }
 
-// ProgramData describes a training program's examples by their number. Call SetNetwork first.
+// ProgramData returns a dataset without examples that has the sizes of a training program's data. Call SetNetwork
+// first.
 func (j *Job) ProgramData() (*dataset.Set, error) {
 	n, err := j.programNetwork()
 	if err != nil {
@@ -186,8 +187,8 @@ func (j *Job) programNetwork() (*model.Network, error) {
 	return j.network.Sketch(), nil
 }
 
-// Rehearse returns an error if the script's actions, the policy or the profile do not fit the program's network. Call
-// SetNetwork first.
+// Rehearse returns an error if the script's actions, the policy or the profile cannot be used with the program's
+// network. Call SetNetwork first.
 func (j *Job) Rehearse() error {
 	n, err := j.programNetwork()
 	if err != nil {

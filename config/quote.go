@@ -6,7 +6,7 @@ import (
 	"graft/internal/decode"
 )
 
-// CompatNone reproduces no bugs of other simulators.
+// CompatNone is the value of the key compat that reproduces no bugs of other simulators.
 const CompatNone = "none"
 
 // QuoteList formats a list of strings as the value of an assignment.

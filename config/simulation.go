@@ -129,7 +129,7 @@ func (m *Simulation) shrinksBetween() bool {
 // Resolved returns the text of the file with the value of every key, including defaults.
 func (m *Simulation) Resolved() string { return Resolved(m) }
 
-// Digest covers the job's digest and the policy that the design "likely" uses.
+// Digest covers the job's digest and, for the design "likely", the policy.
 func (m *Simulation) Digest() string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, m.Job.Digest()) // a hash never fails

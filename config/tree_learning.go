@@ -34,7 +34,7 @@ type TreeLearning struct {
 }
 
 // NewTreeLearning returns the options of an empty file; EnsureDefaults sets the remaining defaults. The argument
-// scenarios is a value of the key learn.for.
+// scenarios is the value of the key learn.for, "known" or "new".
 func NewTreeLearning(scenarios string) *TreeLearning {
 	return &TreeLearning{Run: learn.RunOptions{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }

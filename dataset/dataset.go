@@ -17,17 +17,18 @@ import (
 // Split is a part of a dataset, such as the training images. A split's tensors belong to the scope into which the
 // dataset was loaded. The zero Split is empty and has no tensors.
 type Split struct {
-	// images, uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and if Stream
-	// is set
+	// images as uint8 [N, C, H, W] on the device, or tokens as uint8 or int32 [N, T]; nil in the zero Split and if
+	// Stream is set
 	Images *torch.Tensor
-	// labels from 0, int64 [N] on the device, or whole numbers of any type [N, T]; nil in the zero Split
+	// labels, counted from 0: int64 [N] on the device if each example has one label, or integers of any type [N, T] if
+	// each token has one; nil in the zero Split
 	Labels *torch.Tensor
 	Count  int     // number of examples N; zero only in the zero Split
 	Stream *Stream // reader of images on demand; nil if the images are in memory
 	Marked []int32 // number of labels that count, per example; nil if all labels count
 }
 
-// Task names the kind of a set's labels.
+// Task is the kind of labels in a dataset.
 type Task int
 
 // Kinds of labels.

@@ -19,7 +19,7 @@ type Facts struct {
 // Facts returns the sizes that a network for the dataset must match.
 func (set *Set) Facts() Facts { return Facts{set.Shape, len(set.Classes), set.Vocabulary, set.Task} }
 
-// Declared returns the facts that are known without reading images.
+// Declared returns the sizes that are known without reading images.
 func Declared(fsys files.FS, o Options) Facts {
 	o.EnsureDefaults()
 	switch o.Kind {

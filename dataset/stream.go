@@ -17,7 +17,8 @@ type Stream struct {
 // Rows selects images of a split by their indexes.
 type Rows struct {
 	Places []int64
-	// marks the images that a stream must read, one entry per index; the other images are black; nil means all
+	// one entry per index, true if a stream must read the image; other images are returned black; nil means that all
+	// images are read
 	Needed []bool
 }
 

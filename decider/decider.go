@@ -113,8 +113,8 @@ type Random struct {
 	// with the options in Surgery. Empty means all actions of Kinds, and the action "none".
 	Actions []net2net.Action
 	Surgery net2net.Options
-	// Original restricts the choice to deepening the blocks that the original system could deepen. These blocks keep
-	// their numbers when other blocks grow. False allows all operations in Kinds.
+	// Original restricts the choice to "none" and the actions of the original system, which deepen one of the numbered
+	// blocks. The number of a block does not change when other blocks grow. False allows all actions of Kinds.
 	Original bool
 }
 

@@ -77,7 +77,7 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 // first.
 func InputNames() []string { return namesOf(forestFeatures) }
 
-// ForestRows returns the standardized inputs of a forest for each choice. Unknown inputs are replaced by the mean.
+// ForestRows returns, for each choice, the standardized inputs of a forest. Unknown inputs are replaced by the mean.
 func (s Situation) ForestRows(scale Scale) [][]float32 {
 	values := s.rows(forestFeatures)
 	scale.Apply(values)

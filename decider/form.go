@@ -15,10 +15,10 @@ type Foreign interface {
 	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network. The network's layers
 	// may still be unknown.
 	FitsBlocks(n *model.Network) error
-	// FitsGrown returns an error if the policy cannot choose an action for a network, or for the network after an
-	// action of the policy.
+	// FitsGrown returns an error if the policy cannot choose an action for a network, or for a network that results
+	// from one of its actions.
 	FitsGrown(n *model.Network, surgery net2net.Options) error
-	// Digest returns a SHA-256, in hex, of the inputs that determine the policy's decisions, without its options.
+	// Digest returns a SHA-256, in hex, of the policy's weights and vocabulary. The digest does not cover the options.
 	Digest() (string, error)
 }
 

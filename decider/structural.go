@@ -17,10 +17,10 @@ import (
 )
 
 // Structural is a policy for any network. It scores each candidate action, including "none", from the layers that the
-// action changes, the whole network, the growth and the time left. A structural policy is an ensemble of networks or a
-// forest of regression trees. The members of an ensemble learn independently, and their probabilities are averaged. The
-// regression trees of a forest predict the advantage of a choice over the others. Create it with NewStructural or
-// ReadStructural.
+// action changes, the whole network, the size that the action adds, and the remaining time. A structural policy is an
+// ensemble of networks or a forest of regression trees. The members of an ensemble learn independently, and their
+// probabilities are averaged. The regression trees of a forest predict the advantage of a choice over the others.
+// Create it with NewStructural or ReadStructural.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
@@ -49,7 +49,7 @@ type StructuralOptions struct {
 	Kinds   []net2net.Kind
 	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action
-	// seed of the drawn actions; a draw depends only on the seed and the number of the decision
+	// seed for drawing actions; a draw depends only on the seed and the number of earlier decisions
 	Seed        uint64
 	Temperature float64 // divisor of the logits; zero means 1
 }

@@ -10,10 +10,11 @@ import (
 	"graft/vocab"
 )
 
-// Batch holds situations that are converted to a structural policy's inputs. Each network is stored once. The number of
-// situations and their sizes are arbitrary.
+// Batch holds situations that are converted to a structural policy's inputs. Each network is stored once. A batch can
+// hold any number of situations, with any number of choices each.
 type Batch struct {
-	// Starts is the index of each situation's first choice among all choices, followed by the number of choices.
+	// Starts holds, for each situation, the index of its first choice among the choices of all situations. The last
+	// entry is the total number of choices.
 	Starts []int
 
 	drawings []encoder.Drawing

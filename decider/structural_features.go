@@ -12,7 +12,7 @@ import (
 type Situation struct {
 	*Observation
 	State
-	// time of a training step after each choice, zero if unknown; nil means that all are unknown
+	// duration of a training step after each choice, zero if unknown; nil means that all durations are unknown
 	After []time.Duration
 }
 

@@ -13,8 +13,8 @@ import (
 	"graft/vocab"
 )
 
-// Observation describes a network to a structural policy: its tokens and the candidate actions. It does not depend on
-// the time.
+// Observation describes a network to a structural policy: its tokens and the candidate actions. It does not include the
+// remaining time or other training state.
 type Observation struct {
 	Structure  *vocab.Structure
 	Choices    []Choice

@@ -21,8 +21,8 @@ type GraphShape struct {
 	Rounds int `json:"rounds"` // number of message-passing rounds; zero means none
 }
 
-// Slots returns the tensors of the encoder: one layer for the tokens, and three layers for each round. In a round, one
-// layer is for the token itself, one for the tokens before it and one for the tokens after it.
+// Slots describes the tensors of the encoder: one layer that encodes the tokens, and three layers for each round. The
+// three layers read the encodings of the token itself, of the tokens before it and of the tokens after it.
 func (g GraphShape) Slots() []Slot {
 	slots := []Slot{{"token.weight", []int{g.Hidden, g.Values}}, {"token.bias", []int{g.Hidden}}}
 	for r := range g.Rounds {
@@ -131,8 +131,8 @@ type Graph struct {
 // Bind creates an encoder from tensors in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
-// Encode returns a matrix with Picks rows per network. Each row is the mean encoding of the tokens in one pick.
-// Gradients flow through the result.
+// Encode returns a matrix with one row for each pick of each network. Each row is the mean encoding of the tokens in
+// one pick. Gradients flow through the result.
 func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
 	w := g.tensors
 	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))

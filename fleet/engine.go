@@ -14,7 +14,8 @@ import (
 // Engine starts workers and reports their states. It does not retry. Its state is in a Handle and in the batch's
 // folder, so that any process can continue the batch of another process.
 type Engine interface {
-	// Submit starts the workers of the batch that are not alive, and keeps live workers with the same key.
+	// Submit starts the workers of the batch that are not alive. Live workers of a batch with the same key keep
+	// running.
 	Submit(ctx context.Context, b Batch) (Handle, error)
 	// Poll returns the state of each worker by number. An error means that the states are unknown, not that a worker is
 	// lost.

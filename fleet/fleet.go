@@ -51,9 +51,9 @@ type Fleet struct {
 	lock    io.Closer // held while this process may start workers; nil otherwise
 }
 
-// Start starts a batch with an engine, and locks its folder until Close. If the folder has the journal of a batch with
-// the same key, Start continues that batch: it keeps live workers and resets the states of the other workers. Another
-// engine may continue a batch only if none of the batch's workers is alive.
+// Start starts a batch with an engine, and locks the batch's folder until Close. If the folder has the journal of a
+// batch with the same key, Start continues that batch: it keeps live workers and resets the states of the other
+// workers. A different engine can continue a batch only if none of the batch's workers is alive.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {

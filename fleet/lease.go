@@ -38,16 +38,16 @@ type LeaseOptions struct {
 	Owner string
 	// Beat is the time between two heartbeats. Zero means 5 s.
 	Beat time.Duration
-	// Lost is the timeout of the holder's heartbeats. A waiting process measures the timeout with its own clock, and
-	// may then take over the task. At least three times Beat. Zero means 30 s. All processes that share a folder must
-	// use the same value.
+	// Lost is the time without a heartbeat of the holder after which a waiting process, by its own clock, may take over
+	// the task. Lost must be at least three times Beat. Zero means 30 s. All processes that share a folder must use the
+	// same value.
 	Lost time.Duration
 	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
 	// Host identifies this machine since its boot, as [ThisHost] does. Tasks of dead processes on the same host can be
-	// taken over at once. If Host is empty, every takeover waits for the timeout Lost.
+	// taken over at once. If Host is empty, a takeover always requires that Lost has passed without a heartbeat.
 	Host string
-	// Random is the source of the unique name of this process, such as crypto/rand.Reader. Required.
+	// Random is the source of random bytes for the unique name of this process, such as crypto/rand.Reader. Required.
 	Random io.Reader
 }
 
@@ -79,14 +79,15 @@ func (o LeaseOptions) Validate() error {
 
 // Leases assign tasks to processes through a shared folder. They are safe for concurrent use.
 //
-// A held task has files TASK.0, TASK.1 and so on, each made by an exclusive link; the process that made the highest
-// number is the holder. A heartbeat makes the next file and removes the previous one. A takeover makes the next file as
-// well. If a suspended holder resumes while another process takes over the task, only one of them can make the file, so
-// exactly one continues, regardless of their clocks. The process that makes a file holds the task only if the previous
-// file still exists; otherwise another process has held and released the task in between. TASK.0 exists as long as the
-// task is held. A process therefore takes a free task in one step, by making TASK.0, and only one process succeeds.
-// TASK.0 is also rewritten, when TASK.1 is made and at every takeover, so that a process that watches only TASK.0
-// notices the takeover.
+// A held task has files TASK.0, TASK.1 and so on, each created by an exclusive link. The process that created the file
+// with the highest number is the holder. A heartbeat creates the file with the next number and removes the previous
+// file, except TASK.0. A takeover also creates the file with the next number. If a suspended holder resumes while
+// another process takes over the task, only one of them can create this file, so exactly one process holds the task,
+// regardless of their clocks. A process that creates a file holds the task only if the previous file still exists;
+// otherwise another process has held and released the task in between. TASK.0 exists as long as the task is held. A
+// process therefore takes a free task in one step, by creating TASK.0, and only one process succeeds. TASK.0 is
+// rewritten when TASK.1 is created and at every takeover, so that a process that watches only TASK.0 notices the
+// takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string

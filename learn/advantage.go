@@ -21,7 +21,7 @@ func (d *Discounts) EnsureDefaults() {
 }
 
 // Advantages returns generalised advantage estimates (Schulman et al., ICLR 2016), and the returns that the critic
-// should predict. An action is discounted only if time elapses.
+// should predict. Rewards after an action are discounted only if time elapses during the action.
 func Advantages(steps []Step, d Discounts) (advantages, returns []float64) {
 	advantages, returns = make([]float64, len(steps)), make([]float64, len(steps))
 	later := 0.0 // advantage of the next step in the same episode

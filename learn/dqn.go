@@ -34,8 +34,8 @@ type DQNOptions struct {
 	// number of gradient steps between updates of the target network; zero means 250
 	Sync    int
 	Explore float64 // final probability of random actions; zero means 0.02
-	// number of actions until the final probability is reached; zero means 10,000; a negative value starts at the final
-	// probability
+	// number of actions over which the probability of random actions decreases to its final value; zero means 10,000;
+	// with a negative value, the probability has its final value from the start
 	ExploreFor int
 	MaxNorm    float64 // maximum norm of the gradient; zero means 10
 }
@@ -95,9 +95,9 @@ type player struct {
 	length  int
 }
 
-// NewDQN creates a learner whose network has random weights. Several environments act in turn. In environment k of n,
-// the final probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
-// experience replay, 2018).
+// NewDQN creates a learner whose network has random weights. The learner acts in the environments in turn. In
+// environment k of n, the final probability of random actions is Explore to the power of 1+7k/(n-1) (Horgan et al.,
+// Distributed prioritized experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
 	d := &DQN{DQNOptions: o, random: rand.New(rand.NewPCG(seed, 0))}

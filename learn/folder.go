@@ -14,13 +14,13 @@ import (
 	"graft/torch/weights"
 )
 
-// figuresTable is the table of figures in a run folder.
+// figuresTable is the name of the table of metrics in a run folder.
 const figuresTable = "learning"
 
 // learnersName is the folder of the learners in a run folder.
 const learnersName = "learners"
 
-// Folder records a study in a run folder: a table of figures, and one file per learner. Create it with OpenFolder.
+// Folder records a study in a run folder: a table of metrics, and one file per learner. Create it with OpenFolder.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS
@@ -28,8 +28,8 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenFolder opens the table of a run folder; the caller closes it. Learners rewrite the existing rows of the table.
-// The columns of the table are the seed, the step, and the given values.
+// OpenFolder opens the table of a run folder and deletes its rows, because resumed learners report all their rows
+// again. The caller closes the table. The columns of the table are the seed, the step, and the given values.
 func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
 	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
 	rows, err := run.Stream(figuresTable, columns)
@@ -45,7 +45,7 @@ func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Fold
 // Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(uint64, Learner) {}
 
-// Row adds a row of figures to the table. NaN values are stored as missing values.
+// Row adds a row of metrics to the table. NaN values are stored as missing values.
 func (f *Folder) Row(r Row) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,8 +81,8 @@ func (f *Folder) path(seed uint64) string {
 	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
 }
 
-// Finish sorts the rows of all seeds in the given order. Parallel learners write rows in the order in which they
-// produce them.
+// Finish replaces the rows of the table by the given rows of all seeds, in the given order. Until then, the rows of
+// parallel learners are in the order in which they were produced.
 func (f *Folder) Finish(all ...[]Row) error {
 	if err := f.rows.Truncate(0); err != nil {
 		return err

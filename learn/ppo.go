@@ -54,7 +54,7 @@ func (o *PPOOptions) EnsureDefaults() {
 	}
 }
 
-// PPOFigures holds means over the batches of a PPO update.
+// PPOFigures holds the metrics of a PPO update, averaged over its batches.
 type PPOFigures struct {
 	ValueLoss    float64 `json:"value_loss"`    // mean squared error of values
 	Entropy      float64 `json:"entropy"`       // entropy of decisions, in nats

@@ -49,7 +49,7 @@ type Study struct {
 type Recorder interface {
 	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(seed uint64, l Learner)
-	// Row adds a row of figures. A resumed seed reports its rows again, from the first row on.
+	// Row adds a row of metrics. A resumed seed reports all its rows again, from the first row on.
 	Row(r Row) error
 	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error
@@ -57,7 +57,7 @@ type Recorder interface {
 	Load(seed uint64) (*weights.Set, error)
 }
 
-// Row holds the figures of a seed at one step.
+// Row holds the metrics of a seed at one step.
 type Row struct {
 	Seed   uint64
 	Step   int // number of steps taken before the figures

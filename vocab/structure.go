@@ -7,7 +7,8 @@ import (
 	"graft/tracing"
 )
 
-// Structure is a network as a graph of tokens. Sums and concatenations of branches have tokens of their own.
+// Structure describes a network as a graph of tokens, one per layer. Each sum and each concatenation of branches also
+// has a token.
 type Structure struct {
 	Tokens []Token
 	Before [][]int // indexes of each token's direct predecessors
@@ -17,7 +18,7 @@ type Structure struct {
 	nodes  map[int]int // tokens of a graph's nodes
 }
 
-// ReadStructure reads the tokens of a trace.
+// ReadStructure returns the structure of a traced network.
 func ReadStructure(t *tracing.Trace) (*Structure, error) {
 	r := &reader{structure: &Structure{layers: make(map[*tracing.Layer]int, len(t.Layers))}, trace: t}
 	if _, err := model.Run[wire](t.Network, wire{-1, t.Network.Input}, r); err != nil {
@@ -47,14 +48,14 @@ type reader struct {
 	grown     int // enclosing containers that surgery added
 }
 
-// Enter counts containers that surgery added.
+// Enter increments the number of enclosing containers that surgery added.
 func (r *reader) Enter(_ string, c *model.Container) {
 	if c.Mark == model.Grown {
 		r.grown++
 	}
 }
 
-// Leave ends the container that Enter began.
+// Leave decrements the number that Enter incremented, at the end of the container.
 func (r *reader) Leave(_ string, c *model.Container, _ wire) error {
 	if c.Mark == model.Grown {
 		r.grown--

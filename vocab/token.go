@@ -9,8 +9,8 @@ import (
 	"graft/model"
 )
 
-// Token describes a layer, or a sum or concatenation of branches, as input of a policy. Names are not part of its
-// values, so layers that differ only in name have equal values.
+// Token describes a layer, or a sum or concatenation of branches, as input of a policy. The values of a token do not
+// include the layer's name, so layers that differ only in name have equal values.
 type Token struct {
 	Path       string // path of the layer, for display; empty where branches meet
 	Kind       Kind
@@ -71,8 +71,9 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of the numbers that Values returns, in order: the token kinds that occur in trees, then the
-// measures. If graphs is true, the kinds that occur only in graphs follow.
+// Names returns the names of the numbers that Values returns, in order. First are the token kinds that occur in
+// networks built from layers, then the measures, such as the number of channels. If graphs is true, the kinds that
+// occur only in graphs of operators follow.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {
@@ -92,8 +93,8 @@ func Names(graphs bool) []string {
 // OfGraphs reports whether the token's kind occurs only in graphs of operators.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
-// Values returns the token as numbers: a one-hot encoding of its kind, and its measures. If graphs is false, kinds that
-// occur only in graphs count as Other.
+// Values returns the token as numbers: a one-hot encoding of its kind, and its measures, such as the number of
+// channels. If graphs is false, kinds that occur only in graphs of operators count as Other.
 func (t Token) Values(graphs bool) []float64 {
 	values := make([]float64, graphKinds, len(Names(graphs)))
 	if !t.OfGraphs() {

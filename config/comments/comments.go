@@ -13,8 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fields returns the comment of each exported field of the package in a folder; the map's keys have the form
-// Type.Field. Fields without a comment are omitted. The callback name converts a field name to the key's name.
+// Fields returns the comment of each exported struct field of the package in a folder. The map's keys have the form
+// Type.Field. Fields without a comment are omitted. Names of other fields in a comment are replaced by their
+// configuration keys, which the callback name returns.
 func Fields(dir string, name func(field string) string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

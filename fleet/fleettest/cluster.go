@@ -44,7 +44,7 @@ func NeedSlurm(t *testing.T) {
 }
 
 // StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons that a killed test left running.
-// The folder of the package under test must be a sibling of the folder scripts.
+// The folder of the package under test must be a sibling of the folder "scripts".
 func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Cluster) Stop() {
 	_ = c.lock.Close()
 }
 
-// Use makes Slurm's programs use the cluster during a test.
+// Use makes Slurm's commands use the cluster during a test.
 func (c *Cluster) Use(t *testing.T) {
 	t.Setenv("SLURM_CONF", filepath.Join(c.Folder, "etc/slurm.conf"))
 }

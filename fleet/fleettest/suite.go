@@ -75,7 +75,7 @@ func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
 	return f
 }
 
-// Supervise runs a batch until it is over.
+// Supervise runs a batch until it ends.
 func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.Timeout)
 	defer cancel()

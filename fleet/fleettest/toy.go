@@ -49,8 +49,8 @@ func (y toy) variable() string {
 	return toyVariable + "=" + string(text)
 }
 
-// Main runs a process of the suite if the test binary was started as one, and returns its exit code; ok is false in
-// every other process. Call it in TestMain.
+// Main runs a toy worker or coordinator if the suite started this test binary as one, and returns its exit code. In
+// every other process, ok is false. Call Main in TestMain.
 func Main(clock fleet.Clock) (code int, ok bool) {
 	text := os.Getenv(toyVariable)
 	if text == "" {

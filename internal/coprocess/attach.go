@@ -16,14 +16,16 @@ import (
 	"time"
 )
 
-// Command describes a program that attaches to graft over a socket, and is free to print.
+// Command describes a program that communicates with graft over a socket, and may print other text to its standard
+// output.
 type Command struct {
 	Args     []string // command and its arguments; required
 	Folder   string   // working directory; empty means the current one
 	Env      []string // environment, as NAME=value, in addition to graft's own
 	Variable string   // environment variable for the number and the inode of the socket; required
-	// private folder in which one of the processes that the program starts may connect instead of the program; the
-	// variable with _FOLDER appended to its name holds it. Empty means that only the program attaches
+	// private folder through which a child process of the program may connect in place of the program; graft passes the
+	// folder's path in a second environment variable, whose name is Variable followed by _FOLDER. Empty means that only
+	// the program itself can connect
 	Meeting string
 	Limit   time.Duration     // maximum time between two messages; zero means 10 s
 	Hint    string            // remedy of a program that sends no message in time
@@ -130,7 +132,7 @@ type lines struct {
 // longestLine is the maximum length in bytes of a line that is passed on; longer lines are split.
 const longestLine = 4096
 
-// Write passes on whole lines.
+// Write collects the output of a program and passes on each complete line.
 func (l *lines) Write(b []byte) (int, error) {
 	n, err := l.tail.Write(b)
 	if l.print == nil {

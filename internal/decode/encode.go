@@ -13,8 +13,8 @@ import (
 // Table is a table of a document, with its keys in order.
 type Table []Entry
 
-// Entry is a key and its value: a string, a bool, an int64, a json.Number, a Table or a
-// []any of these.
+// Entry is a key and its value, which is a string, a bool, an int64, a json.Number, a Table or a []any with values of
+// these types.
 type Entry struct {
 	Key   string
 	Value any

@@ -55,7 +55,7 @@ func (d *Dialect) printTable(b *strings.Builder, o *Outline, v reflect.Value, ab
 // commentWidth is in characters.
 const commentWidth = 86
 
-// Wrapped breaks text into lines that fit a comment.
+// Wrapped breaks text into lines that are short enough for a comment in a configuration file.
 func Wrapped(text string) []string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {

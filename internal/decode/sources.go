@@ -1,6 +1,7 @@
 package decode
 
-// Sources records where the values of a file come from. Structs of files embed it with the tag `config:"-"`.
+// Sources records where the values of a file come from. The options struct of every configuration file embeds it with
+// the tag `config:"-"`.
 type Sources struct {
 	given  map[string]Source
 	beside map[string]string // second searched places of missing files, by key
@@ -10,7 +11,7 @@ type Sources struct {
 // Origins returns s: a struct that embeds Sources inherits this method of the interface File.
 func (s *Sources) Origins() *Sources { return s }
 
-// Take stores the sources of a reading. The zero Reading clears the stored sources.
+// Take stores the sources that a Reading recorded. The zero Reading clears the stored sources.
 func (s *Sources) Take(r *Reading) {
 	s.given, s.beside, s.text = r.Given, r.Beside, ""
 	if r.doc != nil {

@@ -131,7 +131,7 @@ func setWhole(v reflect.Value, in any) error {
 	return nil
 }
 
-// Describe names the kind of a document's value, for an error about an unexpected value.
+// Describe names the type of a value in a document, for an error about an unexpected value.
 func Describe(in any) string {
 	switch in := in.(type) {
 	case string:

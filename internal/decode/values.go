@@ -42,7 +42,7 @@ func (v Value) Parts() (parts []Part) {
 	return parts
 }
 
-// Values lists all keys of a struct with their values, in the order of a file.
+// Values lists all keys of an option struct with their values, in the order in which a configuration file lists them.
 func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	outline, v := d.of(target)
 	var list []Value

@@ -23,14 +23,14 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.Path, max(f.Line, 1), f.Rule, f.Text)
 }
 
-// Rule is a rule about the source code.
+// Rule checks that the source code follows a convention.
 type Rule struct {
 	Name  string // name of the rule: one word, or a few with hyphens
 	Check func(*Tree) []Finding
 }
 
 // Rules returns all rules that the source code must follow. A new rule needs a file of its own, a line here, and
-// examples for and against it in examples_test.go.
+// examples in examples_test.go of code that follows it and of code that violates it.
 func Rules() []Rule {
 	return []Rule{
 		{"rooms", checkRooms},

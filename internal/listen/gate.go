@@ -17,8 +17,8 @@ const (
 
 // Gate is a listener that prevents slow and untrusted clients from blocking others. Untrusted connections share a
 // limited number of slots. A connection becomes trusted when it has sent a token or a complete request. If all slots
-// are in use, a new connection replaces the oldest connection of the address with the most slots. A new connection from
-// that same address has to wait: the oldest connection keeps its slot for at least 50 ms.
+// are in use, a new connection replaces the oldest connection of the address with the most slots. If the new connection
+// is from that address itself, it waits until the oldest connection has had its slot for 50 ms.
 type Gate struct {
 	net.Listener
 	now    func() time.Time

@@ -35,7 +35,7 @@ func Listen(address string, anywhere bool) (net.Listener, error) {
 	return l, nil
 }
 
-// IsLoopback reports whether a host is this machine under a name or address that other machines cannot reach.
+// IsLoopback reports whether a host name or address refers to this machine and cannot be reached from other machines.
 func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }

@@ -14,7 +14,7 @@ type Kind interface {
 	Listing() (name, about string)
 }
 
-// List holds all kinds, in the order in which help texts and errors list them.
+// List holds all alternatives of a key or an argument, in the order in which help texts and errors list them.
 type List[T Kind] []T
 
 // Names returns the names of all kinds.

@@ -32,10 +32,11 @@ func logGamma(x float64) float64 {
 	return value
 }
 
-// PairedPower returns the power of a test on n paired differences, which are normal with the given mean and deviation:
-// the probability that the interval of [TIntervalOf] excludes zero on the side of the true difference. It is 1 - F(q),
-// where F is the noncentral t-distribution with n-1 degrees of freedom and shift difference/(deviation/√n), and q is
-// the quantile of the interval (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2).
+// PairedPower returns the power of a test on n paired differences, which are normally distributed with the given mean
+// and standard deviation. The power is the probability that the interval of [TIntervalOf] excludes zero and lies on the
+// side of the true difference. It is 1 - F(q), where F is the noncentral t-distribution with n-1 degrees of freedom and
+// shift difference/(deviation/√n), and q is the quantile of the interval (Cohen, Statistical Power Analysis for the
+// Behavioral Sciences, 1988, chapter 2).
 func PairedPower(difference, deviation float64, n int, miss float64) float64 {
 	freedom := float64(n - 1)
 	quantile := StudentQuantile(1-miss/2, freedom)

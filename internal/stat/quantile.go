@@ -23,8 +23,9 @@ func Quantile[N Number](sorted []N, share float64) float64 {
 	return low + (at-float64(below))*(high-low)
 }
 
-// StepQuantile returns the smallest of the sorted values that at least the given share of all values do not exceed. It
-// is the inverse of the distribution function, definition 1 of Hyndman and Fan. It returns zero if there are no values.
+// StepQuantile returns the smallest of the sorted values for which at least the given share of all values is less than
+// or equal to it. It is the inverse of the distribution function, definition 1 of Hyndman and Fan. It returns zero if
+// there are no values.
 func StepQuantile[N Number](sorted []N, share float64) N {
 	if len(sorted) == 0 {
 		return 0
@@ -38,8 +39,8 @@ func Permille[N cmp.Ordered](sorted []N, p int) N {
 	return sorted[min(len(sorted)*p/1000, len(sorted)-1)]
 }
 
-// Middle returns the smallest and the largest of the sorted values that remain when the same number of values is cut
-// off at both ends. The given share of the values remains. At least one value is required.
+// Middle cuts the same number of values off both ends of the sorted values, so that the given share of the values
+// remains, and returns the smallest and the largest remaining value. At least one value is required.
 func Middle[N cmp.Ordered](sorted []N, share float64) (low, high N) {
 	tail := int((1 - share) / 2 * float64(len(sorted)))
 	return sorted[tail], sorted[len(sorted)-1-tail]

@@ -1,8 +1,9 @@
 package stat
 
-// Ridge fits a ridge regression to rows of predictors and their values, and returns the fitted values (Hoerl, Kennard,
-// Ridge regression, 1970). The mean is not penalised. If columns are linearly dependent, only a positive ridge makes
-// the fit unique. At least one row is required, and all rows must have the same width.
+// Ridge fits a ridge regression and returns the fitted values (Hoerl, Kennard, Ridge regression, 1970). Each row holds
+// the predictors of one value. The argument ridge is the penalty on the squared weights; the intercept is not
+// penalised. If columns are linearly dependent, the ridge must be positive for a unique fit. At least one row is
+// required, and all rows must have the same width.
 func Ridge(rows [][]float64, values []float64, ridge float64) []float64 {
 	mean := DividedMean(values)
 	width := len(rows[0])

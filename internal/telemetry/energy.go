@@ -40,7 +40,8 @@ type Energy struct {
 	// idle power
 	NetJoules Optional[float64] `json:"net_joules"`
 	Method    Method            `json:"method"` // method by which Joules was measured
-	// reason why the energy is not attributable or unknown: MIG, shared with a task, gap
+	// reason why the energy is not attributable or unknown, such as MIG, another task on the device, or a gap between
+	// readings
 	Why string `json:"why,omitempty"`
 	// whether the energy counter was used for less than 100 ms, which is about its refresh period
 	Short bool `json:"short"`

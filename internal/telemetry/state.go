@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// State holds a device with its last reading. Unknown values are null.
+// State holds a device with its last reading. In JSON, unknown values are null.
 type State struct {
 	Device
 	Reading Reading `json:"reading"` // last reading; a processor has only energy, and mean power over a second

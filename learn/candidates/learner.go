@@ -16,8 +16,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns a scheduler: first from lessons of a teacher, then in rounds of reinforcement learning. The result
-// is the agent that is best on the validation workloads. It implements [learn.Learner].
+// Learner learns a scheduler: first by imitating another scheduler, the teacher, then in rounds of reinforcement
+// learning. The result is the agent with the lowest cost on the validation workloads. It implements [learn.Learner].
 type Learner struct {
 	Options
 	progress
@@ -43,12 +43,12 @@ type progress struct {
 // FigureNames returns the names of the values that Figures returns. Values that do not apply to a step are NaN.
 //
 //   - validation_jct, best_jct: current and best validation cost, in slots
-//   - imitation_loss: loss of the imitation
-//   - training_excess: mean time to completion in training, relative to the lower bound
+//   - imitation_loss: mean loss on the examples of the teacher's actions
+//   - training_excess: mean time to completion on training workloads, divided by its lower bound
 //   - entropy: entropy of the policy in nats
-//   - kl: divergence from the policy that played the episodes
-//   - clip_fraction: fraction of clipped ratios
-//   - value_loss: error of the predicted values
+//   - kl: estimated divergence from the policy that played the episodes
+//   - clip_fraction: fraction of probability ratios outside of the clipping range
+//   - value_loss: mean squared error of the predicted values
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}
@@ -76,7 +76,7 @@ type Course interface {
 	// Env creates an environment whose episodes are drawn from the training workloads.
 	Env() (learn.Env, error)
 	// Lesson lets an agent play a workload. In a fraction of the decisions, the teacher's actions replace the agent's
-	// actions. It returns all decisions as examples with the teacher's actions.
+	// actions. It returns one example per decision, with the state and the teacher's actions.
 	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64,
 		random *rand.Rand) ([]learn.Example, error)
 	// Validate returns the mean cost on the validation workloads if an agent takes its most likely actions, or
@@ -139,7 +139,7 @@ func (l *Learner) Ended() string { return l.Why }
 // Figures implements [learn.Learner].
 func (l *Learner) Figures() ([]float64, error) { return slices.Clone(l.figures[:]), nil }
 
-// Advance learns from one lesson or from one round.
+// Advance takes one learning step: imitation on one workload, or one round of reinforcement learning.
 func (l *Learner) Advance(ctx context.Context) (err error) {
 	if l.Why != "" {
 		return nil
@@ -281,7 +281,7 @@ func (l *Learner) policy() *Policy {
 	return &Policy{Agent: l.model, shape: l.course.Shape(), hidden: l.Hidden}
 }
 
-// Policy returns the best agent on the validation workloads.
+// Policy returns the agent with the lowest cost on the validation workloads.
 func (l *Learner) Policy() (*Policy, error) {
 	if l.best == nil {
 		return nil, errors.New("learn a scheduler: no agent completed all validation jobs; raise learn.rounds, " +

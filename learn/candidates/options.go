@@ -169,6 +169,6 @@ func (o *Options) gradient() learn.GradientOptions {
 	return g
 }
 
-// Steps returns the maximum number of learning steps: the number of lessons plus the maximum number of rounds. Call
-// EnsureDefaults first.
+// Steps returns the maximum number of learning steps: the number of imitation workloads plus the maximum number of
+// reinforcement learning rounds. Call EnsureDefaults first.
 func (o *Options) Steps() int { return o.lessons() + o.rounds() }

@@ -20,7 +20,8 @@ type Policy struct {
 	hidden int
 }
 
-// Shape describes the observations of a world, and names the world in policy files.
+// Shape describes the observations of one kind of cluster simulation, called a world, and holds the world's name for
+// policy files.
 type Shape struct {
 	World string // name of the world, such as elastic, used in the header keys of policy files
 	Noun  string // noun for the scheduled items, for error messages

@@ -8,7 +8,7 @@ import (
 // SchedulerLearner is a [learn.Learner] whose result is a scheduler.
 type SchedulerLearner interface {
 	learn.Learner
-	// Learned returns the best scheduler on the validation workloads.
+	// Learned returns the scheduler with the lowest cost on the validation workloads.
 	Learned() (*Scheduler, error)
 }
 

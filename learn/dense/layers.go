@@ -17,7 +17,7 @@ type Full struct {
 // Outputs returns the number of outputs.
 func (f Full) Outputs(int) int { return f.Width }
 
-// Sizes returns the sizes of the matrix and the bias.
+// Sizes returns the number of values in the matrix and in the bias.
 func (f Full) Sizes(inputs int) []int { return []int{inputs * f.Width, f.Width} }
 
 // Init initializes the matrix randomly, either as an orthogonal matrix or from a truncated normal distribution. It sets
@@ -205,7 +205,7 @@ type Affine struct {
 // Outputs returns the number of inputs.
 func (Affine) Outputs(inputs int) int { return inputs }
 
-// Sizes returns the sizes of shift and factor.
+// Sizes returns the number of shifts and the number of factors.
 func (Affine) Sizes(inputs int) []int { return []int{inputs, inputs} }
 
 // Init initializes factors randomly with mean one, and sets shifts to zero.

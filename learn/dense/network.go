@@ -89,7 +89,8 @@ type Pass struct {
 
 // Batcher computes the outputs of a network for batches, and their gradients.
 type Batcher interface {
-	// Forward computes the outputs of a batch, one example at a time. The result is valid until the next call.
+	// Forward computes the outputs of a batch. The slices hold all values of the first example, then all values of the
+	// second example, and so on. The result is valid until the next call.
 	Forward(inputs []float64) []float64
 	// Backward takes the derivatives of the objective with respect to the outputs of the last Forward. It adds the
 	// derivatives with respect to the parameters to the given gradients, which have the shape of the parameters.
@@ -130,7 +131,8 @@ func (n *Network) NewPass(batch int) *Pass {
 // Room returns the maximum batch size.
 func (p *Pass) Room() int { return p.room }
 
-// Forward computes the outputs of a batch, one example at a time. The result is valid until the next call.
+// Forward computes the outputs of a batch. The slices hold all values of the first example, then all values of the
+// second example, and so on. The result is valid until the next call.
 func (p *Pass) Forward(inputs []float64) []float64 {
 	n := p.network
 	p.batch = len(inputs) / n.Inputs

@@ -15,7 +15,7 @@ const normEps = 1e-5
 // Outputs returns the number of inputs.
 func (LayerNorm) Outputs(inputs int) int { return inputs }
 
-// Sizes returns the sizes of factor and shift.
+// Sizes returns the number of factors and the number of shifts.
 func (LayerNorm) Sizes(inputs int) []int { return []int{inputs, inputs} }
 
 // Init sets factors to one and shifts to zero.

@@ -6,8 +6,9 @@ import (
 	"math"
 )
 
-// Adam is the optimizer of Kingma and Ba (ICLR 2015). It follows the order of operations in the last paragraph of
-// section 2: the step size includes the bias correction, and eps is added to the uncorrected root.
+// Adam is the optimizer of Kingma and Ba (ICLR 2015). By default, it follows the order of operations in the last
+// paragraph of section 2: the step size includes the bias correction, and eps is added to the root of the uncorrected
+// second moment.
 type Adam struct {
 	Rate         float64 // learning rate
 	Beta1, Beta2 float64 // decay rates of the first and the second moment; zero means 0.9 and 0.999

@@ -11,8 +11,8 @@ import (
 	"graft/torch"
 )
 
-// Batches returns a constructor of batchers on a device. If LibTorch fails in Forward, outputs are zero and Backward
-// returns the error.
+// Batches returns a function that creates a batcher on a device. If LibTorch fails in Forward, outputs are zero and
+// Backward returns the error.
 func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) {
 	return func(n *dense.Network) (dense.Batcher, error) {
 		for k, l := range n.Layers {

@@ -71,8 +71,8 @@ type FS struct {
 
 var _ files.FS = (*FS)(nil)
 
-// New wraps a file system and injects a fault of the given kind into one operation. The number of this operation counts
-// from 1. Zero injects no fault and only counts operations.
+// New wraps a file system and injects a fault of the given kind into one operation. The argument at is the number of
+// this operation, counted from 1; with zero, operations are counted but no fault is injected.
 func New(inner files.FS, at int, kind Kind) *FS {
 	return &FS{inner: inner, at: at, kind: kind}
 }
