@@ -11,7 +11,7 @@ import (
 // UsageFile is the name of the table of [UsageRow] in the folder of a simulated cluster.
 const UsageFile = "usage.csv"
 
-// UsageRow describes the use of a cluster's pool in one second.
+// UsageRow describes the usage of one of a cluster's GPU pools during one second.
 type UsageRow struct {
 	Pool        string
 	At          int64 // second of the trace

@@ -122,8 +122,8 @@ type Result struct {
 	Degrees    map[int]int // number of completed jobs, by degree
 }
 
-// PlayBy simulates an episode. A decider chooses the degree of each job, the number of parts into which its operations
-// are split. A nil decider means the agent of the episode.
+// PlayBy simulates an episode. A decider chooses the degree of each job, which is the number of parts into which the
+// job's operations are split. A nil decider means the agent of the episode.
 func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {
