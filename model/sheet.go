@@ -11,7 +11,7 @@ type Row struct {
 	Buffers    int     // number of other values, such as running statistics
 	Operations int64   // floating-point operations of a forward pass; a multiply and an add are two
 	Padding    Padding // additional operations for rounded channels
-	// ActivationBytes is the memory of the output in float32.
+	// ActivationBytes is the size of the layer's output in float32, in bytes.
 	ActivationBytes int64
 }
 

@@ -12,8 +12,8 @@ import (
 // EnvOptions holds the parameters of DL2's published environment.
 type EnvOptions struct {
 	ShapeOptions // observations and actions of the policy; the options of its networks are ignored
-	// Training draws actions as in the published training, where the environment replaces many actions of the policy.
-	// False draws actions as in the published validation.
+	// Training draws actions as in DL2's published training, where the environment replaces many actions of the policy.
+	// False draws actions as in DL2's published validation.
 	Training    bool
 	Likeliest   bool    // takes the most likely action if Training is false; false draws it
 	Epsilon     float64 // probability, in training, that the action is drawn uniformly; zero means never
