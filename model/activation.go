@@ -11,7 +11,7 @@ import (
 type Activation struct {
 	passes
 	Kind torch.Activation
-	// Parameter is the slope below zero for LeakyReLU, and the scale below zero for ELU.
+	// Parameter is the negative slope of LeakyReLU, or the factor α of ELU.
 	Parameter float64
 	Inplace   bool // whether PyTorch's print contains inplace=True; it has no effect
 }

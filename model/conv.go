@@ -84,7 +84,7 @@ func (c Conv2d) check() error {
 	return nil
 }
 
-// Operations counts the multiply-adds of the kernel, and the bias.
+// Operations counts two operations for each multiply-add of the kernel, and one for each addition of the bias.
 func (c Conv2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(2*c.In/c.Groups*c.Kernel.H*c.Kernel.W+count(c.Bias))
 }

@@ -26,7 +26,7 @@ func (n *Network) setGraph(g *graph.Graph) {
 }
 
 // Rebuild replaces the network's graph by another graph, and sets the network's tensors by name. A tensor that occurs
-// in both graphs is kept; the caller frees the other tensors. Without tensors the network has no weights afterwards.
+// in both graphs is kept; the caller frees the other tensors. If tensors is nil, the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -174,8 +174,8 @@ func (n *Network) graphOutput() (Shape, error) {
 // Tokens reports whether the input consists of tokens (whole numbers) rather than values such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
-// Vocabulary returns the number of tokens that the network accepts: the rows of the embedding that looks up its input.
-// The number is zero if no embedding looks up the input.
+// Vocabulary returns the number of tokens that the network accepts, which is the number of rows of the embedding that
+// reads its input. The number is zero if no embedding reads the input.
 func (n *Network) Vocabulary() int {
 	if n.Graph == nil {
 		return 0

@@ -42,7 +42,7 @@ func Resized(l Layer, in, out int) Layer {
 // Channels describes how the output channels of a layer depend on its input channels. Channels are the first dimension
 // of an example. The zero value means that each output channel depends only on the input channel with the same index.
 type Channels struct {
-	// Opens reports whether the layer creates new channels, each of which depends on all inputs.
+	// Opens reports whether the layer creates new channels, each of which depends on all input channels.
 	Opens bool
 	// Groups is the number of equal groups of consecutive channels within which the layer combines channels; only whole
 	// groups can be copied. Zero means that each channel is separate.
@@ -91,7 +91,7 @@ type Slot struct {
 // Count returns the number of values.
 func (s Slot) Count() int { return Shape(s.Shape).Count() }
 
-// DType returns the data type of the slot's values in a network of the given type.
+// DType returns the data type of the slot's values. The argument is the data type of the network.
 func (s Slot) DType(network torch.DType) torch.DType {
 	if s.Role == Seen {
 		return torch.Int64

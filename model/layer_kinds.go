@@ -13,7 +13,7 @@ type LayerKind struct {
 	Layers    string // value of the key layers in an example network, whose input is 3 x 16 x 16
 }
 
-// LayerKinds lists the kinds of layers that have a notation, followed by the kinds of containers.
+// LayerKinds lists the kinds of layers that ParseLayer reads, followed by the kinds of containers.
 func LayerKinds() (list []LayerKind) {
 	for _, k := range kinds {
 		layers := strings.Split(k.example, "; ")

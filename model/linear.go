@@ -44,7 +44,7 @@ func (l Linear) Infer(in Shape) (Shape, error) {
 	return Shape{l.Out}, nil
 }
 
-// Operations counts the multiply-adds of the matrix, and the bias.
+// Operations counts two operations for each multiply-add of the matrix, and one for each addition of the bias.
 func (l Linear) Operations(_, _ Shape) int64 { return int64(l.Out) * int64(2*l.In+count(l.Bias)) }
 
 // Channels reports that the layer creates new channels.

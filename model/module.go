@@ -57,12 +57,12 @@ const (
 	Cat
 )
 
-// Flow lists children and steps in execution order. The zero Flow runs all children, one after the other. A child
-// without weights may run twice.
+// Flow lists, in execution order, the names of children and of steps without a module, such as FlattenStep. The zero
+// Flow runs all children, one after the other. A child without weights may run twice.
 type Flow struct {
 	Join Join
-	// Body is the chain of a Chain, the body of a Sum, or the branches of a Cat. Nil means all children that the other
-	// lists do not name.
+	// Body lists the children of a chain, the body of a sum, or the branches of a concatenation, depending on Join. Nil
+	// means all children that Shortcut and Then do not name.
 	Body     []string
 	Shortcut []string // shortcut of a Sum; nil passes the input on
 	Then     []string // children that run on the sum or on the concatenated branches
@@ -91,7 +91,7 @@ func (c *Container) body() []string {
 	return names
 }
 
-// Steps returns the children and steps of a lane, in execution order.
+// Steps returns the names of a lane's children, and of its steps without a module, in execution order.
 func (c *Container) Steps(l Lane) []string { return lane(c, l) }
 
 // Child returns a child by name, or nil if there is none.

@@ -9,8 +9,8 @@ import (
 	"graft/torch"
 )
 
-// Network is a tree of modules. It also stores the shape of an example, the input of the network. Its tensors belong to
-// the scope passed to Materialize. The zero Network has no tree and is not valid.
+// Network is a tree of modules. It also stores the shape of its input, which is one example. Its tensors belong to the
+// scope passed to Materialize. The zero Network has no tree and is not valid.
 type Network struct {
 	Root  *Container
 	Input Shape

@@ -173,10 +173,11 @@ func (n GroupNorm) Infer(in Shape) (Shape, error) {
 // Operations counts the same operations as LayerNorm.
 func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels reports channels that are tied in groups.
+// Channels reports the number of groups that the layer normalises.
 func (n GroupNorm) Channels() Channels { return Channels{Groups: n.Groups} }
 
-// Resize returns the layer with different numbers of channels and groups of the same size.
+// Resize returns the layer with a different number of channels. The number of groups changes, so that groups keep their
+// size.
 func (n GroupNorm) Resize(in, _ int) Layer {
 	n.Groups, n.Features = n.Groups*in/n.Features, in
 	return n

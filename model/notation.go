@@ -31,8 +31,8 @@ type parameter struct {
 // arguments are the complete arguments of a layer by name.
 type arguments map[string]any
 
-// Notation formats a layer for ParseLayer. The result is the layer's String or, if PyTorch's print omits arguments, a
-// form with all arguments.
+// Notation formats a layer for ParseLayer. The result is the layer's String or, if PyTorch omits arguments when it
+// prints the layer, a text with all arguments.
 func Notation(l Layer) string {
 	if fuller, ok := l.(interface{ Notation() string }); ok {
 		return fuller.Notation()

@@ -6,8 +6,8 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks lists the sizes of channel blocks: to fill a processor's vector units, libraries pad channels to a multiple of
-// a block. Padding has one value per entry of Blocks.
+// Blocks lists block sizes, in channels. To fill a processor's vector units, libraries pad the number of channels to a
+// multiple of a block size. Padding has one value per entry of Blocks.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are padded for vector units. It has one value

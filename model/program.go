@@ -15,7 +15,8 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 	return n.compile(s, o, &emitter{})
 }
 
-// Pixels configures the conversion of images from bytes to a network's input: (x · Factor - Mean) / Deviation.
+// Pixels configures the conversion of images from bytes to a network's input. Each byte x becomes (x · Factor - Mean) /
+// Deviation.
 type Pixels struct {
 	Factor          float64
 	Mean, Deviation *torch.Tensor // mean and deviation of each channel
@@ -88,7 +89,7 @@ func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error)
 	return e.b.Add(body, shortcut), nil
 }
 
-// Cat concatenates channels, in groups of the maximum size that an instruction accepts.
+// Cat concatenates channels. It emits several instructions if there are more parts than one instruction accepts.
 func (e *emitter) Cat(_ string, parts []torch.Value) (torch.Value, error) {
 	const most = 8
 	for len(parts) > most {

@@ -11,7 +11,7 @@ type Row struct {
 	Buffers    int     // number of other values, such as running statistics
 	Operations int64   // floating-point operations of a forward pass; a multiply and an add are two
 	Padding    Padding // additional operations for rounded channels
-	// ActivationBytes is the memory of the output in float32.
+	// ActivationBytes is the size of the layer's output in float32, in bytes.
 	ActivationBytes int64
 }
 
@@ -81,7 +81,7 @@ func (s *sheet) before() string {
 	return fmt.Sprintf(" (the previous layer, %s, %s, outputs %v)", last.Path, last.Leaf.Layer, last.Out)
 }
 
-// Sum requires equal shapes.
+// Sum returns the shape of a sum, or an error if the two shapes differ.
 func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	if len(body) != len(shortcut) || body[0] != shortcut[0] || !samePlace(body, shortcut) {
 		return nil, Faults{{Path: path,
@@ -90,7 +90,7 @@ func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	return body, nil
 }
 
-// Cat requires parts whose shapes differ only in channels.
+// Cat returns the shape of a concatenation, or an error if the shapes of the parts differ in anything but channels.
 func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	sum := append(Shape{0}, parts[0][1:]...)
 	for _, part := range parts {

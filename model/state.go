@@ -183,9 +183,9 @@ func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 }
 
 // Load copies weights into the network by name. Names and shapes must match exactly; on a mismatch nothing is changed
-// and the error lists all differences. Two kinds of tensors may be missing. Counts of running statistics, which PyTorch
-// before 0.4.1 did not write, default to zero. Constants of a graph, which are not in a state dict, default to the
-// values that the graph determines.
+// and the error lists all differences. Two kinds of tensors may be missing. Counts of batches in running statistics,
+// which PyTorch before 0.4.1 did not write, default to zero. Constants of a graph, which are not in a state dict,
+// default to the values that the graph determines.
 func (n *Network) Load(set *weights.Set) error {
 	if n.scope == nil {
 		return errors.New("load weights: the network has no tensors to load into")

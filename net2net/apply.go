@@ -8,7 +8,7 @@ import (
 	"graft/tracing"
 )
 
-// Form names the form of a new block. The form determines how the network keeps its function.
+// Form names the form of a new block. The form determines how the new block preserves the network's function.
 type Form string
 
 // Forms of new blocks. The zero Form means Identity if the activation is idempotent and batch normalisation can be
@@ -128,7 +128,8 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	return back, nil
 }
 
-// Shrink reverts changes, starting with the last change. The first keep changes remain.
+// Shrink reverts recorded changes, from the last to the first, until the number of remaining changes equals the
+// argument keep.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
 		return nil, fmt.Errorf("shrink %s: cannot keep %d changes, because the record has only %d", n.Name(), keep,

@@ -110,8 +110,8 @@ func (e *edit) restore(t *torch.Tensor, values []float64) {
 	e.s.Copy(t, e.s.To(torch.From(e.s, values, len(values)), place.DType, place.Device))
 }
 
-// Remember adds values to a record so that it can be replayed without a batch. Call it before the network is trained
-// further.
+// Remember stores the statistics of a new batch normalisation in the record, so that the change can be replayed without
+// a batch. Call it before the network is trained further.
 func (c *Change) Remember(n *model.Network) error {
 	if c.Calibration == nil || n.Scope() == nil {
 		return nil

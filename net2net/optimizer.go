@@ -29,9 +29,9 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 // optimizer. The learning rate and the other options stay unchanged.
 //
 // The state follows the parameters. The state of an unchanged tensor does not change. The moments of a copied parameter
-// are scaled in the same way as the parameter's gradient. A new tensor starts with a first moment of zero, and with the
-// donor's mean second moment and step count, so that its updates are as large as its neighbours' updates. Without a
-// donor, a new tensor starts with the state of a new optimizer.
+// are scaled in the same way as the parameter's gradient. A new tensor starts with a first moment of zero, and takes
+// the mean second moment and the step count of its donor (see Move.Donor), so that both tensors get updates of similar
+// size. Without a donor, a new tensor starts with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

@@ -12,17 +12,18 @@ import (
 // eventName is the prefix of event files; a number follows, increased by each process that writes events.
 const eventName = "tensorboard-"
 
-// Events writes numbers and text, each with a step, for TensorBoard to a file in the run folder. Create it with
-// Run.Events; the zero value is not usable. It is safe for concurrent use. After a failed write, all later writes fail.
+// Events writes an event file for TensorBoard in the run folder. Each event holds numbers or texts of one step. Create
+// it with Run.Events; the zero value is not usable. It is safe for concurrent use. After a failed write, all later
+// writes fail.
 type Events struct {
 	a   *appender
 	now func() time.Time
 }
 
 // Events starts a new event file. Events have wall-clock timestamps, which the callback returns. A resumed run first
-// calls Rewind, which truncates event files in the same way as tables. For a resumed run, the last argument is the step
-// at which the run continues: an open TensorBoard then discards earlier data of this step and all later steps. It is
-// zero for a run that starts from the beginning.
+// calls Rewind, which truncates event files in the same way as tables. For a resumed run, the argument next is the step
+// at which the run continues. An open TensorBoard then discards its old data of this step and of all later steps. For a
+// run that starts from the beginning, next is zero.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {

@@ -43,7 +43,7 @@ type EventTraits struct {
 	Look   Look
 	Of     Subject
 	Notice Notice
-	// consequence of the event, for the text of the log's warning; empty if the event is not a warning
+	// consequence of the event, as stated in the log's warning; empty if the event causes no warning
 	Warning string
 	About   string // description of the event, worded as a clause
 }

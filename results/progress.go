@@ -117,7 +117,7 @@ type Tracker struct {
 }
 
 // NewTracker starts to track the progress of the run in a folder. The callback reads the wall clock. The tracker keeps
-// the metric's values that an earlier process recorded.
+// the values of the main metric that an earlier process recorded.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}
 	t.progress = Progress{Unit: unit, Since: t.written.UTC()}

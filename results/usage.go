@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// UsageFile is the name of the table of [UsageRow] in the folder of a simulated cluster.
+// UsageFile is the file name of the table of usage rows (see [UsageRow]) in the folder of a simulated cluster.
 const UsageFile = "usage.csv"
 
-// UsageRow describes the use of a cluster's pool in one second.
+// UsageRow describes the usage of one of a cluster's GPU pools during one second.
 type UsageRow struct {
 	Pool        string
 	At          int64 // second of the trace

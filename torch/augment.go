@@ -71,9 +71,9 @@ func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *T
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns images of x, each randomly augmented as in Train, but without RandAugment and mixup. An int64 tensor
-// selects the images by index; nil selects all images. Augment draws five numbers per image, regardless of the options.
-// If the generator is nil, Augment uses LibTorch's own generator.
+// Augment returns images of x, each randomly augmented as in Train, but without RandAugment and mixup. The int64 tensor
+// rows selects images by index; if rows is nil, all images are selected. Augment draws five numbers per image,
+// regardless of the options. If the generator is nil, Augment uses LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }

@@ -29,7 +29,8 @@ type Peers struct {
 	scope  *Scope
 }
 
-// PeersOptions configures a group of processes. All fields except Device are required; Address and Store replace File.
+// PeersOptions configures a group of processes. Processes find each other through File, or through Address and Store.
+// All other fields except Device are required.
 type PeersOptions struct {
 	Rank int // rank of this process, from 0
 	Size int // number of processes in the group
@@ -63,7 +64,7 @@ func (o PeersOptions) Validate() error {
 }
 
 // Share returns the range of items that this process computes: the index of the first item, and the number of items.
-// The items are rows of a batch in Train, and batches in Evaluate. The parameter is the total number of items. If p is
+// The items are rows of a batch in Train, and batches in Evaluate. The argument is the total number of items. If p is
 // nil, the process computes all items.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {

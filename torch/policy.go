@@ -35,8 +35,8 @@ func (p PolicyShape) code() C.graft_policy_shape {
 type PolicyTree struct {
 	Tokens [][]int32   // tokens that describe each state
 	Time   [][]float64 // encoded remaining time in each state
-	// Children holds, for each state and action, the index of the next state, or -1 - k if the episode ends with reward
-	// k. The next state has a larger index.
+	// Children holds, for each state and action, the index of the next state, or -1 - k if the episode ends with the
+	// reward Rewards[k]. The index of the next state is larger than the index of this state.
 	Children [][]int32
 	Rewards  []float64
 	// Skips holds, for each state and action, how many random numbers Learn discards after the action. Nil means none.

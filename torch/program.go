@@ -121,17 +121,17 @@ func pool(p Plane) []int64 {
 		int64(p.Padding[0]), int64(p.Padding[1]), int64(flag(p.Ceil)), int64(flag(!p.ExcludePad))}
 }
 
-// AvgPool2D adds an average over windows.
+// AvgPool2D adds an average-pooling layer.
 func (b *Builder) AvgPool2D(x Value, p Plane) Value {
 	return b.add(C.GRAFT_LAYER_AVG_POOL, pool(p), nil, nil, x)
 }
 
-// MaxPool2D appends a max-pooling layer to the program.
+// MaxPool2D adds a max-pooling layer.
 func (b *Builder) MaxPool2D(x Value, p Plane) Value {
 	return b.add(C.GRAFT_LAYER_MAX_POOL, pool(p), nil, nil, x)
 }
 
-// AdaptiveAvgPool2D appends an average pool whose output has the given height and width.
+// AdaptiveAvgPool2D adds an average-pooling layer whose output has the given height and width.
 func (b *Builder) AdaptiveAvgPool2D(x Value, height, width int) Value {
 	return b.add(C.GRAFT_LAYER_ADAPTIVE_AVG_POOL, []int64{int64(height), int64(width)}, nil, nil, x)
 }
@@ -172,9 +172,9 @@ type ProgramOptions struct {
 	// Fast also fuses GELU with its derivative, and uses oneDNN for matrix products. Results are equal up to rounding.
 	// The default, false, keeps PyTorch's order of operations.
 	Fast bool
-	// Steady makes gradients on the CPU bit-identical for any number of threads. The default, false, sums over one
-	// part per thread, as PyTorch does. On a CUDA device, repeated steps are bit-identical on the same machine, and a
-	// layer without a deterministic operator causes an error.
+	// If Steady is true, gradients on the CPU are bit-identical for any number of threads. On a CUDA device, repeated
+	// steps are bit-identical on the same machine, and a layer without a deterministic operator causes an error. The
+	// default, false, splits sums on the CPU into one part per thread, as PyTorch does.
 	Steady bool
 	// Precision is the numeric type that convolutions and linear layers compute in; weights, gradients and all other
 	// layers keep their types. The default is Single.

@@ -96,7 +96,8 @@ type Figures struct {
 	Exchange time.Duration
 }
 
-// Train runs forward, loss, backward and optimizer for each batch, all in one call of the library.
+// Train runs the forward pass, the loss, the backward pass and the optimizer step of all batches in a single library
+// call.
 func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 	if err := o.ready("train"); err != nil {
 		return Figures{}, err

@@ -120,7 +120,8 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 	return n.program(s, o, torch.CallList{Input: valueKey(n.Input.Value)})
 }
 
-// ProgramOn compiles the network for images that are stored as bytes: its input is (x · factor - mean) / deviation.
+// ProgramOn compiles the network for images that are stored as bytes. The program converts each byte x to the network's
+// input (x · factor - mean) / deviation.
 func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float64,
 	mean, deviation *torch.Tensor) (*torch.Program, error) {
 	l := torch.CallList{Input: "#bytes", Names: []string{"#mean", "#deviation"},

@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Builder builds a graph in the form of torch.export. It names values after their operators.
+// Builder builds a graph in the form that torch.export writes. It names values after their operators.
 type Builder struct {
 	Graph *Graph
 	DType weights.DType // data type of the parameters
@@ -23,8 +23,8 @@ func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 		count: map[string]int{}}
 }
 
-// Module adds a child of the current module, and calls the callback to add the child's operators and modules. Recover
-// sets the child's printed text.
+// Module adds a child of the current module, and calls the callback to add the child's operators and modules.
+// [Graph.Recover] later sets the text that PyTorch prints for the child.
 func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
 	b.path = join(outer, name)

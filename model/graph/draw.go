@@ -20,7 +20,7 @@ func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom creates initial weights as Draw does. It asks for the seed at most once.
+// DrawFrom creates initial weights as Draw does. It calls the function seed once.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}
@@ -46,7 +46,7 @@ func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	return set, nil
 }
 
-// DrawnConstants returns the constants whose Init determines their values, without random numbers.
+// DrawnConstants returns the constants whose values follow from their Init without random numbers.
 func (g *Graph) DrawnConstants() (list []weights.Tensor, err error) {
 	for _, t := range g.Tensors {
 		if !t.DrawnConstant() {
@@ -65,7 +65,7 @@ func (g *Graph) DrawnConstants() (list []weights.Tensor, err error) {
 	return list, nil
 }
 
-// DrawnConstant reports whether a tensor is a constant whose Init determines its values.
+// DrawnConstant reports whether a tensor is a constant whose values follow from its Init without random numbers.
 func (t Tensor) DrawnConstant() bool {
 	how, _, _ := strings.Cut(t.Init, " ")
 	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)

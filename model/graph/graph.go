@@ -48,7 +48,8 @@ type Input struct {
 	Shape []Size
 }
 
-// Size is the size of an input dimension: a number, or the name of a variable dimension.
+// Size is the size of an input dimension. A dimension of variable size has a name; N is then the size in the example
+// input.
 type Size struct {
 	Name string // name such as batch; empty for a number
 	N    int    // size; for a named dimension, its size in the example at export

@@ -14,7 +14,7 @@ type Imported struct {
 	Notes   []string // facts that the file lacks, and changes that graft made
 }
 
-// DropSizes removes unused computations of sizes.
+// DropSizes removes nodes that compute tensor sizes if nothing reads their results.
 func (g *Graph) DropSizes() {
 	read := map[Value]bool{}
 	for _, v := range g.Outputs() {

@@ -21,8 +21,8 @@ type Need struct {
 // loss is computed: the outputs, their softmax and its gradient, and the gradients of the weights.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
-// Needs infers the resources for a pass on inputs of the given shape. A nil shape means the shape of the example. If
-// graft cannot infer a shape, Needs returns an error.
+// Needs infers the resources for a pass on inputs of the given shape. A nil shape means the shape of the graph's
+// example input. If graft cannot infer a shape, Needs returns an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {

@@ -25,8 +25,9 @@ type Output struct {
 }
 
 // Try runs the graph in this process and returns its output in evaluation mode. If no input values are given, Try first
-// runs the operators that are passed on to LibTorch, on inputs of two sizes. Try returns an error if the shape of a
-// result differs from its stated shape. An operator may end the process: package trial runs Try in a separate process.
+// runs the operators that graft passes on to LibTorch, once for each of two input sizes. Try returns an error if the
+// shape of a result differs from its stated shape. An operator may crash the process, so package trial runs Try in a
+// separate process.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()

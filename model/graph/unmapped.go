@@ -8,7 +8,7 @@ import (
 // Unmapped is an error that lists the operators of a network that graft does not support.
 type Unmapped []Miss
 
-// Miss is an operator that cannot be mapped.
+// Miss describes an operator that graft does not support.
 type Miss struct {
 	Operator string `json:"operator"` // name of the operator in the file
 	Module   string `json:"module"`   // path of the module whose code calls the operator; empty for the network itself

@@ -18,7 +18,7 @@ const (
 	largest = 1<<31 - 1
 )
 
-// Options holds the options of an ONNX model.
+// Options configures the ONNX model that Encode returns.
 type Options struct {
 	Producer   string            // name and version of the program that writes the model
 	Properties map[string]string // additional texts in the model; nil means none

@@ -10,11 +10,11 @@ import (
 	"graft/torch/weights"
 )
 
-// Read reads an archive of torch.export.save, whose network has one input and one output. If operators cannot be
-// mapped, the error is graph.Unmapped, which lists all of them.
+// Read reads an archive that torch.export.save wrote, for a network with one input and one output. If the network has
+// operators that graft does not support, the error is graph.Unmapped, which lists all of them.
 func Read(r io.ReaderAt, size int64) (*graph.Imported, error) { return named(read(r, size, false)) }
 
-// ReadSeveral reads an archive whose network may have several inputs and outputs. Inputs and outputs that are no
+// ReadSeveral reads an archive whose network may have several inputs and outputs. Inputs and outputs that are not
 // tensors are left out.
 func ReadSeveral(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	return named(read(r, size, true))

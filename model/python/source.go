@@ -10,7 +10,7 @@ import (
 	"graft/model"
 )
 
-// Options holds the options of a Python module.
+// Options configures the Python module that Source returns.
 type Options struct {
 	// Weights is the name of a weights file (.pth or .safetensors) in the module's folder. The module's load function
 	// reads this file by default.

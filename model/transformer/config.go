@@ -20,7 +20,7 @@ type Config struct {
 	Hidden     int  // number of hidden units in a feed-forward layer; zero means 4 times Width
 	Depth      int  // number of blocks
 	Norm       Norm // kind of the norms of the stream; zero means LayerNorm
-	// puts norms after the sums, as in the original transformer; false puts norms before the branches
+	// puts norms after the residual sums, as in the original transformer; false puts a norm at the start of each branch
 	Post      bool
 	Positions Positions          // encoding of positions; zero means Learned
 	MLP       MLP                // kind of the feed-forward layers; zero means GELU
@@ -32,8 +32,8 @@ type Config struct {
 	Scale     float64            // scale of attention scores; zero means 1 over the square root of Size
 	Eps       float64            // epsilon of norms; zero means 1e-5
 	EpsOf     map[string]float64 // epsilon of single norms, by the path of the norm
-	// dropout probability after the embedding, in attention, and after each layer that adds to the stream; zero means
-	// none
+	// dropout probability after the embedding, in attention, and after each layer that adds to the residual stream;
+	// zero means none
 	Dropout float64
 	Task    Task // kind of labels that the output predicts; zero means NextToken
 	Classes int  // number of classes for the tasks TextLabel and TokenLabel
@@ -109,7 +109,7 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate returns an error if a configuration does not describe a network.
+// Validate returns an error if no network can be built from the configuration.
 func (c Config) Validate() error {
 	sizes := []struct {
 		name  string

@@ -8,8 +8,8 @@ import (
 	"graft/torch/weights"
 )
 
-// New builds a network that maps tokens to logits: [batch, length] to [batch, length, vocabulary], or to the classes of
-// its task.
+// New builds a network that maps tokens of shape [batch, length] to logits. The shape of the logits is [batch, length,
+// vocabulary] for the task NextToken, [batch, classes] for TextLabel, and [batch, length, classes] for TokenLabel.
 func New(c Config) (*graph.Graph, error) {
 	c.EnsureDefaults()
 	if err := c.Validate(); err != nil {

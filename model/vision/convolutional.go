@@ -61,12 +61,13 @@ type EfficientNet struct {
 	Stages []Stage
 	Last   int     // number of channels before the linear layer
 	Drop   float64 // probability of the dropout before the linear layer
-	// stochastic depth: a block's branch is dropped for an example with this probability times the fraction of blocks
-	// before it
+	// stochastic depth: the probability that a block's branch is dropped for an example is Path times the fraction of
+	// blocks before this block
 	Path float64
 }
 
-// Stage describes a run of consecutive blocks. The first block has the stride and changes the number of channels.
+// Stage describes a run of consecutive blocks. Only the first block applies the stride and changes the number of
+// channels.
 type Stage struct{ Expand, Kernel, Stride, Channels, Blocks int }
 
 // B0 returns the stages of EfficientNet-B0.

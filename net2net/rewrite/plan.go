@@ -158,7 +158,8 @@ func (p *Plan) before(path string) string {
 	return path
 }
 
-// Reverse returns the plan that reverts a plan: it averages copies, adds up shares, and drops padding and new tensors.
+// Reverse returns a plan that reverts p. The returned plan averages copies, adds up shares, and drops padding and new
+// tensors.
 func (p *Plan) Reverse() (*Plan, error) {
 	back := &Plan{Before: p.Graph, Graph: clone(p.Before)}
 	taken := map[string]bool{}

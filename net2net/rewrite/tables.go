@@ -8,8 +8,8 @@ import (
 	"graft/tracing/axes"
 )
 
-// Vocabulary plans additional tokens: rows of the embedding and of the head. The old logits stay unchanged; their
-// softmax changes, since it includes the new logits.
+// Vocabulary plans a larger vocabulary, with new rows in the embedding and in the output head. The old logits stay
+// unchanged; their softmax changes, since it includes the new logits.
 func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	var rows *axes.Term
 	for _, u := range a.Uses {
@@ -28,8 +28,8 @@ func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	return longer(a, "vocabulary", grown, to)
 }
 
-// Context plans a longer maximum sequence: rows of the tables of learned positions. Sequences up to the old length do
-// not use the new rows.
+// Context plans a longer maximum sequence length, with new rows in the tables of learned position embeddings. Sequences
+// up to the old maximum length do not use the new rows.
 func Context(a *axes.Axes, to int) (*Plan, error) {
 	var grown []*axes.Term
 	for _, n := range a.Graph.Nodes {
@@ -86,8 +86,8 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	return resize(a, p, sizes)
 }
 
-// Groups takes the name of a weight that computes keys or values, and returns the axis that counts key and value heads.
-// The size of this axis may be one.
+// Groups takes the name of a weight that computes keys or values, and returns the axis whose size is the number of key
+// and value heads. The number may be one.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
@@ -97,7 +97,8 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	return terms[0].Find().Parts[0].Find(), nil
 }
 
-// Ungroup plans more key and value heads for the same queries. The new number must be a multiple of the current number.
+// Ungroup plans more key and value heads for the same number of query heads. The new number of key and value heads must
+// be a multiple of the current number.
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
@@ -166,7 +167,8 @@ func (u *ungrouping) rows(dim int, t *axes.Term) Dim {
 	return d
 }
 
-// Untie plans a head with separate weights, which start as a copy of the embedding's weights.
+// Untie plans separate weights for an output head that shares the embedding's weights. The separate weights start as a
+// copy of the embedding's weights.
 func Untie(a *axes.Axes) (*Plan, error) {
 	p := keep(a.Graph)
 	g := p.Graph

@@ -13,16 +13,16 @@ import (
 
 // Options determines how Widen divides the original weights among copies.
 type Options struct {
-	// Spread is the maximum relative deviation of a copy's share from 1/n. It lets copies diverge during training. Zero
-	// gives equal shares, as Net2Net does; such copies stay equal.
+	// Spread is the maximum relative deviation of a copy's share from 1/n, where n is the number of copies. Unequal
+	// shares let copies diverge during training. Zero gives equal shares, as in Net2Net; such copies stay equal.
 	Spread float64
 	Seed   uint64    // seed of shares and padding
 	Shares []float64 // share of each place on the axis; nil draws the shares
 }
 
-// Widen plans a new size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size of
-// a head, or the residual stream. If the network sums over the axis, each copy gets a share of the original's weights.
-// If the axis cannot change, Widen returns an error.
+// Widen plans a larger axis. An axis can count hidden units, heads, groups of heads, queries in each group, channels,
+// dimensions of a head, or dimensions of the residual stream. If the network sums over the axis, each copy gets a share
+// of the original's weights. If the axis cannot change, Widen returns an error.
 func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	axis = axis.Find()
 	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}

@@ -42,8 +42,8 @@ func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 // Hidden returns the number of outputs per layer and direction.
 func (e *Encoder) Hidden() int { return e.forward.Hidden() }
 
-// Encode looks up the vectors of tokens and reads them in both directions. For each token, encoded holds the outputs of
-// the forward pass, then the outputs of the backward pass.
+// Encode looks up the vectors of tokens and runs the biLSTM over them. For each token, encoded holds the outputs of the
+// LSTM that reads the tokens in order, then the outputs of the LSTM that reads them in reverse order.
 func (e *Encoder) Encode(tokens []int) (vectors, encoded [][]float32, err error) {
 	for _, id := range tokens {
 		if id < 0 || id >= len(e.vocabulary.Vectors) {

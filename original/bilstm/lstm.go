@@ -40,10 +40,11 @@ const gates = 4
 // In returns the number of inputs per step.
 func (l *LSTM) In() int { return l.input.In }
 
-// Hidden returns the number of values in the state.
+// Hidden returns the number of values in the hidden state.
 func (l *LSTM) Hidden() int { return l.state.In }
 
-// Run reads a sequence, starting from a zero state. It returns the state after each step and the final cells.
+// Run reads a sequence, starting from a zero state. It returns the hidden state after each step and the final cell
+// state.
 func (l *LSTM) Run(sequence [][]float32) (states [][]float32, cells []float32) {
 	state, cells := make([]float32, l.Hidden()), make([]float32, l.Hidden())
 	for _, x := range sequence {

@@ -21,9 +21,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Policy is a policy in the original system's format: a biLSTM over the layers of a network, an LSTM over its output,
-// and three linear layers that combine the last state and the time left. There is one action for each original block of
-// the network, in order, which deepens this block. The last action, "none", changes nothing.
+// Policy is a policy in the original system's format: a biLSTM over the layers of a network, an LSTM over the biLSTM's
+// outputs, and three linear layers that combine the LSTM's last state and the time left. Each original block of the
+// network has one action, which deepens the block. The actions are in the order of the blocks, followed by the action
+// "none", which changes nothing.
 //
 // Create it with [New] or [Read]. It is immutable and safe for concurrent use.
 type Policy struct {
@@ -130,7 +131,7 @@ func Actions(n *model.Network) []net2net.Action {
 	return append(actions, net2net.Action{})
 }
 
-// FitsBlocks returns an error if the number of the policy's actions does not match the blocks of the network.
+// FitsBlocks returns an error unless the policy has one action more than the network has original blocks.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, but %s has %d actions: \"none\", "+

@@ -9,11 +9,11 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// EnvOptions holds the parameters of the published environment.
+// EnvOptions holds the parameters of DL2's published environment.
 type EnvOptions struct {
 	ShapeOptions // observations and actions of the policy; the options of its networks are ignored
-	// Training draws actions as in the published training, where the environment replaces many actions of the policy.
-	// False draws actions as in the published validation.
+	// Training draws actions as in DL2's published training, where the environment replaces many actions of the policy.
+	// False draws actions as in DL2's published validation.
 	Training    bool
 	Likeliest   bool    // takes the most likely action if Training is false; false draws it
 	Epsilon     float64 // probability, in training, that the action is drawn uniformly; zero means never
@@ -22,8 +22,8 @@ type EnvOptions struct {
 	MostSlots   int     // number of slots after which an episode is truncated; zero means 1000
 }
 
-// Env is the published environment. Given the probabilities of a policy, it draws an action, possibly replaces it, and
-// applies it.
+// Env is DL2's published environment. Given the probabilities of a policy, it draws an action, possibly replaces it,
+// and applies it.
 type Env struct {
 	board
 
@@ -84,14 +84,14 @@ func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) 
 // Done reports whether all jobs are completed or the episode was truncated.
 func (e *Env) Done() bool { return e.world.Done() || e.cut }
 
-// Cut reports whether the episode reached its limit of slots with unfinished jobs.
+// Cut reports whether the episode was truncated: it reached the maximum number of slots before all jobs were completed.
 func (e *Env) Cut() bool { return e.cut }
 
 // Result returns the result of the episode so far.
 func (e *Env) Result() *elastic.Result { return e.world.Result() }
 
 // Gain returns the fraction of a job's estimated epochs that the job completed in the last slot. For a nil job it
-// returns the reward of the slot divided by the number of jobs that ran in it.
+// returns the reward of the last slot, divided by the number of jobs that ran in this slot.
 func (e *Env) Gain(j *elastic.Job) float64 {
 	if j == nil {
 		return e.reward / float64(max(1, e.ran))

@@ -11,11 +11,11 @@ const (
 )
 
 // SupervisedLoss is a loss function for imitation. It returns the loss, and its derivatives with respect to the logits,
-// not the probabilities. Labels are distributions over actions; they are zero if the example's job is outside the
-// window. Each of the n examples has the same number of values.
+// not the probabilities. Labels are distributions over actions; all labels of an example are zero if its job is outside
+// the window of jobs that the policy observes. Each of the n examples has the same number of values.
 type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, logits []float64)
 
-// SupervisedLosses holds the loss functions for imitation, by their published names.
+// SupervisedLosses holds the loss functions for imitation, by their names in DL2's published program.
 var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare,
 	"Absolute_Difference": AbsoluteDifference}
 
@@ -78,10 +78,9 @@ func Entropy(p []float64) (sum float64) {
 }
 
 // PolicyLoss computes the loss of reinforcement learning and its derivatives with respect to the logits. The loss
-// includes Entropy, multiplied by the given weight. It uses the probabilities that were stored when the policy acted,
-// masked and divided by their sum, because the published program feeds them into its graph. The network's current
-// probabilities are not used. The gradient of the softmax also uses the stored probabilities. For each example, actions
-// holds the index of its action.
+// includes Entropy, multiplied by the given weight. As in DL2's published program, the loss and the gradient of the
+// softmax do not use the network's current probabilities. They use the probabilities that were stored when the policy
+// acted, masked and divided by their sum. For each example, actions holds the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)

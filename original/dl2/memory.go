@@ -7,12 +7,12 @@ import (
 	"graft/learn/replay"
 )
 
-// MemoryOptions holds the options of the published replay memory.
+// MemoryOptions holds the options of DL2's published replay memory.
 type MemoryOptions struct {
 	Capacity int // number of transitions to keep; the mean reward is over the last Capacity rewards
 	// draws transitions uniformly without replacement, and only if the memory is full; false draws by priority
 	Even bool
-	// ByReward sets the priority of a new transition to its reward minus the mean reward, and to at least 1. False sets
+	// ByReward sets the priority of a new transition to its reward minus the mean reward, but to at least 1. False sets
 	// it to the largest priority in the memory.
 	ByReward     bool
 	EvictLeast   bool // replaces the transition with the lowest priority; false replaces the oldest
@@ -31,8 +31,8 @@ const (
 	overBound = 1.2  // divisor of the bound for the first priority
 )
 
-// Memory is the published replay memory. It compares priorities on different scales: the priorities of new
-// transitions are rewards, and later priorities are powers of errors.
+// Memory is DL2's published replay memory. As in DL2's program, it compares priorities of different scales: with
+// ByReward, a new transition's priority is a reward, but later priorities are powers of errors.
 type Memory[T any] struct {
 	*replay.Memory[T]
 	o       MemoryOptions
@@ -87,8 +87,8 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward returns the mean of the most recent rewards. The mean covers at most as many rewards as the memory can
-// hold.
+// MeanReward returns the mean of the most recent rewards. The number of rewards in the mean is limited to the capacity
+// of the memory.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {
@@ -100,8 +100,8 @@ func (m *Memory[T]) MeanReward() float64 {
 // Beta returns the exponent of the importance weights that the last draw used.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions. If the option Even is set, all weights are 1, and the number of drawn transitions is
-// limited to the number in the memory.
+// Sample draws n transitions. If the option Even is set, all importance weights are 1, and Sample draws at most as many
+// transitions as the memory holds.
 func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
 	if m.o.Even {
 		for _, k := range random.Choice(m.Len(), n) {

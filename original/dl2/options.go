@@ -20,7 +20,7 @@ const (
 	defaultWindow = 20
 )
 
-// ShapeOptions describes the observations, actions and networks of a policy. The zero value means the published
+// ShapeOptions describes the observations, actions and networks of a policy. The zero value means DL2's published
 // settings.
 type ShapeOptions struct {
 	// observations; the zero value means the first 20 jobs by arrival, with actions for bundles
@@ -156,7 +156,7 @@ type ValidationOptions struct {
 	Likeliest bool
 }
 
-// Options holds the options of training DL2. The zero value means the published settings.
+// Options holds the options of training DL2. The zero value means the settings in DL2's published program.
 type Options struct {
 	Shape      ShapeOptions      // Observations, actions and networks of the policy.
 	Supervised SupervisedOptions // Options for imitation, the first phase of learning.

@@ -13,9 +13,9 @@ import (
 	"graft/learn/dense"
 )
 
-// Trainer trains a policy as published for DL2: by imitation of a scheduler, then by reinforcement learning in its
-// environment. Trainers with equal options and seeds produce bit-identical results. A trainer is not safe for
-// concurrent use.
+// Trainer trains a policy in the same way as DL2's published program: by imitation of a scheduler, then by
+// reinforcement learning in DL2's environment. Trainers with equal options and seeds produce bit-identical results. A
+// trainer is not safe for concurrent use.
 type Trainer struct {
 	*course
 	validation []elastic.Study
@@ -42,10 +42,10 @@ type progress struct {
 // networkStream is the random stream of initial weights.
 const networkStream = 53
 
-// NewTrainer creates a trainer. The study gives the cluster, the speeds and the job types; its jobs are ignored. Agents
-// train on generated workloads. Policies are validated on the validation workloads. Schedulers and environments
-// reproduce the bugs of DL2's published program. NewTrainer ignores the quirks and the scaling costs that the studies
-// set. The options determine the reward of a slot.
+// NewTrainer creates a trainer. The study determines the cluster, the speeds and the job types; the jobs of the study
+// are ignored. Agents train on generated workloads. Policies are validated on the validation workloads. Schedulers and
+// environments reproduce the bugs of DL2's published program. The options o determine the reward of a slot. NewTrainer
+// ignores the quirks, the scaling costs and the rewards that the studies set.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
@@ -188,9 +188,9 @@ func (t *Trainer) policyOf(n *dense.Network) *Policy {
 	return &Policy{Shape: t.o.Shape, AllReduce: t.study.Options.AllReduce, network: clone(n)}
 }
 
-// Advance updates the parameters once. It validates before the first update and after each update that is due for
-// validation. It does nothing once learning is over. If it returned an error because ctx ended, it can be called again,
-// with bit-identical results. After any other error the trainer cannot be used.
+// Advance updates the parameters once. It validates before the first update, and after each update at which a
+// validation is due. It does nothing once learning is over. If it returned an error because ctx ended, it can be called
+// again, with bit-identical results. After any other error the trainer cannot be used.
 func (t *Trainer) Advance(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil || t.Ended() != "" {
 		return err

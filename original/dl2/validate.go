@@ -88,10 +88,10 @@ func FigureNames() []string {
 		"validation_reward", "validation_unfinished", "best_jct"}
 }
 
-// Figures returns a point of the learning curve. It contains the numbers of updates in both phases; values of the last
-// update (losses, mean entropy of the policy in nats, mean absolute error of rewards); values of the agents (reward of
-// the last slot, probability of uniform draws, times of the last workload); the last validation, in slots; and the
-// lowest mean JCT of all validations that Advance ran. Unknown values are NaN.
+// Figures returns a point of the learning curve: the numbers of updates in both phases; values of the last update
+// (losses, mean entropy of the policy in nats, mean absolute error of rewards); means over agents (reward of the last
+// slot, probability of a random action, mean JCT and makespan of the last workload); results of the last validation;
+// and the lowest mean JCT of all validations that Advance ran. Times are in slots. Unknown values are NaN.
 func (t *Trainer) Figures() ([]float64, error) {
 	var all []float64
 	for _, name := range FigureNames() {

@@ -42,8 +42,8 @@ type TreeOptions struct {
 }
 
 // NewPolicyTree converts a table to a tree for learning. Each prefix of the table's sequences becomes a state: the
-// network that the prefix creates from the network n, and the time left. Each leaf of the tree has the index of the
-// sequence's record in the table. The network n has no weights and is not changed.
+// network that the prefix creates from the network n, and the time left. Each complete sequence becomes a leaf, whose
+// number is the index of the sequence's record in the table. The network n has no weights and is not changed.
 func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
 		return nil, fmt.Errorf("create a tree from table %s: the table's actions depend on the network; expected a "+

@@ -59,7 +59,8 @@ func (l *File) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 }
 
-// UseNetworks sets the functions that create networks and clock profiles from names. It must be called before Check.
+// UseNetworks sets the function that creates a network from a name. The second function, which reads clock profiles, is
+// ignored. UseNetworks must be called before Check.
 func (l *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
 	_ func(files.FS, string) (*clock.Profile, error)) {
 	l.networks = network

@@ -57,8 +57,8 @@ func beside(folder, path string) string {
 }
 
 // ReadTable reads the table of a run of the original system, and creates the initial network of its sequences, without
-// weights. The run folder of a policy contains no table. For the run folder of a policy, the table is read from the
-// folder of the training table, which is next to the run folder.
+// weights. The run folder of a policy contains no table. In this case, ReadTable reads the training table from the
+// table's own run folder, which is next to the policy's run folder.
 func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
 	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
 	if err != nil {

@@ -23,7 +23,7 @@ type Run struct {
 	Network    string  // name of the network in the zoo
 	Dataset    string  // name of the dataset in the original system
 	Budget     float64 // time budget, in seconds
-	Start      float64 // time in the budget at which the first decision is made, in seconds
+	Start      float64 // part of the budget that has elapsed at the first decision, in seconds
 	Decisions  int     // number of decisions per record of a table
 	Choices    int     // number of actions per decision of a table
 	Table      string  // path of the table that the policy was trained on, or that was recorded
@@ -32,7 +32,8 @@ type Run struct {
 	Policy     bilstm.Shape
 }
 
-// Scenario returns the scenario of a table. The actions are missing, since the file contains only their number.
+// Scenario returns the scenario of a table. The actions are missing, since the file states only how many actions there
+// are.
 func (r *Run) Scenario() tables.Scenario {
 	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start,
 		Decisions: r.Decisions}

@@ -12,8 +12,8 @@ import (
 	"graft/internal/decode"
 )
 
-// Source is a configuration file of the original system: its keys in order, their positions and the errors found in
-// them.
+// Source is a configuration file of the original system: its keys in order, their positions, and the errors that were
+// found in the file.
 type Source struct {
 	*decode.Document
 	Keys   map[string]any // values, by section and key
@@ -35,7 +35,7 @@ func NewSource(path string, text []byte) (*Source, error) {
 	return c, nil
 }
 
-// Located returns the recorded errors with their lines, or nil if there are none.
+// Located returns the recorded errors with their line numbers, or nil if there are none.
 func (c *Source) Located() error { return c.Locate(c.Faults) }
 
 // flatten lists the keys of the file, sections and keys joined by a dot.

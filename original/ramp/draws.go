@@ -8,8 +8,9 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// Draws provides the random numbers of an episode in the order of the published simulator. The numbers determine the
-// jobs of the episode, the actions of a random agent between arrivals, and the channels.
+// Draws provides the random numbers of an episode, in the order in which PAC-ML's published simulator draws them. The
+// numbers determine the jobs of the episode, the actions of a random agent between arrivals, and the channels of
+// transfers.
 type Draws struct {
 	np      *numpy.Random
 	py      python

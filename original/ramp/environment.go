@@ -10,8 +10,8 @@ import (
 	"graft/learn"
 )
 
-// Env is the environment of the published policies. An action is the degree of parallelism for the waiting job; 0
-// blocks the job. The reward is 1 for an accepted job and -1 for a blocked one. Every episode has different jobs.
+// Env is the environment of PAC-ML's published policies. An action is the degree of parallelism for the waiting job; 0
+// blocks the job. The reward is 1 for an accepted job and -1 for a blocked job. Every episode has different jobs.
 type Env struct {
 	Scales Scales
 	// Free turns off the masking of actions: an unavailable action blocks the job, as in the published DQN.
@@ -27,8 +27,8 @@ type Env struct {
 // reward is the published training's reward.
 var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
 
-// NewEnv creates an environment of the published experiments. The pool of jobs drawn with the seed determines the
-// scales of observations.
+// NewEnv creates an environment of PAC-ML's published experiments. It draws a pool of jobs with the seed; this pool
+// determines the scales of observations.
 func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
 	e, err := StudyEpisode(limits, seed, StudyAgent{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Episode is the input of a recorded episode. The recorded results are not read.
+// Episode holds the inputs of an episode of PAC-ML's simulator. In a recorded episode, the results are ignored.
 type Episode struct {
 	Agent       string        `json:"agent"`
 	AgentKwargs agentKwargs   `json:"agent_kwargs"`
@@ -130,8 +130,8 @@ func (e *Episode) column(name string) int {
 	return slices.Index(columns, name)
 }
 
-// Study returns the simulation study of an episode, with all quirks. The profiles must be in the order of the field
-// FileOrder.
+// Study returns the simulation study of an episode, with all quirks of PAC-ML's published simulator. The profiles must
+// be in the order of the field FileOrder.
 func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	top := &e.Config.Topology.Kwargs
 	quirks := Quirks()
@@ -222,7 +222,7 @@ func (e *Episode) arrivals(s *fabric.Study, models map[string]int) error {
 	return nil
 }
 
-// Quirks returns all quirks of the published simulator.
+// Quirks returns all quirks of PAC-ML's published simulator.
 func Quirks() cluster.Quirks { return cluster.QuirksOf(fabric.Quirks()) }
 
 // Decider returns the agent of an episode. If actions are recorded, it returns a replay of the actions instead.

@@ -8,8 +8,8 @@ import (
 	"graft/learn"
 )
 
-// Scales holds the minimum and the maximum of each job property over the pool of jobs. The published simulator scales
-// observations and rewards by these values.
+// Scales holds the minimum and the maximum of each job property over the pool of jobs. PAC-ML's published simulator
+// scales observations and rewards by these values.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`
 	MaxSequential float64 `json:"max_job_sequential_completion_times"`
@@ -31,8 +31,8 @@ type Scales struct {
 	MaxRate float64 `json:"max_job_max_op_compute_throughputs"`
 }
 
-// Graph returns the features of a model for the published policy. The features of an operation are its time and memory,
-// relative to the largest values, and its depth. The feature of a transfer is its size. The flag of the longest
+// Graph returns the features of a model for PAC-ML's published policy. The features of an operation are its time and
+// memory, relative to the largest values, and its depth. The feature of a transfer is its size. The flag of the longest
 // operation stays unset, as in the published simulator.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
@@ -58,8 +58,8 @@ func mark(yes bool) float64 {
 	return 0
 }
 
-// Observe returns the observation of the waiting job and the cluster for the published policy: 17 values, then the
-// availability of each degree from 0 to the largest.
+// Observe returns the observation of the waiting job and the cluster for PAC-ML's published policy: 17 values, then the
+// availability of each degree from 0 to the largest degree.
 func (s *Scales) Observe(w *fabric.World) learn.Observation {
 	job := w.Waiting()
 	m := &w.Study().Models[job.Model]

@@ -7,7 +7,7 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Reward computes a reward of the published simulator for a decision.
+// Reward computes a reward of PAC-ML's published simulator for a decision.
 type Reward struct {
 	Kind    string  // name of the reward function
 	Success float64 // reward of a job that started, for job_acceptance
@@ -108,7 +108,7 @@ func (r *Reward) throughput(d *Decision, bytes, largest float64) float64 {
 	return r.signed(rate, 1)
 }
 
-// Decide applies a degree to the waiting job. It returns the values from which the published simulator computes
+// Decide applies a degree to the waiting job. It returns the values from which PAC-ML's published simulator computes
 // rewards: the state after the next event, even if further events precede the next job.
 func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
 	job := w.Waiting()

@@ -7,9 +7,9 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Statistics returns the statistics of an episode under the published simulator's names. Each statistic is a number, or
-// a list with a value for each job that was completed or blocked. A job that is still running at the end is counted as
-// blocked.
+// Statistics returns the statistics of an episode by the names that they have in PAC-ML's published simulator. Each
+// statistic is a number, or a list with a value for each job that was completed or blocked. A job that is still running
+// at the end is counted as blocked.
 func Statistics(w *fabric.World) map[string]any {
 	stats := map[string]any{}
 	totals(w, stats)

@@ -41,7 +41,7 @@ func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	return p[0], p[1], ok
 }
 
-// StudyAgent is an agent in the experiments: a published agent, or an agent with a constant degree.
+// StudyAgent is an agent in PAC-ML's experiments: a published agent, or an agent with a constant degree.
 type StudyAgent struct {
 	Name  string
 	Parts int // degree of an agent with a constant degree; zero for other agents
@@ -57,7 +57,7 @@ func StudyAgents() []StudyAgent {
 	return all
 }
 
-// StudyEpisode returns an episode of the experiments: a job every 1,000 s for 1e6 s on 32 servers.
+// StudyEpisode returns an episode of PAC-ML's experiments: one job arrives every 1,000 s for 1e6 s, on 32 servers.
 func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error) {
 	e := &Episode{Seed: seed, Agent: agent.Name, FileOrder: StudyGraphs}
 	if agent.Parts > 0 {
@@ -122,8 +122,8 @@ type Result struct {
 	Degrees    map[int]int // number of completed jobs, by degree
 }
 
-// PlayBy simulates an episode. A decider chooses the degree of each job, the number of parts into which its operations
-// are split. A nil decider means the agent of the episode.
+// PlayBy simulates an episode. A decider chooses the degree of each job, which is the number of parts into which the
+// job's operations are split. A nil decider means the agent of the episode.
 func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {

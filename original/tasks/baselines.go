@@ -1,10 +1,10 @@
 package tasks
 
-// Policy chooses the GPU for the next task. The policy reads the environment before tasks leave their GPUs in the
+// Policy chooses the GPU for the next task. The policy sees the state before expired tasks leave their GPUs in the
 // current step.
 type Policy func(e *Env) int
 
-// Baseline is a simple published policy with its name.
+// Baseline is a simple policy of the published study, such as a fixed rule, with its name.
 type Baseline struct {
 	Name  string
 	About string // description of the policy's rule

@@ -42,9 +42,10 @@ type Placement struct {
 // End returns the step at which the task leaves its GPU.
 func (p Placement) End() int { return p.Start + p.Duration }
 
-// Env is the published packing environment. Each action places the next task of a queue on a GPU; a task that does
-// not fit there is lost. An observation is the compute usage of each GPU, followed by the memory usage of each GPU,
-// in percent. It implements [learn.Env] and allocates no memory in a step.
+// Env is an environment in which an agent packs tasks onto GPUs. It reproduces the environment of the published study.
+// Each action places the next task of a queue on a GPU; a task that does not fit there is lost. An observation is the
+// compute usage of each GPU, followed by the memory usage of each GPU, in percent. It implements [learn.Env] and
+// allocates no memory in a step.
 type Env struct {
 	o       EnvOptions
 	tasks   []Task      // tasks of the episode, in queue order
@@ -117,8 +118,8 @@ func (e *Env) Head() (Task, bool) {
 	return e.tasks[e.next], true
 }
 
-// Waiting returns the number of tasks that have not started, including lost tasks. It also returns the value of each
-// task's waiting counter, in steps.
+// Waiting returns the number of tasks that have not started, including lost tasks. It also returns the value of their
+// waiting counters, in steps; all counters have the same value.
 func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }

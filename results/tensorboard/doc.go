@@ -15,8 +15,8 @@ type Event struct {
 	Time    time.Time // wall-clock time in whole microseconds, which TensorBoard shows
 	Step    int64     // step of the numbers; not negative
 	Version string    // format of the file, in its first event; empty in all other events
-	// Start marks the first event of a resumed run. From the events read before, a reader then discards every event
-	// whose step is Step or greater.
+	// Start marks the first event of a resumed run. A reader then discards every earlier event whose step is Step or
+	// greater.
 	Start   bool
 	Scalars []Scalar // numbers of the step
 	Texts   []Text   // texts of the step

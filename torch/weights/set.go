@@ -21,9 +21,9 @@ const (
 type Set struct {
 	// Tensors holds the tensors in the order of the file.
 	Tensors []Tensor
-	// Metadata holds the texts of a safetensors file, or the numbers and texts of a .pth file that are not tensors. Nil
-	// means none. A safetensors file stores the metadata; a .pth file is written without it, since a module cannot load
-	// a state dict with entries that are not tensors.
+	// Metadata holds the metadata of a safetensors file, or the entries of a .pth file that are numbers or texts. Nil
+	// means none. Write stores it in a safetensors file, but not in a .pth file, since a module cannot load a state
+	// dict with entries that are not tensors.
 	Metadata map[string]string
 	// Format is the format that the set was read from. Write ignores this field.
 	Format Format

@@ -7,7 +7,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Norm is a normalisation over the last dimension, either as an operator or written out as the mean of squares.
+// Norm is a normalisation over the last dimension: a single operator, or separate operators that divide by the root of
+// the mean of squares.
 type Norm struct {
 	Term          *Term
 	Centre        bool // the normalisation subtracts the mean

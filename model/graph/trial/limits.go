@@ -35,8 +35,8 @@ const (
 const machineShare = 0.75
 
 // EnsureDefaults fills in the limits for a graph with the given resource needs. The time limit is longer for trials
-// that compute gradients. The memory limit is at most 75% of the machine's memory. This memory is given in bytes; zero
-// means that it is unknown, and does not bound the limit.
+// that compute gradients. The memory limit is at most 75% of the machine's memory, which the argument machine gives in
+// bytes. If machine is zero, the size is unknown and the memory limit has no maximum.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
@@ -55,8 +55,8 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 }
 
 // Fits returns an error if a training step on inputs of the given shape needs more than three quarters of the machine's
-// memory, as estimated from the shapes of the graph. A nil shape means the example's shape. It accepts a graph whose
-// shapes graft cannot infer.
+// memory, as estimated from the shapes of the graph. A nil shape means the shape of the graph's example input. If graft
+// cannot infer the graph's shapes, Fits returns nil.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	need, err := g.Needs(shape)
 	if errors.Is(err, graph.ErrTooLarge) {

@@ -20,8 +20,9 @@ var passed = struct {
 // mostPassed limits the stored results.
 const mostPassed = 1000
 
-// Passes runs a graph with its gradients in a trial, on zeros of the example's shape. It returns the reason why the
-// graph must not run in this process. If the weights are nil, it uses zeros. A graph is tried only once.
+// Passes runs a graph with its gradients in a trial. The input is zeros in the shape of the graph's example input.
+// Passes returns the reason why the graph must not run in this process. If the weights are nil, it uses zeros. Results
+// are cached by graph and weights.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()

@@ -13,7 +13,7 @@ import (
 // largestModel is the size limit of protocol buffers, in bytes.
 const largestModel = 2 << 30
 
-// Read reads an ONNX model. If operators cannot be mapped, the error is graph.Unmapped, which
+// Read reads an ONNX model. If the model has operators that graft does not support, the error is graph.Unmapped, which
 // lists all of them.
 func Read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	imported, err := read(r, size)

@@ -58,7 +58,8 @@ type File struct {
 }
 
 // WorkloadOptions describes the workloads: it names traces, splits a cluster trace, or configures generated workloads.
-// Jobs of generated workloads have uniformly drawn types. Zero values mean the settings of workload.traces, if given.
+// Jobs of generated workloads have uniformly drawn types. If workload.traces is set, zero values mean the settings of
+// the first of these traces.
 type WorkloadOptions struct {
 	// Path of a cluster trace in any format of 'graft trace'. The trace's GPU jobs, in the order of submission, become
 	// training workloads, then validation workloads, then test workloads. There is a gap between workloads of different
@@ -301,8 +302,8 @@ func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
 
-// Learned returns the paths of the traces from which schedulers learn. Schedulers are compared on other parts of
-// workloads.from.
+// Learned returns the paths of the traces from which schedulers learn. If workloads.from is set, schedulers learn from
+// one part of this trace, and are compared on another part.
 func (l *File) Learned() []string {
 	o := &l.Workloads
 	if o.From != "" {

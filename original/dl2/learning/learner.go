@@ -49,7 +49,7 @@ func (l *File) Slots() int {
 // seedsApart is the distance between the seeds of two DL2 trainings: each agent has its own seed.
 const seedsApart = 2048
 
-// Learner creates the learner for a seed. For DL2, seed 1 is the published seed.
+// Learner creates the learner for a seed. For DL2, seed 1 stands for the seed in DL2's published program.
 func (l *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	if !l.published() {
 		return agent.NewLearner(l.train, l.validation, l.Learn, seed)
