@@ -12,7 +12,8 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable lists the sequence that the vote chooses for each table of a scenario, with its accuracy and regret.
+// VerdictTable lists, for each scenario's table, the sequence chosen by the vote of all seeds, with its accuracy and
+// regret.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").

@@ -30,7 +30,7 @@ type Curve struct {
 	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
 	Name      string
 	X         []float64
-	Y         []float64   // values, of the same length as X; nil draws no line
+	Y         []float64   // values, of the same length as X; nil means that no line is drawn
 	Raw       [][]float64 // series that Y smooths or averages, each of the same length as X, drawn faintly
 	Low, High []float64   // ends of the interval at each point, of the same length as X; nil means none
 	Steps     bool        // holds each value until the next value

@@ -15,7 +15,7 @@ type Gantt struct {
 	Note  string // note below the figure; empty means none
 	X     Axis   // axis of time
 	Rows  []string
-	Kinds []string // meanings of the colours, for the legend; nil omits the legend
+	Kinds []string // meanings of the colours, for the legend; nil means no legend
 	Spans []Span   // spans in any order; a span outside of Rows is not drawn
 }
 

@@ -18,8 +18,8 @@ import (
 )
 
 // LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
-// network file or a run folder; otherwise it is a network of the zoo. If input is nil or classes is zero, the network
-// keeps its own value. The classes of a network file cannot be changed.
+// network file or a run folder; otherwise it is a network of the zoo. If input is nil, the network keeps its input
+// shape; if classes is zero, it keeps its number of classes. The number of classes of a network file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)

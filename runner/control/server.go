@@ -28,8 +28,8 @@ import (
 type Options struct {
 	Address   string // address such as 127.0.0.1:0; empty disables the server
 	Anywhere  bool   // allows addresses that other machines can reach; false allows loopback only
-	TokenFile string // path of the file with the token; empty uses Token
-	Token     string // token from TokenVariable; empty generates one
+	TokenFile string // path of the file with the token; if empty, Token applies
+	Token     string // token from TokenVariable; if empty, a token is generated
 }
 
 // Files in the run folder while the server listens.

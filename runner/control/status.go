@@ -72,7 +72,8 @@ type EventStatus struct {
 	Devices int            `json:"devices,omitempty"` // number of devices after the event; absent if it stays
 }
 
-// AdaptationStatus is a decision or a shrink with its effect.
+// AdaptationStatus is a decision, or the shrinking of the network after a loss of devices, with its effect on the
+// accuracy.
 type AdaptationStatus struct {
 	Event      results.JobEvent `json:"event"` // kind of the event: decision or shrink
 	At         float64          `json:"time_seconds"`

@@ -27,7 +27,7 @@ import (
 // ExperimentOptions selects which experiments of the PAC-ML paper to reproduce.
 type ExperimentOptions struct {
 	Graphs   string          // path of the folder with PipeDream's five profiles; required
-	Out      string          // path of the folder for the table; empty writes none
+	Out      string          // path of the folder for the table; empty means that the table is not written
 	Limits   []string        // distributions of time limits; empty means all
 	Learn    TrainingOptions // policies that learn as published; the zero value learns none
 	Episodes int             // number of episodes per row, from seed 0; zero means 3

@@ -23,7 +23,7 @@ import (
 type PlayOptions struct {
 	Episode string // path of the episode; required
 	Graphs  string // path of the folder with the episode's graphs; required
-	Out     string // path of the folder for the results; empty writes none
+	Out     string // path of the folder for the results; empty means that they are not written
 }
 
 // PlayReport is the result of an episode.

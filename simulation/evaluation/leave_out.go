@@ -195,8 +195,9 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns candidates for policies that differ only in their seed: the vote of all policies, if any, and
-// each policy alone. If there is only one policy, it returns a single candidate without seeds.
+// SeedCandidates returns candidates for policies that differ only in their seed: one candidate for their votes, if
+// there are any, and one for the single policies. If there is only one policy, it returns a single candidate without
+// seeds.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

@@ -25,8 +25,9 @@ type Study struct {
 	AtOnce     int                // number of policies that learn in parallel; zero means 1
 	Every      int                // number of steps between two rows of figures; zero means 10
 	Checkpoint time.Duration      // wall-clock time between two checkpoints of a seed; zero means 30 s
-	Now        func() time.Time   // wall clock for checkpoints; nil saves only when the study stops or ends
-	Recorder   Recorder           // recorder of figures and learners; nil saves nothing
+	// wall clock for checkpoints; if nil, progress is saved only when the study stops or ends
+	Now      func() time.Time
+	Recorder Recorder // recorder of figures and learners; if nil, nothing is saved
 }
 
 // ErrStopped reports that a study was stopped and has saved its progress.

@@ -20,7 +20,7 @@ type Scenario struct {
 	Network   string  `json:"network"`   // name of the network in the zoo, or the path of its file
 	Dataset   string  `json:"dataset"`   // name of the training dataset
 	Budget    float64 `json:"budget_s"`  // budget in seconds
-	Start     float64 `json:"start_s"`   // time in the budget at which the sequences begin, in seconds
+	Start     float64 `json:"start_s"`   // part of the budget that is already used when the sequences begin, in seconds
 	Decisions int     `json:"decisions"` // number of decisions per sequence
 	// choices at every decision, in order; empty if the choices depend on the network
 	Actions []string `json:"actions,omitempty"`

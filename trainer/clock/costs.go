@@ -14,8 +14,8 @@ import (
 type Costs struct {
 	Step  Rates // rates of a training step
 	Batch Rates // rates of an evaluation batch
-	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported networks. Zero
-	// means Step and Batch.
+	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported networks. If
+	// they are zero, Step and Batch apply.
 	GraphStep, GraphBatch Rates
 	// ChannelBlock is 8 or 16: libraries round the channels of convolutions up to a multiple of this number, and the
 	// rates charge operations on the rounded channels. Zero means no rounding.
@@ -146,8 +146,8 @@ type Size struct {
 	Grouped    int64
 	Bytes      int64 // bytes of the input and the activations in float32, without flattened copies
 	Parameters int64 // number of parameters that an optimizer trains
-	// Padding8 and Padding16 are the additional operations of convolutions if their channels are rounded up to a
-	// multiple of 8 or, respectively, 16.
+	// Padding8 is the number of additional operations of convolutions if their channels are rounded up to a multiple of
+	// 8; Padding16 is this number for multiples of 16.
 	Padding8, Padding16 int64
 }
 

@@ -16,7 +16,7 @@ const fewest = 5
 type Fit struct {
 	Networks int // number of networks used to fit the rates; zero means none
 	// Step and Batch are errors of leave-one-out prediction. They estimate the error for a network with measured
-	// relatives, such as an adapted network.
+	// relatives: networks that grew from the same network.
 	Step, Batch FitError
 	// NewStep and NewBatch are errors for networks that were left out together with all their relatives. These errors
 	// estimate the error for any other network.

@@ -25,7 +25,8 @@ type Profile struct {
 	Costs    Costs         // costs of decisions and surgery, and rates for networks that were not measured
 	Fit      Fit           // errors of the rates; zero means that the rates were not fitted
 	Measured []Measurement // measured networks
-	// measured operators of a network, which predict its grown versions; empty means that the rates predict them
+	// measured times of a network's operators, from which the times of its grown versions are predicted; if empty, they
+	// are predicted from the rates
 	Operators operators.Table
 
 	predictor *operators.Predictor // fit of Operators; nil means that each prediction fits them again
@@ -85,10 +86,11 @@ func (p *Profile) EnsureDefaults() {
 	}
 }
 
-// HasOperators reports whether the profile has measured operators, which predict networks that were not measured.
+// HasOperators reports whether the profile has measured times of operators, from which the times of other networks are
+// predicted.
 func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 }
 
-// Predict returns the times that the measured operators predict for a network.
+// Predict returns the times of a network, predicted from the measured times of operators.
 func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, error) {
 	predictor := p.predictor
 	if predictor == nil {
@@ -234,16 +236,16 @@ func (p *Profile) Closed() bool { return !p.hasRates() && !p.HasOperators() }
 
 func (p *Profile) hasRates() bool { return p.Costs.Step != Rates{} && p.Costs.Batch != Rates{} }
 
-// WidthIsFree reports whether a wider layer takes no additional time. This is so if the profile has rates alone, and
-// these charge no time for operations, parameters and memory.
+// WidthIsFree reports whether a wider layer takes no additional time. This is the case if the profile has only rates,
+// and the rates charge no time for operations, parameters and memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
 	return p.hasRates() && !p.HasOperators() && len(p.Measured) == 0 &&
 		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
-// BatchIsFree reports whether a step on a larger batch takes no additional time. This is so if WidthIsFree is true and
-// the rates charge no time per example.
+// BatchIsFree reports whether a step on a larger batch takes no additional time. This is the case if WidthIsFree is
+// true and the rates charge no time per example.
 func (p *Profile) BatchIsFree() bool {
 	r := p.Costs.Step
 	return p.WidthIsFree() && r.ExampleSeconds == 0

@@ -86,11 +86,11 @@ func (s Size) distance(of Size) float64 {
 }
 
 // Growth describes how accurately a profile predicts the costs of the networks that grow from a given network. These
-// networks were not measured, but may have measured relatives.
+// networks were not measured, but other networks of the same class (relatives) may have been.
 type Growth struct {
 	Measured  bool // the network itself was measured
 	Relatives int  // number of other measured networks in its class
-	// errors of leave-one-out prediction over the relatives; zero for fewer than two relatives
+	// prediction errors for the relatives, each predicted from the others; zero for fewer than two relatives
 	Step, Batch FitError
 }
 

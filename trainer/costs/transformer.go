@@ -8,7 +8,7 @@ type Transformer struct {
 	Layers     int // number of layers
 	Sequence   int // tokens of a sequence
 	Vocabulary int // number of tokens in the vocabulary
-	// The vocabulary of each tensor-parallel part is padded to a multiple of this; zero and 1 mean no padding.
+	// The vocabulary of each tensor-parallel part is padded to a multiple of this number; zero and 1 mean no padding.
 	// Megatron-LM pads to 128.
 	Padding int
 }

@@ -7,7 +7,7 @@ import (
 	"graft/model"
 )
 
-// Predictor predicts the times of networks, and remembers them. It is safe for concurrent use.
+// Predictor predicts the times of networks, and caches the predictions. It is safe for concurrent use.
 type Predictor struct {
 	fit   *fit
 	mutex sync.Mutex
@@ -29,7 +29,7 @@ func NewPredictor(t *Table) *Predictor {
 }
 
 // Predict returns the time of a training step of a network on a batch. The fingerprint identifies the network's
-// architecture; an empty fingerprint is not remembered.
+// architecture; with an empty fingerprint, the prediction is not cached.
 func (p *Predictor) Predict(n *model.Network, fingerprint string, rows int) (Prediction, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
