@@ -26,8 +26,8 @@ type Program struct {
 	// Validation is the number of validation examples for which the virtual clock charges time. Zero means that
 	// validation takes no time.
 	Validation int
-	// Restart closes the session and starts the program again for a number of devices; Session is then the new one. Nil
-	// means that a change of the devices does not restart the program.
+	// Restart closes the session, starts the program again for a number of devices, and replaces Session. Nil means
+	// that a change of the devices does not restart the program.
 	Restart func(devices int) error
 	// Pushed is called after each change of the network, with a description of how the program runs the changed
 	// network. Nil means no calls.

@@ -24,8 +24,8 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, or a dot for a single point. It can show an interval around the line and the series that the line
-// averages. A NaN value leaves a gap.
+// Curve is a line, or a dot for a single point. It can also show an interval around the line, and the raw series from
+// which the line was averaged. A NaN value leaves a gap.
 type Curve struct {
 	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
 	Name      string

@@ -29,7 +29,8 @@ type Span struct {
 	End      End
 }
 
-// End is the way in which a span ended. Each End has a mark that is readable without colour.
+// End is the way in which a span ended. The marks of the ends differ in shape, so that they can be read without
+// colours.
 type End int
 
 // Ends of spans.

@@ -25,7 +25,7 @@ type ElasticLearningOutcome struct {
 	Bound float64       `json:"jct_lower_bound"`
 	Seeds []ElasticSeed `json:"seeds"`     // outcome of each seed
 	Best  uint64        `json:"best_seed"` // seed whose scheduler is the best on the validation workloads
-	// mean completion time or cost of each baseline scheduler on the same workloads
+	// mean completion time or cost of each baseline scheduler on the validation workloads
 	Baselines map[string]float64 `json:"rivals_jct"`
 }
 
@@ -42,7 +42,7 @@ type ElasticSeed struct {
 	Scheduler string   `json:"scheduler"` // name of the scheduler's file in the run folder
 }
 
-// ElasticSeedFile returns the path of the scheduler's file in the run folder for a seed.
+// ElasticSeedFile returns the path, inside the run folder, of the scheduler that was learned with the given seed.
 func ElasticSeedFile(seed uint64) string {
 	return filepath.Join(study.LearnedFolder, fmt.Sprintf("seed-%04d.safetensors", seed))
 }

@@ -23,7 +23,7 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base returns the name of the run's folder without its path, for figures that may be shared.
+// Base returns the name of the run's folder without its path, so that figures do not reveal paths of this machine.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
 // mostConfiguration is the maximum size of a displayed configuration, in bytes.

@@ -157,7 +157,7 @@ func metricColumns(metrics []study.Metric) (columns []results.Column) {
 	return columns
 }
 
-// Spans reads the periods in which the jobs of a cell had devices.
+// Spans reads the periods in which jobs had devices, in one simulation of a run.
 func Spans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, study.SpansTable+".csv"), func(row *tableRow) {
 		s := NodeSpan{

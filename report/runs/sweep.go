@@ -116,7 +116,7 @@ type CaseDifference struct {
 	Detectable *DetectableDifference `json:"detectable"`
 }
 
-// ComparisonOutcome describes how the arms of a comparison were derived.
+// ComparisonOutcome describes how the arms of a comparison were derived from the configured job.
 type ComparisonOutcome struct {
 	SweepComparison
 	SelectionSeeds []int64  `json:"selection_seeds"` // seeds of the trials that selected the best fixed sequence
@@ -142,7 +142,7 @@ func (t TrialOutcome) value(measure string) float64 {
 	return math.NaN()
 }
 
-// Measure returns the values of a measure and their seeds, for the trials that have it.
+// Measure returns the values of a measure, and their seeds, for the trials that have this measure.
 func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
 	for _, t := range c.Trials {
 		if v := t.value(name); !math.IsNaN(v) {

@@ -45,7 +45,7 @@ type SweepCase struct {
 	Best bool `json:"best,omitempty"`
 }
 
-// SweepComparison describes how the arms of a comparison are derived.
+// SweepComparison describes how the arms of a comparison are derived from the configured job.
 type SweepComparison struct {
 	Configured string `json:"configured"` // name of the arm of the configured job
 	// name of the baseline arm: the arm from scratch without adaptation if it exists, otherwise the arm without

@@ -85,8 +85,8 @@ const (
 	classesKey   = "classes"
 )
 
-// WriteTrained writes the trained networks in the newest checkpoint into the run folder, with the description of their
-// images.
+// WriteTrained writes the trained networks in the newest checkpoint into the run folder, together with the description
+// of their input images.
 func WriteTrained(fsys files.FS, folder string, images Images) error {
 	for _, which := range []trainer.Which{trainer.AtEnd, trainer.AtBest} {
 		n, set, err := trainer.SavedResult(fsys, folder, which)

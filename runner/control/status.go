@@ -51,7 +51,7 @@ type Status struct {
 	// next event of the timeline; null if there is none
 	Next    *EventStatus   `json:"next_event"`
 	Pending []ChangeStatus `json:"pending"` // requested changes that the job has not made yet
-	// requested changes that the job has made so far, including earlier runs of a resumed job
+	// requested changes that the job has made so far, including changes before it was resumed
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
 	// GPUs of the job with their last readings; empty if the job uses no GPUs or its GPUs are unknown

@@ -27,7 +27,8 @@ import (
 type SchedulerOptions struct {
 	File string   // path of a configuration of 'graft learn' with a section workloads; required
 	Set  []string // assignments applied after the file; empty means none
-	// paths of learned schedulers: run folders or files; empty means the run folder of the file, if there is one
+	// paths of learned schedulers: run folders or files; empty means the run folder that 'graft learn' wrote for the
+	// file, if it exists
 	Policies []string
 	// name of the scheduler that differences are relative to; empty means optimus if it is compared, otherwise the
 	// first scheduler

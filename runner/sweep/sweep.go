@@ -26,7 +26,7 @@ import (
 // Options holds the options of Run that are not in the configuration file.
 type Options struct {
 	Set []string // assignments applied after the file, for all cases
-	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	// path of the run folder; empty means run.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder string
 	// continues the sweep in the folder and retries failed trials, or starts a sweep if there is none; if false, a new
 	// sweep starts

@@ -367,8 +367,9 @@ const (
 // in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
-// Baselines returns the policies that need no learning, for tables that have the same actions as the given trees. The
-// best fixed policies are selected on the given trees; learned policies are trained on the same trees.
+// Baselines returns the baseline policies for tables that have the same actions as the given trees. Baselines with
+// parameters, such as the best fixed sequence, are fitted to the given trees, which should be the training tables of
+// the learned policies.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare policies: got no tables; expected at least one")

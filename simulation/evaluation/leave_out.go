@@ -17,8 +17,8 @@ import (
 // Way is a learning method to compare on tables that are excluded from its training.
 type Way struct {
 	Name string // name in reports; empty means "policies"
-	// Options lists options of learning, at least one. If there are several options, cross-validation on the training
-	// tables selects the best.
+	// Options lists at least one set of learning options. If there are several, cross-validation on the training tables
+	// selects the best.
 	Options []learning.Options
 }
 

@@ -35,7 +35,7 @@ type Score struct {
 	// effects that the smoothing cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
-	// rank among the table's sequences, from 1; equal sequences share the first rank
+	// rank among the table's sequences, from 1; sequences with equal accuracy share the best of their ranks
 	Rank float64 `json:"rank"`
 	// best rank that noise allows: the best rank of a sequence whose accuracy is at most one standard deviation above
 	// the chosen sequence's accuracy. The standard deviation applies to the difference between two accuracies. For a

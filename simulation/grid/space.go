@@ -67,7 +67,7 @@ func (g Space) follow(b *node) ([]*node, error) {
 }
 
 // Count returns the number of sequences and of their segments. It stops counting when the number of sequences exceeds
-// the given maximum. At the last decision, all proposals are assumed to fit.
+// the given maximum. At the last decision, all actions are assumed to fit.
 //
 // If action kinds are given, the action "none" always fits. The number of sequences therefore never decreases with the
 // number of decisions, and an oversized deep tree is rejected early.

@@ -34,7 +34,7 @@ type Origin struct {
 	// initial network of the sequences, in the format of model.FromForm
 	Form   json.RawMessage `json:"form"`
 	Deepen net2net.Form    `json:"deepen,omitempty"` // form of deepenings; empty means net2net's default
-	// compatibility of deepenings with the original system; empty means graft's own deepening
+	// compatibility of deepen operations with the original system; empty means graft's own operation
 	Compat net2net.Compat `json:"compat,omitempty"`
 	Batch  int            `json:"batch,omitempty"` // images per step; zero means unknown
 	Data   string         `json:"data,omitempty"`  // digest of the dataset; empty means unknown

@@ -101,7 +101,7 @@ func (c Costs) rates(k Kind, graph bool) Rates {
 	return ratesOf(kinds[Rates]{c.Step, c.GraphStep}, graph)
 }
 
-// RateNames returns the keys of the rates in a file, in order.
+// RateNames returns the keys of the rates in a profile file, in order.
 func RateNames() []string {
 	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds",
 		"byte_seconds", "parameter_seconds"}

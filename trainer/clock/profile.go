@@ -54,7 +54,7 @@ type Provenance struct {
 	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
 }
 
-// InsideProgram is the device of a profile that was measured inside a program that trains a network.
+// InsideProgram is the device name in profiles that were measured inside an external training program.
 const InsideProgram = "program"
 
 // Measurement is the measured time of a network with a batch size. Times are medians in seconds, and spreads are half
@@ -68,7 +68,7 @@ type Measurement struct {
 	StepSpread   float64          // spread of the time of a training step in seconds
 	BatchSeconds float64          // time of an evaluation batch in seconds
 	BatchSpread  float64          // spread of the time of an evaluation batch in seconds
-	// class of networks that grow from the same network, named after that network; empty means the class named Network
+	// class of networks that grow from the same network, named after that network; empty means the name in Network
 	Class string
 	// whether the network is a graph of operators, such as an imported network; false means a tree of layers
 	Graph bool

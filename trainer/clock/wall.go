@@ -46,7 +46,7 @@ func (w *Wall) usuallyLost() time.Duration {
 	return slices.Sorted(slices.Values(w.lost))[len(w.lost)/2]
 }
 
-// Spend updates the estimate with the time since Begin.
+// Spend updates the estimate for this kind of work with the time since Begin.
 func (w *Wall) Spend(work Work) {
 	t := w.now()
 	took := t.Sub(w.last).Seconds() / float64(max(1, work.Count))

@@ -1,7 +1,7 @@
 package costs
 
-// Transformer is a language model of the GPT kind: layers of attention and of two linear layers with a GELU between
-// them, trained in half precision without fused attention. The zero Transformer is invalid.
+// Transformer is a language model of the GPT kind, trained in half precision without fused attention. Each of its
+// layers consists of attention and two linear layers with a GELU between them. The zero Transformer is invalid.
 type Transformer struct {
 	Hidden     int // width of the model
 	Heads      int // number of attention heads
