@@ -48,7 +48,8 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison returns the results of all choosers over all tables, from a plain or a leave-one-out evaluation.
+// Comparison returns the results of all policies and baselines over all tables, from a plain or a leave-one-out
+// evaluation.
 func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -64,7 +65,7 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values applies a function to the scores that the policies of a chooser, one per seed, have on a table.
+// Values applies a function to the scores of a chooser's policies on a table. A chooser has one policy per seed.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {
@@ -74,9 +75,9 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread returns the accuracies that the policies of a chooser, one per seed, have on a table. For a chooser without
-// several policies, it returns the accuracies of the repeated runs of the chosen sequence. It returns nil if there is
-// only one accuracy.
+// Spread returns the accuracies of a chooser's policies on a table, one per seed. For a chooser without several
+// policies, it returns the accuracies of the repeated runs of the chosen sequence. It returns nil if there is only one
+// accuracy.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -151,7 +152,7 @@ type EvaluatedPolicy struct {
 	Notes   map[string]string `json:"notes,omitempty"` // notes from the run that learned the policy
 }
 
-// EvaluatedTable describes a table, with the results of all choosers on it.
+// EvaluatedTable describes a table, with the results of all policies and baselines on it.
 type EvaluatedTable struct {
 	Table   string  `json:"table"`    // path of the table, as given
 	Dataset string  `json:"dataset"`  // name of the training dataset
@@ -170,8 +171,8 @@ type EvaluatedSteps struct {
 	Steps   []evaluation.Step `json:"steps"`   // decisions of the policy, in order
 }
 
-// SplitStandings returns the standings of the choosers that have a result for every table, and the names of the other
-// choosers.
+// SplitStandings returns the standings of the policies and baselines that have a result for every table, and the names
+// of the others.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {

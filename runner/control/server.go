@@ -139,7 +139,7 @@ func (s *Server) announce(folder string) ([]zap.Field, error) {
 	return fields, nil
 }
 
-// Close ends all connections, releases the port and removes the files in the run folder.
+// Close ends all connections, releases the port and removes the server's files from the run folder.
 func (s *Server) Close() {
 	if s == nil {
 		return

@@ -23,7 +23,7 @@ type Options struct {
 	// paths of policy files or of their run folders; at least one, or none for leave-one-out
 	Policies []string
 	Tables   []string           // paths of table folders; at least one, unless Leave.File names them
-	Trees    []*simulation.Tree // tables that are already read; if nil, the files in Tables are read
+	Trees    []*simulation.Tree // tables that are already read; if nil, the folders in Tables are read
 	// path of the vocabulary for policies in the original system's format, which require it
 	Vocab string
 	// whether policies in the original system's format read token 0 before the tokens of the network's layers: "always"

@@ -135,9 +135,9 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 }
 
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
-// trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. The policy takes the action
-// "none" if a tree does not offer an action of the sequence, and at decisions after the sequence. If several sequences
-// have the smallest regret, their results are averaged.
+// trees. If smoothed is true, regrets are computed from accuracies smoothed by a model instead of from single runs. The
+// policy takes the action "none" if a tree does not offer an action of the sequence, and at decisions after the
+// sequence. If several sequences have the smallest regret, their results are averaged.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}

@@ -87,7 +87,7 @@ type Standing struct {
 	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
 	Tables int     `json:"tables"`        // number of tables in which the candidate could choose
 	Regret float64 `json:"regret_points"` // mean regret over tables, in points
-	// mean regret computed from the smoothed tables instead of single runs, in points
+	// mean regret computed from smoothed accuracies instead of single runs, in points
 	Smoothed float64 `json:"smoothed_regret_points"`
 	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
 	OverTables *stat.Interval `json:"over_tables"`

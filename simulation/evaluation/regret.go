@@ -31,8 +31,8 @@ type Score struct {
 	Certain  bool     `json:"certain"`       // the sequence has probability one
 	Accuracy float64  `json:"accuracy"`      // accuracy of the sequence in the table
 	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence minus Accuracy
-	// Smoothed is the regret computed from the smoothed table instead of single runs. It has less noise, but lacks
-	// effects that the smoothing cannot express.
+	// Smoothed is the regret computed from smoothed accuracies instead of single runs. It has less noise, but lacks
+	// effects that the smoothing model cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
 	// rank among the table's sequences, from 1; sequences with equal accuracy share the best of their ranks

@@ -10,7 +10,8 @@ import (
 	"graft/model"
 )
 
-// Costs holds the times of decisions and surgery, and the rates for work that was not measured.
+// Costs holds the times of decisions and surgery, and rates per unit of work, from which times that were not measured
+// are predicted.
 type Costs struct {
 	Step  Rates // rates of a training step
 	Batch Rates // rates of an evaluation batch
@@ -146,8 +147,8 @@ type Size struct {
 	Grouped    int64
 	Bytes      int64 // bytes of the input and the activations in float32, without flattened copies
 	Parameters int64 // number of parameters that an optimizer trains
-	// Padding8 is the number of additional operations of convolutions if their channels are rounded up to a multiple of
-	// 8; Padding16 is this number for multiples of 16.
+	// Padding8 and Padding16 are the numbers of additional operations of convolutions if their channels are rounded up
+	// to a multiple of 8 (Padding8) or 16 (Padding16).
 	Padding8, Padding16 int64
 }
 

@@ -13,8 +13,8 @@ import (
 	"graft/trainer/operators"
 )
 
-// Profile holds the costs of training and evaluation on a device: measured times of networks, and rates for other
-// networks. The zero Profile is invalid.
+// Profile holds the costs of training and evaluation on a device: measured times of networks, and rates per unit of
+// work for other networks. The zero Profile is invalid.
 type Profile struct {
 	Version int    // version of the format; zero means 1, the only version
 	Name    string // name that selects the profile
@@ -78,7 +78,7 @@ type Measurement struct {
 // String returns the name of the network with its actions.
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
-// EnsureDefaults fills unset fields, and fits rates to the measured operators.
+// EnsureDefaults fills unset fields, and fits a model to the measured times of operators.
 func (p *Profile) EnsureDefaults() {
 	p.Version = cmp.Or(p.Version, profileVersion)
 	if p.HasOperators() && p.Operators.Validate() == nil {
@@ -170,7 +170,8 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	return found
 }
 
-// Refit fits the rates to the measurements, and sets Fit. If there are too few networks, the profile gets no rates.
+// Refit fits the rates per unit of work to the measurements, and sets Fit. If there are too few networks, the profile
+// gets no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
 	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch,
@@ -231,7 +232,8 @@ func (p *Profile) Knows(w Work) error {
 	return err
 }
 
-// Closed reports whether the profile has neither rates nor operators, and therefore covers only measured networks.
+// Closed reports whether the profile covers only measured networks: it has neither rates per unit of work nor measured
+// operators.
 func (p *Profile) Closed() bool { return !p.hasRates() && !p.HasOperators() }
 
 func (p *Profile) hasRates() bool { return p.Costs.Step != Rates{} && p.Costs.Batch != Rates{} }
@@ -308,8 +310,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate returns the times, in seconds, that the rates predict for a measured network: the time of a training step
-// and the time of an evaluation batch. Both times are zero if the profile has no rates.
+// Estimate returns the times, in seconds, that the rates per unit of work predict for a measured network: for a
+// training step and for an evaluation batch. Both times are zero if the profile has no rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

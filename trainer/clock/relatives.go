@@ -97,8 +97,8 @@ type Growth struct {
 // Worst returns the largest error of all predictions, for steps and for evaluation batches.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf describes how accurately a profile with rates predicts the costs of the networks that grow from a given
-// network.
+// GrowthOf describes how accurately a profile predicts the costs of the networks that grow from a given network. The
+// profile must have rates per unit of work.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

@@ -42,9 +42,9 @@ type Device struct {
 type Link struct {
 	Devices int     // number of devices of a server
 	Rate    float64 // rate of a device's links in each direction, or of a ring, in bytes per second
-	// Rings holds the number of parallel rings, each with the rate Rate, in a group of 2, 3, 4 and more devices; empty
-	// means one ring. Servers without a switch have links between some pairs of devices only, so the number of devices
-	// decides how many rings use separate links.
+	// Rings[k] is the number of parallel rings, each with the rate Rate, in a group of k+2 devices; larger groups use
+	// the last entry, and empty means one ring. Servers without a switch have links between some pairs of devices only,
+	// so the number of devices decides how many rings use separate links.
 	Rings  []float64
 	Reduce float64 // rate at which a device passes a message through its memory, in bytes per second
 	Start  float64 // time to start a collective, in seconds

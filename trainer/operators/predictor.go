@@ -23,7 +23,7 @@ type asked struct {
 // mostKnown limits the remembered predictions.
 const mostKnown = 1 << 12
 
-// NewPredictor fits rates to a table.
+// NewPredictor creates a predictor, and fits rates per unit of work to the measured times in a table.
 func NewPredictor(t *Table) *Predictor {
 	return &Predictor{fit: t.fit(), known: map[asked]Prediction{}}
 }

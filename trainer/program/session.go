@@ -58,7 +58,7 @@ type Begun struct {
 	Torch   string // version of PyTorch
 }
 
-// Facts describes an epoch of the program.
+// Facts holds the size of an epoch, as the program reports it.
 type Facts struct {
 	Steps int `json:"steps"` // batches per epoch
 	Batch int `json:"batch"` // examples per batch

@@ -24,7 +24,7 @@ type Span struct {
 // End returns the end of a span.
 func (s *Span) End() time.Duration { return s.Start + s.Length }
 
-// Operator is one recorded call of a PyTorch operator.
+// Operator is a recorded call of a PyTorch operator.
 type Operator struct {
 	Span
 	// shapes of the tensors among the arguments; tensors in lists follow one another. Tensors without dimensions are
