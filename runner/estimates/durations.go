@@ -45,9 +45,9 @@ type DurationReport struct {
 	// number of jobs of other traces that were not used for models, because they were submitted after the start of
 	// the trace
 	Later int `json:"history_left_out"`
-	// errors, in seconds, of the durations that a model estimated; null if a model estimated no job
+	// accuracy of the durations that a model estimated, with errors in seconds; null if a model estimated no job
 	Scores *Scores `json:"scores"`
-	// errors, in seconds, of a baseline that estimates from similar jobs, for the jobs that a model estimated
+	// accuracy of a baseline that estimates from similar jobs, for the jobs that a model estimated
 	Usual   *Scores  `json:"scores_of_similar"`
 	Windows []Window `json:"windows"` // windows in order of time
 	Target  string   `json:"target"`  // learned target: plain, log or median

@@ -47,7 +47,7 @@ type ForecastReport struct {
 
 // Series holds the accuracy of the forecasts of one quantity, and the terms of its model.
 type Series struct {
-	Scores *Scores `json:"scores"` // errors of the forecasts by models; null if there are none
+	Scores *Scores `json:"scores"` // accuracy of the forecasts by models; null if there are none
 	Terms  []Term  `json:"terms"`  // terms of the last model, most important first
 }
 
