@@ -73,8 +73,8 @@ var (
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
 	Mean float64 `json:"value"` // mean of the values
-	// lower end of the mean's 95% interval, over jobs or workloads in cluster simulations and over seeds in other runs;
-	// null for fewer than three values
+	// lower end of the 95% interval of the mean: over jobs or workloads in a cluster simulation, over seeds in other
+	// runs; null for fewer than three values
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"` // upper end of that interval; null if low is
 	N    int      `json:"n"`    // number of values

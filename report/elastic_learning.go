@@ -14,7 +14,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintElasticLearning writes the outcome of learning as text.
+// PrintElasticLearning writes the outcome of learning a scheduler of elastic jobs as text.
 func PrintElasticLearning(o *runs.ElasticLearningOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeElasticLearning(o, d)

@@ -29,7 +29,7 @@ type eventRow struct {
 	Time   float64          `json:"time_s"` // time of the budget
 	Event  results.JobEvent `json:"event"`  // as trainer.Note names it
 	Action string           `json:"action"` // empty for none
-	// description of the axis that the action widens, if the network runs as a graph
+	// description of the tensor dimensions that the action widens, for a network that is a graph of operators
 	Meaning    string `json:"action_meaning,omitempty"`
 	Devices    int    `json:"devices"`
 	Processes  int    `json:"processes"` // training processes after it; zero if the event does not state it

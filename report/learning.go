@@ -12,7 +12,8 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable lists the sequence that the vote chooses for each table of a scenario, with its accuracy and regret.
+// VerdictTable lists, for each scenario's table, the sequence chosen by the vote of all seeds, with its accuracy and
+// regret.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").
@@ -61,7 +62,7 @@ func summaryText(where string, s evaluation.Summary, vote float64) string {
 		where, s.Regret.Mean, spread, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
 
-// PoliciesDetail holds the outcome of structural policies and the last metrics of each seed.
+// PoliciesDetail holds the outcome of learning structural policies, and the last metrics of each seed.
 type PoliciesDetail struct {
 	Outcome *runs.PoliciesOutcome `json:"outcome"` // outcome; null if learning has not ended
 	Rows    []runs.LearnedRow     `json:"rows"`    // last metrics of each seed
@@ -102,7 +103,7 @@ func (p *PoliciesDetail) write(d *document.Document) {
 	d.Say("OBJECTIVE is the quantity that learning maximizes, in rewards.")
 }
 
-// PolicyDetail holds the outcome of a policy in the original system's format, and its last metrics.
+// PolicyDetail holds the outcome of learning a policy in the original system's format, and the last metrics.
 type PolicyDetail struct {
 	Outcome *learn.StudyOutcome `json:"outcome"` // outcome; null if learning has not ended
 	Rows    []learningRow       `json:"rows"`    // last metrics; with --all, every row

@@ -13,7 +13,7 @@ import (
 // mostTaskRows is the maximum number of tasks in text; JSON has all.
 const mostTaskRows = 50
 
-// PrintNodeRun writes the outcome of tasks as text.
+// PrintNodeRun writes the outcome of a run of tasks on one machine as text.
 func PrintNodeRun(o *runs.NodeRunOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeNodeRun(o, d, false)

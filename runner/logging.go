@@ -40,8 +40,8 @@ type screen struct {
 	over io.Writer
 }
 
-// Write writes a line above the progress bar. After the progress bar has closed, Write passes the line to the plain
-// writer.
+// Write writes a line above the progress bar. After the progress bar has closed, Write passes the line directly to the
+// underlying writer.
 func (s *screen) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

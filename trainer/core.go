@@ -57,7 +57,7 @@ type progress struct {
 	Scaler     *torch.Scaler `json:"scaler,omitempty"` // loss scaler for float16
 }
 
-// Score is the result of an evaluation on one split.
+// Score is the result of an evaluation on one split of the dataset.
 type Score struct {
 	Loss     float64 `json:"loss"`     // mean loss, in nats
 	Accuracy float64 `json:"accuracy"` // accuracy between 0 and 1

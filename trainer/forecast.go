@@ -18,16 +18,17 @@ type Forecast struct {
 	Training, Validation int            // number of images
 	First                *model.Network // network at the start of the job; required
 	Earlier              int            // epochs of earlier training, which count towards Options.Epochs
-	// PerDevice reports that the batch follows the number of devices; Options.Batch is the batch at the start.
+	// PerDevice reports that the batch size is proportional to the number of devices; Options.Batch is the batch size
+	// at the start.
 	PerDevice bool
 	// Decide returns the network after a decision, given the network before the decision. Decisions are counted from 0.
-	// Nil keeps the network.
+	// Nil means that decisions do not change the network.
 	Decide func(n *model.Network, decision int) *model.Network
 }
 
 // Span is the expected work of a job between two changes of its devices.
 type Span struct {
-	From      time.Duration // time in the budget at which the job takes the change, or starts
+	From      time.Duration // used part of the budget when the job makes the change, or when it starts
 	Devices   int           // number of devices
 	Epochs    int           // epochs that end in the span
 	Steps     int64         // training steps

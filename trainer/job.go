@@ -23,7 +23,8 @@ type Parts struct {
 	Data    *dataset.Set   // dataset on the network's device
 	Clock   clock.Clock
 	Decider decider.Decider
-	// scheduler of devices and time, which uses the clock in the field Clock; nil follows the timeline of the options
+	// scheduler of devices and time, which uses the clock in the field Clock; nil means a scheduler that follows the
+	// timeline of the options
 	Scheduler Scheduler
 	Recorder  Recorder // recorder of epochs, events and checkpoints; nil records nothing
 	// Watch receives the job's progress before each operation. The job calls it on the training goroutine, so it must
@@ -182,7 +183,8 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 }
 
 // Answers returns an error if a network does not accept the data's tokens, or lacks an output for each class. Outputs
-// are per example or per token, depending on the task. With given weights, the number of outputs is fixed.
+// are per example or per token, depending on the task. If fixed is true, the number of outputs cannot be changed,
+// because the weights are given.
 func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {

@@ -30,7 +30,7 @@ var (
 type Request struct {
 	ID      int    // number of the request, from 1, in order of arrival
 	Change  Change // direction of the change: up or down
-	Devices int    // number of devices after the change; zero keeps the number
+	Devices int    // number of devices after the change; zero means that the number does not change
 
 	at   time.Duration // time on the clock when taken; negative before
 	err  error

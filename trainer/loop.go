@@ -13,7 +13,7 @@ import (
 var ErrStopped = errors.New("the job was stopped, and its progress is saved")
 
 // Run trains until the budget is used up, or until ctx is cancelled. On cancellation, Run saves the job and returns
-// ErrStopped. If the decider does not decide, Run saves the job and returns decider.ErrOpen.
+// ErrStopped. If the decider makes no decision, Run saves the job and returns decider.ErrOpen.
 func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 	defer j.close()
 	defer func() { j.Scheduler.End(err) }()

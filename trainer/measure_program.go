@@ -14,7 +14,7 @@ import (
 
 // MeasureProgram times networks inside a program that trains: the steps of its loop, with its data loading, and its
 // validation. The program must have reached its first epoch. The subjects are its network and networks that grow from
-// it. An operation includes the exchange of the network between graft and the program.
+// it. The time of a surgery operation includes the exchange of the network between graft and the program.
 func MeasureProgram(ctx context.Context, p *Program, subjects []clock.Subject, surgery net2net.Options,
 	o MeasureOptions) (m *clock.Measured, err error) {
 	o.Batches = []int{p.Facts.Batch}

@@ -18,15 +18,16 @@ import (
 // programSection holds the state of an external program in a checkpoint.
 const programSection = "program"
 
-// Program is an external program that trains the network of a job in its own loop. Its job needs the options
-// of SetOptions.
+// Program is an external program that trains the network of a job in its own loop. SetOptions sets the options of the
+// job that the program determines.
 type Program struct {
 	Session *program.Session
 	Facts   program.Facts // size of an epoch
-	// Validation is the number of validation examples for which the virtual clock charges time. Zero charges none.
+	// Validation is the number of validation examples for which the virtual clock charges time. Zero means that
+	// validation takes no time.
 	Validation int
-	// Restart closes the session and starts the program again for a number of devices; Session is then the new one. Nil
-	// means that a change of the devices does not restart the program.
+	// Restart closes the session, starts the program again for a number of devices, and replaces Session. Nil means
+	// that a change of the devices does not restart the program.
 	Restart func(devices int) error
 	// Pushed is called after each change of the network, with a description of how the program runs the changed
 	// network. Nil means no calls.
@@ -51,7 +52,7 @@ func (p *Program) SetOptions(o *Options) {
 	o.Batch, o.EvalBatch, o.Optimizer = p.Facts.Batch, p.Facts.Batch, p.Session.Begun.Optimizer
 }
 
-// Data describes the program's examples by their number. graft never reads the examples.
+// Data returns a dataset without examples, which states only their number. graft never reads the program's examples.
 func (p *Program) Data(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {

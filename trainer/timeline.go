@@ -19,7 +19,7 @@ const (
 	Down Change = "down"
 )
 
-// Event is a change of devices at a time in the budget.
+// Event is a change of devices that is planned for a given time since the start of the budget.
 type Event struct {
 	At      time.Duration // Time of the event, measured from the start of the budget.
 	Change  Change        // Direction of the change: "up" grants devices, "down" removes devices.
@@ -74,9 +74,10 @@ type Allocation struct {
 
 // LiveChange is a change that was requested while the job ran.
 type LiveChange struct {
-	At      time.Duration `json:"at_ns"`   // time in the budget at which the job made the change
-	Change  Change        `json:"change"`  // direction of the change: up or down
-	Devices int           `json:"devices"` // number of devices after the change; zero keeps the number
+	At     time.Duration `json:"at_ns"`  // used part of the budget when the job made the change
+	Change Change        `json:"change"` // direction of the change: up or down
+	// number of devices after the change; zero means that the number does not change
+	Devices int `json:"devices"`
 }
 
 // SchedulerState is the state from which a scheduler resumes.

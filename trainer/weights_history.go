@@ -12,7 +12,7 @@ import (
 type WeightsHistory struct {
 	Weights  string        // path of the weights
 	Epochs   int           // number of training epochs
-	Ended    time.Duration // time in the budget at which the last epoch ended
+	Ended    time.Duration // used part of the budget at the end of the last epoch
 	File     string        // path of the record with this time
 	Line     int           // line of this time in the record
 	Accuracy *float64      // test accuracy after the last epoch, from 0 to 1; nil if it was not recorded

@@ -18,13 +18,14 @@ type Cell struct {
 	Low, High *float64 // ends of the interval in Unit; both or neither are set
 	Unit      string   // unit such as share or s; empty means a count, a ratio, or the unit of the column
 	// fmt verb for the number, followed by a unit; empty means the default for the unit
-	Format  string
-	Before  string       // mark in front of the number
-	After   string       // mark behind the number
-	Group   string       // group within which a page sorts numbers; empty means Unit
-	Look    results.Look // appearance on a page
-	Link    string       // target path of the text on a page; empty means no link
-	Instead string       // text on a page in place of a number, which still orders the rows; empty shows the number
+	Format string
+	Before string       // mark in front of the number
+	After  string       // mark behind the number
+	Group  string       // group within which a page sorts numbers; empty means Unit
+	Look   results.Look // appearance on a page
+	Link   string       // target path of the text on a page; empty means no link
+	// text on a page in place of a number, which still orders the rows; empty means that the number is shown
+	Instead string
 	// Picture is an SVG element that a web page shows before the text; nil means none.
 	Picture []byte
 }
@@ -132,7 +133,7 @@ func (c Cell) exact() string {
 }
 
 // SortKey returns the number by which a page sorts the cell. It returns an empty string if the displayed text is
-// already the same number.
+// exactly this number.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

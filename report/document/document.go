@@ -61,7 +61,7 @@ func (d *Document) Show(t *Table) {
 	}
 }
 
-// Break appends a blank line, which only the compact form shows.
+// Break appends a blank line, which only PrintCompact shows.
 func (d *Document) Break() { d.Blocks = append(d.Blocks, block{Break: true}) }
 
 // Print writes the document for a terminal, without control characters, with a blank line

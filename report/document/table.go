@@ -46,7 +46,7 @@ func (t *Table) Numbers(unit, format string, names ...string) *Table {
 	return t
 }
 
-// Given adds a column whose name comes from data.
+// Given adds a column whose name comes from the data, such as the name of a run, and is shown unchanged.
 func (t *Table) Given(name string, number bool) *Table {
 	t.Columns = append(t.Columns, Column{Name: name, Number: number, Given: true})
 	return t
@@ -222,7 +222,8 @@ func markdown(lines [][]string, right []bool) string {
 	return b.String()
 }
 
-// CSV writes the exact values. Each value has the unit of its column. A missing value is an empty cell.
+// CSV writes the table as CSV, with unrounded values in the units of the column headers. A missing value is an empty
+// cell.
 func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))
@@ -242,7 +243,7 @@ func (t *Table) CSV(w io.Writer) error {
 }
 
 // Middle omits rows in the middle of the table until at most the given number of rows remain, and returns the number of
-// omitted rows. Zero keeps all rows.
+// omitted rows. Zero means that all rows are kept.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

@@ -23,7 +23,8 @@ func Capitalized(text string) string {
 	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
 }
 
-// SomeOf returns the result of [words.Some] without control characters.
+// SomeOf joins the first few names and states the number of omitted names, as [words.Some] does, without control
+// characters.
 func SomeOf(names []string, few int) string {
 	return Printable(words.Some(names, few))
 }
@@ -46,7 +47,7 @@ func SeedsText(seeds []int64) string {
 	return "seeds " + SomeOf(texts, 8)
 }
 
-// Numbered returns column names: the format, applied to each number of a range. The range includes both ends.
+// Numbered formats each number of a range, which includes both ends, and returns the results as column names.
 func Numbered(format string, from, to int) []string {
 	var names []string
 	for n := from; n <= to; n++ {

@@ -24,13 +24,13 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, or a dot for a single point. It can show an interval around the line and the series that the line
-// averages. A NaN value leaves a gap.
+// Curve is a line, or a dot for a single point. It can also show an interval around the line, and the raw series from
+// which the line was averaged. A NaN value leaves a gap.
 type Curve struct {
 	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
 	Name      string
 	X         []float64
-	Y         []float64   // values, of the same length as X; nil draws no line
+	Y         []float64   // values, of the same length as X; nil means that no line is drawn
 	Raw       [][]float64 // series that Y smooths or averages, each of the same length as X, drawn faintly
 	Low, High []float64   // ends of the interval at each point, of the same length as X; nil means none
 	Steps     bool        // holds each value until the next value

@@ -15,7 +15,7 @@ type Gantt struct {
 	Note  string // note below the figure; empty means none
 	X     Axis   // axis of time
 	Rows  []string
-	Kinds []string // meanings of the colours, for the legend; nil omits the legend
+	Kinds []string // meanings of the colours, for the legend; nil means no legend
 	Spans []Span   // spans in any order; a span outside of Rows is not drawn
 }
 
@@ -29,7 +29,8 @@ type Span struct {
 	End      End
 }
 
-// End is the way in which a span ended. Each End has a mark that is readable without colour.
+// End is the way in which a span ended. The marks of the ends differ in shape, so that they can be read without
+// colours.
 type End int
 
 // Ends of spans.

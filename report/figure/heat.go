@@ -16,7 +16,7 @@ type Heat struct {
 	Kinds   []string
 }
 
-// Cell is a cell of a [Heat].
+// Cell holds the kind and the certainty of one cell in a [Heat].
 type Cell struct {
 	Kind  int     // index of the kind in Kinds; negative means unknown
 	Share float64 // certainty between 0 and 1

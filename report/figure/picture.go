@@ -90,7 +90,7 @@ func (p *Picture) say(words string, at point, size float64, a anchor, fill paint
 	return &p.marks[len(p.marks)-1]
 }
 
-// Rect is an upright rectangle in points.
+// Rect is an axis-aligned rectangle, with coordinates in points.
 type Rect struct{ Left, Top, Right, Bottom float64 }
 
 // meets reports whether two rectangles overlap by more than hair.

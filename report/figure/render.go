@@ -14,7 +14,7 @@ const (
 	Wide   = 174 * 72 / 25.4
 )
 
-// Figure is implemented by every type of figure.
+// Figure is a figure of any type, such as a [Chart] or a [Gantt].
 type Figure interface {
 	// Layout lays the figure out as a picture with the given width in points; the height follows from it.
 	Layout(width float64) *Picture

@@ -21,7 +21,7 @@ type Network struct {
 	Layers []Layer
 }
 
-// Layer is a layer of a [Network].
+// Layer is a layer of a [Network], as drawn in a [Surgery] figure.
 type Layer struct {
 	Key   string // identifier, the same before and after surgery
 	Name  string // kind and size of the layer

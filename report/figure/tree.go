@@ -17,7 +17,7 @@ type Tree struct {
 	Paths     []Path // sequences to highlight
 }
 
-// Node is a prefix of sequences in a [Tree].
+// Node is a box of a [Tree]: the sequences with a common prefix.
 type Node struct {
 	Action   string // last action of the prefix; empty for the root
 	Value    float64

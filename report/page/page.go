@@ -30,7 +30,7 @@ type Live struct {
 	// version of the content, which is the response's ETag without quotes; an equal tag means no change
 	Tag   string
 	Every time.Duration // minimum time between two requests; zero means one second
-	// maximum time between two requests, reached when nothing changes for a long time; at least Every
+	// maximum time between two requests, reached when nothing changes for a long time; must not be less than Every
 	Rarely time.Duration
 }
 
@@ -87,7 +87,7 @@ type Filter struct {
 	Minor   []string // names of columns that narrow windows leave out
 }
 
-// FilterColumn is a column with few values. A reader selects one of the values.
+// FilterColumn is a column with few distinct values, by which a reader can filter the rows.
 type FilterColumn struct {
 	Name   string   // name of a column
 	Values []string // values to select from, in order

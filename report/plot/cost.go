@@ -30,7 +30,7 @@ func costNames() []string {
 	return names
 }
 
-// Validate returns an error if X is unknown.
+// Validate returns an error if X does not name a known quantity.
 func (g Given) Validate() error {
 	if g.X == "" {
 		return nil

@@ -24,7 +24,7 @@ type Options struct {
 	Format string   // file format: svg, png or pdf
 	Width  string   // width: column (84 mm) or page (174 mm)
 	Theme  string   // theme: light, dark or page
-	Kinds  []string // figures to draw; empty draws all that apply to the runs
+	Kinds  []string // figures to draw; empty means all that apply to the runs
 }
 
 // Widths and themes by the value of their flag.
@@ -74,7 +74,7 @@ type Skipped struct {
 	Why    string `json:"why"`              // reason
 }
 
-// Draw writes the figures of all runs at the paths into a folder.
+// Draw finds the runs at the given paths and writes their figures into a folder.
 func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
 	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
 	runs, faults := p.open(folders(fsys, paths))

@@ -17,8 +17,8 @@ type ElasticCase struct {
 	Name   string   `json:"name"`   // unique name of the case
 	Set    []string `json:"set"`    // assignments that define the case
 	Folder string   `json:"folder"` // name of the case's run folder in the folder of all cases
-	// minimum time over all validations, summarised over seeds; optimistic, because the minimum is selected on the same
-	// workloads
+	// lowest mean time to completion over all validations, summarised over seeds; optimistic, because the best
+	// validation is chosen on the same workloads on which its time is reported
 	Best stat.OverSeeds `json:"jct_best"`
 	// mean time to completion at the last validation, summarised over seeds; null if jobs were left unfinished with any
 	// seed
@@ -62,7 +62,8 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	return slices.Compact(names)
 }
 
-// ElasticCasesKind is the kind of runs that learn schedulers of elastic jobs in several cases.
+// ElasticCasesKind describes the run folders that graft learn writes when it learns schedulers for elastic jobs in
+// several cases.
 var ElasticCasesKind = &Kind{Name: "elastic-cases", By: "graft learn",
 	Title:  "run of cases of learned schedulers",
 	Titles: "runs of cases of learned schedulers", matches: hasManifestAnd(elasticCasesTable),

@@ -37,8 +37,8 @@ type ElasticStanding struct {
 	Mean     *float64       `json:"jct_mean"`     // mean over workloads and seeds; null if jobs were left unfinished
 	Interval *stat.Interval `json:"jct_interval"` // interval of the mean; null for too few workloads
 	Excess   *float64       `json:"over_bound"`   // mean divided by the mean bound; null without a bound
-	// difference from the scheduler Against, paired by workload; null for that scheduler itself, and for too few
-	// workloads
+	// difference from the scheduler Against, paired by workload; null for that scheduler itself, and if there are too
+	// few workloads for an interval
 	Difference *stat.Interval `json:"jct_difference"`
 	Better     int            `json:"better"` // number of workloads with a smaller mean than the scheduler Against
 	Ties       int            `json:"ties"`   // number of workloads whose means differ by less than 0.1%

@@ -101,8 +101,8 @@ func finiteOrNil(v float64) *float64 {
 
 // MeasuredEnergy summarizes the measured energy of a job.
 type MeasuredEnergy struct {
-	// energy in joules from the start to the end of training, without work lost when a process was killed; null means
-	// unknown
+	// energy in joules from the start to the end of training, excluding work that was lost when a process was killed;
+	// null means unknown
 	Joules *float64 `json:"joules"`
 	// measurement methods, separated by commas: counter, integrated, not attributable or unknown; the last two include
 	// a reason

@@ -48,7 +48,8 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison returns the comparison that both evaluation kinds contain.
+// Comparison returns the results of all policies and baselines over all tables, from a plain or a leave-one-out
+// evaluation.
 func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -64,7 +65,7 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values returns one number for each member of a chooser on a table, computed from the member's score.
+// Values applies a function to the scores of a chooser's policies on a table. A chooser has one policy per seed.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {
@@ -74,8 +75,9 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread returns the accuracies of a chooser's members on a table. For a chooser without members, it returns the
-// accuracies of the repeated runs of its sequence. It returns nil if there is only one accuracy.
+// Spread returns the accuracies of a chooser's policies on a table, one per seed. For a chooser without several
+// policies, it returns the accuracies of the repeated runs of the chosen sequence. It returns nil if there is only one
+// accuracy.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -95,8 +97,8 @@ type LeaveOutReport struct {
 	For      string `json:"for"`   // purpose of the policies: known or new scenarios
 	Steps    int    `json:"steps"` // maximum number of learning steps
 	Seeds    int    `json:"seeds"` // number of policies learned per group, one per seed
-	// Tried lists the assignments that tuning tries. The selected assignments are in groups[].tuned, as indexes from 1;
-	// 0 means no assignment.
+	// Tried lists the candidate assignments to configuration keys among which tuning selects. groups[].tuned holds the
+	// numbers of the selected assignments, from 1; 0 means that no assignment is used.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
@@ -104,7 +106,7 @@ type LeaveOutReport struct {
 // ShownBaselines lists the names of the baselines that are shown next to policies for each group.
 var ShownBaselines = []string{"best fixed", "random", "never"}
 
-// MeanNoise returns the noise and the noise floor, averaged over the tables of a group.
+// MeanNoise returns the noise of the accuracies and the noise floor of the regret, averaged over the tables of a group.
 func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
 	for _, t := range r.Tables {
@@ -140,7 +142,7 @@ type EvaluatedPolicy struct {
 	Kind   PolicyOrigin `json:"kind"`   // structural or original
 	// path of the vocabulary, as given, for a policy in the original system's format
 	Vocab string `json:"vocab,omitempty"`
-	// whether token 0 precedes the layers, for a policy in the original system's format
+	// whether a policy in the original system's format reads token 0 before the tokens of the network's layers
 	Prefix  *bool    `json:"prefix,omitempty"`
 	Members int      `json:"members,omitempty"` // number of voting members of a structural policy
 	Trees   int      `json:"trees,omitempty"`   // number of trees of a structural policy that is a forest
@@ -150,12 +152,13 @@ type EvaluatedPolicy struct {
 	Notes   map[string]string `json:"notes,omitempty"` // notes from the run that learned the policy
 }
 
-// EvaluatedTable describes a table, with the results of all choosers on it.
+// EvaluatedTable describes a table, with the results of all policies and baselines on it.
 type EvaluatedTable struct {
-	Table     string   `json:"table"`     // path of the table, as given
-	Dataset   string   `json:"dataset"`   // name of the training dataset
-	Budget    float64  `json:"budget_s"`  // budget of the scenario, in seconds
-	Start     float64  `json:"start_s"`   // time in the budget at which the sequences begin, in seconds
+	Table   string  `json:"table"`    // path of the table, as given
+	Dataset string  `json:"dataset"`  // name of the training dataset
+	Budget  float64 `json:"budget_s"` // budget of the scenario, in seconds
+	// part of the budget that is already used when the sequences begin, in seconds
+	Start     float64  `json:"start_s"`
 	Decisions int      `json:"decisions"` // number of decisions per sequence
 	Actions   []string `json:"actions"`   // choices at every decision; empty if they depend on the network
 	evaluation.TableScores
@@ -168,8 +171,8 @@ type EvaluatedSteps struct {
 	Steps   []evaluation.Step `json:"steps"`   // decisions of the policy, in order
 }
 
-// SplitStandings returns the standings of the choosers that have a result for every table, and the names of the other
-// choosers.
+// SplitStandings returns the standings of the policies and baselines that have a result for every table, and the names
+// of the others.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {

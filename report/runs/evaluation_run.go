@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// EvaluationKind is the kind of run folders of graft evaluate --out.
+// EvaluationKind describes the run folders that graft evaluate --out writes for policies.
 var EvaluationKind = &Kind{Name: "evaluation", By: "graft evaluate", Title: "evaluation", Titles: "evaluations",
 	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun, list: evaluationOverview,
 	series: func(r *Run) ([]Series, error) {

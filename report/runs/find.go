@@ -13,7 +13,8 @@ import (
 	"graft/internal/parallel"
 )
 
-// Line returns a line with the folder and the reason for skipping it. It names the folder only once.
+// Line returns a line with the folder's path and the reason for skipping it. If the reason contains the path, the line
+// is the reason alone.
 func (s SkippedRun) Line() string {
 	if strings.Contains(s.Why, s.Path) {
 		return s.Why
@@ -29,9 +30,9 @@ type SkippedRun struct {
 	Err error `json:"-"`
 }
 
-// OpenAll reads the runs that arguments name: run folders, folders that contain run folders, and patterns. The runs are
-// in the order of the arguments, without duplicates. The runs inside a folder are sorted by path. Unreadable folders
-// are skipped.
+// OpenAll reads the runs at the given paths. Each argument is a run folder, a folder that contains run folders, or a
+// glob pattern. The runs are in the order of the arguments, without duplicates. The runs inside a folder are sorted by
+// path. Unreadable folders are skipped.
 func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	var paths []string
 	for _, arg := range args {

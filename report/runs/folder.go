@@ -164,7 +164,7 @@ func (f *Folder) IsRun() bool {
 // IsCache reports whether the folder is the cache of simulations, which is not a run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume returns an error if the run in a folder has a different kind.
+// MayResume returns an error if the folder holds a run of another kind than the wanted kind.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {

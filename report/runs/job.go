@@ -8,7 +8,7 @@ import (
 	"graft/trainer"
 )
 
-// JobKind is the kind of runs of graft train.
+// JobKind describes the run folders that graft train writes for a single job.
 var JobKind = &Kind{Name: "job", By: "graft train",
 	Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun, list: jobOverview,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
@@ -130,7 +130,7 @@ func (o *JobOutcome) measured() (joules, peakMiB float64) {
 type GivenReport struct {
 	Weights   string        `json:"weights"`   // path of the weights
 	Epochs    int           `json:"epochs"`    // number of epochs before the job that count as trained
-	Start     time.Duration `json:"start_ns"`  // time in the budget at which the job begins
+	Start     time.Duration `json:"start_ns"`  // part of the budget that is already used when the job begins
 	Accuracy  float64       `json:"accuracy"`  // validation accuracy before the first step
 	Published *float64      `json:"published"` // recorded test accuracy; null if unknown
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Journal records the inputs and outputs of each stage of a pipeline, in a file of its run folder. A stage without an
-// entry runs again, at little cost if the work in its folder is finished.
+// entry runs again, and reuses finished work in its folder.
 type Journal struct {
 	Path   string           `json:"-"`
 	Files  files.FS         `json:"-"`      // file system in which the journal is written and outputs are digested
@@ -79,7 +79,7 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, nil
 }
 
-// Plan records the planned stages. It keeps the known inputs and outputs of stages.
+// Plan records the planned stages, and keeps the inputs and outputs that are already recorded for them.
 func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created
@@ -121,8 +121,7 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage ran on the same inputs and its outputs are unchanged. The inputs are given by their
-// digest.
+// Holds reports whether a stage ran on inputs with the given digest, and its outputs are unchanged since then.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false

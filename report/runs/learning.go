@@ -15,7 +15,7 @@ type PoliciesOutcome struct {
 	Seeds  []SeedOutcome      `json:"seeds"`  // outcome of each seed
 	Steps  int                `json:"steps"`  // total number of steps over all seeds
 	Tables []evaluation.Score `json:"tables"` // scores of the vote of all seeds on each table
-	// scores of the vote on held-out tables; empty without held-out tables
+	// scores of the vote of all seeds on held-out tables; empty without held-out tables
 	HeldOut []evaluation.Score `json:"held_out"`
 	Regret  float64            `json:"regret_points"` // regret of the vote, averaged over the tables
 	Summary evaluation.Summary `json:"summary"`       // summary of the results of single seeds on the tables
@@ -58,12 +58,14 @@ type LearnedRow struct {
 // system.
 const LearningFile = "learning.csv"
 
-// PoliciesKind is the kind of runs that learn structural policies from tables, one per seed.
+// PoliciesKind describes the run folders of structural policies that were learned from tables, with one policy per
+// seed.
 var PoliciesKind = &Kind{Name: "policies", By: "graft learn", Title: "run of policies", Titles: "runs of policies",
 	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun, list: policiesOverview,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
-// PolicyKind is the kind of runs that learn a policy in the original system's format from a table.
+// PolicyKind describes the run folders of policies that were learned from a table and stored in the original system's
+// format.
 var PolicyKind = &Kind{Name: "policy", By: "graft learn", Title: "run of a policy",
 	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun, list: policyOverview,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}

@@ -40,7 +40,7 @@ const (
 	scenarioJSON = "scenario.json"
 )
 
-// InitialFile holds the initial network of a job whose program trains.
+// InitialFile is the name of the file with the initial network of a job that an external program trains.
 const InitialFile = "initial.toml"
 
 // Names in the run folder of a simulation.

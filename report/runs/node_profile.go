@@ -44,7 +44,7 @@ func NewNodeSpread(values []float64) NodeSpread {
 type NodeUse struct {
 	Utilization *float64 `json:"utilization_percent"` // mean utilization of the device; null means unknown
 	Memory      *float64 `json:"peak_memory_mib"`     // maximum memory in use by all processes; null means unknown
-	// mean power in watts; on a device without GPUs, the power of all processors; null means unknown
+	// mean power in watts; on a machine without GPUs, the power of all processors; null means unknown
 	Watts *float64 `json:"watts"`
 }
 
@@ -163,7 +163,7 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	return list, nil
 }
 
-// NodeProfileKind is the kind of runs of 'graft node profile'.
+// NodeProfileKind describes the run folders that 'graft node profile' writes.
 var NodeProfileKind = &Kind{Name: "node-profile", By: "graft node profile", Title: "profile of a machine's tasks",
 	Titles: "profiles of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeProfileTable+".csv"),
 	read: readNodeProfile, list: nodeProfileOverview}

@@ -6,7 +6,7 @@ import (
 )
 
 // NodeRunOutcome is the content of outcome.json for a run that executes tasks as processes on one machine. Times are in
-// seconds since the start; they count only periods in which an executor ran.
+// seconds since the start of the run; periods in which the run was stopped or killed do not count.
 type NodeRunOutcome struct {
 	Folder    string   `json:"folder"`    // path of the run folder
 	Scheduler string   `json:"scheduler"` // name of the scheduler that placed the tasks
@@ -41,10 +41,10 @@ type NodeTask struct {
 	Signal string `json:"signal"` // name of the signal that ended the task; empty if none
 	Reason string `json:"reason"` // reason of the result, as text
 	Log    string `json:"log"`    // path of the last attempt's log in the run folder
-	// energy of the device while the task ran, in joules; null if unknown or shared
+	// energy that the device used while the task ran, in joules; null if unknown, or if several tasks shared the device
 	Joules *float64 `json:"joules"`
 	Net    *float64 `json:"net_joules"` // energy without the energy of the idle device, in joules; null if unknown
-	// method of the measurement: counter, integrated, not attributable with the reason, or unknown
+	// method of the energy measurement: counter, integrated, not attributable (with a reason) or unknown
 	Method string `json:"method"`
 }
 
@@ -70,7 +70,7 @@ type NodeStart struct {
 	Env     []string `json:"env"`           // additional environment variables
 }
 
-// NodeRunKind is the kind of runs of 'graft node run'.
+// NodeRunKind describes the run folders that 'graft node run' writes.
 var NodeRunKind = &Kind{Name: "node-run", By: "graft node run",
 	Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
 	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks, list: nodeRunOverview}

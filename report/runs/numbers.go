@@ -12,7 +12,7 @@ import (
 	"graft/results"
 )
 
-// Numbers reads numeric columns of a table in a folder of a run.
+// Numbers reads numeric columns of a table file in a subfolder of a run folder.
 func Numbers(r *Run, folder, file string, columns ...string) (found map[string][]float64, err error) {
 	return numbersOf(r, folder, file, columns, false)
 }

@@ -16,7 +16,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// OriginalKind is the kind of runs of the original system. A run folder of this kind holds a training run, a table or a
+// OriginalKind describes the folders that the original system wrote. Such a folder holds a training run, a table or a
 // policy.
 var OriginalKind = &Kind{Name: "original", By: "the original system",
 	Title: "run of the original", Titles: "runs of the original",

@@ -20,7 +20,7 @@ type TableSource struct {
 	Actions  []string // actions by their numbers in the table
 	Network  string   // name of the initial network; empty means the value in config.toml
 	Dataset  string
-	Start    float64 // time in the budget at which the sequences begin, in seconds
+	Start    float64 // part of the budget that is already used when the sequences begin, in seconds
 	Seed     int64
 	HasStart bool // Start is set; if false, the value in config.toml counts
 	HasSeed  bool // the seed is set; if false, the value in config.toml counts
@@ -28,11 +28,11 @@ type TableSource struct {
 	config string // text of config.toml; empty reads it
 }
 
-// OriginalActions lists the actions of the published tables by their numbers.
+// OriginalActions lists the actions of the published tables; the index of an action is its number in these tables.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads and checks a table. The path names the table's folder, a data.pkl, or the folder of a data.pkl. For a
-// partly damaged folder it returns both a report and an error.
+// Read reads and checks a table. The path names the table's folder, a file data.pkl, or a folder that contains this
+// file. For a partly damaged folder it returns both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err

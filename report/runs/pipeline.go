@@ -40,15 +40,15 @@ const largestOutcome = 1 << 28
 
 // PipelineOutcome is the content of outcome.json for a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
-	// name of the chooser that follows the vote of the learned policies of all seeds
+	// name under which the comparison lists the vote of the policies of all seeds
 	Learned                string `json:"learned"`
 	*evaluation.Comparison        // comparison on the training tables
 	// LeftOut evaluates policies on tables that they did not learn from; null if no tables are left out.
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
-// PipelineKind is the kind of run folders of graft pipeline. The run folders of the pipeline's stages are in the folder
-// of the pipeline.
+// PipelineKind describes the run folders that graft pipeline writes. The folder of a pipeline contains the run folders
+// of its stages.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun,
 	list: pipelineOverview}

@@ -63,7 +63,7 @@ func SeedFiles(fsys files.FS, folder string) ([]string, error) {
 	return paths, nil
 }
 
-// SeedFile returns the path of the policy file in the run folder for a seed.
+// SeedFile returns the path, inside the run folder, of the policy that was learned with the given seed.
 func SeedFile(seed uint64) string {
 	return filepath.Join(SeedFolder, fmt.Sprintf("%s%d%s", seedBegin, seed, seedEnd))
 }

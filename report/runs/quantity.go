@@ -11,7 +11,7 @@ import (
 // Quantity is a named result with one value, or one value per seed.
 type Quantity struct {
 	Name string
-	// unit such as s, nats or points; share means a fraction between 0 and 1, empty means a count
+	// unit such as "s", "nats" or "points"; "share" means a fraction between 0 and 1, and empty means a count
 	Unit   string
 	Better Direction // direction in which the quantity improves
 	Seeds  []int64   // seeds of the values; nil if the value does not belong to a seed
@@ -20,7 +20,8 @@ type Quantity struct {
 	Level  float64 // confidence level of the interval, such as 0.95; zero means 0.95
 	// name of the sweep's case whose trials produced the values; empty for runs other than sweeps
 	Case string
-	// 95% interval that the run computed, such as an interval over jobs; nil computes one over Values
+	// 95% interval that the run itself computed, such as an interval over jobs; if nil, reports compute an interval
+	// over Values
 	Over   *stat.Interval
 	Detail bool // the run's own tables show the quantity, so the table of quantities leaves it out
 	Alone  bool // several runs are not compared by the quantity
@@ -35,8 +36,8 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of possible values of a quantity with the given unit. The quantity cannot be negative. A
-// quantity in points is a regret, with a maximum of 100.
+// RangeOf returns the range of possible values of a quantity with the given unit. The range starts at zero. It ends at
+// 1 for a share and at 100 for points; for other units it has no upper end.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:

@@ -23,7 +23,7 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base returns the name of the run's folder without its path, for figures that may be shared.
+// Base returns the name of the run's folder without its path, so that figures do not reveal paths of this machine.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
 // mostConfiguration is the maximum size of a displayed configuration, in bytes.
@@ -57,7 +57,7 @@ type Run struct {
 	Begun      bool             // the run has no results yet, since it is starting or was killed at its start
 	Settings   []config.Setting // configuration, sorted by key; nil without a configuration
 	Quantities []Quantity       // quantities of the outcome or, for an incomplete run, of its progress
-	// digest or text of the outcome, by which copies of a run are recognised; empty before the end
+	// digest or text of the outcome, by which copies of a run are recognised; empty before the run ends
 	Outcome string
 	Faults  error // errors about unreadable parts; nil if there are none
 
@@ -121,8 +121,8 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// OutcomeOf returns the outcome of a run, as the type for its kind, or nil before the run ends. Callers share the
-// result and must not change it.
+// OutcomeOf returns the outcome of a run, or nil before the run ends. T must be the outcome type of the run's kind.
+// Callers share the result and must not change it.
 func OutcomeOf[T any](r *Run) (*T, error) {
 	if !r.Ended {
 		return nil, nil

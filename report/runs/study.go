@@ -18,7 +18,7 @@ const (
 	PartsStream = "parts"
 )
 
-// StudyKinds lists the run kinds of cluster simulations, one per world.
+// StudyKinds lists the kinds of run folders of cluster simulations: one per simulated world.
 var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
 		kinds = append(kinds, studyKind(w))
@@ -34,10 +34,10 @@ func studyKind(w *study.World) *Kind {
 		}}
 }
 
-// KindOfWorld returns the kind of a world's runs.
+// KindOfWorld returns the kind of the run folders in which simulations of a world are stored.
 func KindOfWorld(w *study.World) *Kind { return kindNamed(w.Name) }
 
-// IsStudy reports whether runs of a kind are cluster simulations.
+// IsStudy reports whether run folders of this kind hold cluster simulations.
 func (k *Kind) IsStudy() bool { return worlds.Named(k.Name) != nil }
 
 func readStudy(f *Folder, r *Run) error {
@@ -157,7 +157,7 @@ func metricColumns(metrics []study.Metric) (columns []results.Column) {
 	return columns
 }
 
-// Spans reads the periods in which the jobs of a cell had devices.
+// Spans reads the periods in which jobs had devices, in one simulation of a run.
 func Spans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, study.SpansTable+".csv"), func(row *tableRow) {
 		s := NodeSpan{

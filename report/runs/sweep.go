@@ -14,7 +14,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of folders with several trials of a job, made by graft train and graft compare.
+// SweepKind describes the run folders that graft compare and graft train write for several trials of a job.
 var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles: "sweeps",
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun,
 	list: sweepOverview}
@@ -71,7 +71,7 @@ type SweepOutcome struct {
 type CaseOutcome struct {
 	Name string   `json:"name"` // unique name of the case
 	Set  []string `json:"set"`  // assignments that define the case
-	// description of the initial state that the seeds share; absent if each seed draws all weights
+	// description of how the seeds use weights from a file; absent if each seed draws all its weights
 	Shared   string           `json:"shared_by_seeds,omitempty"`
 	Trials   []TrialOutcome   `json:"trials"`   // completed trials, in the order of seeds
 	Measures []MeasureSummary `json:"measures"` // summary of each measure over the trials
@@ -116,7 +116,7 @@ type CaseDifference struct {
 	Detectable *DetectableDifference `json:"detectable"`
 }
 
-// ComparisonOutcome describes how the arms of a comparison were derived.
+// ComparisonOutcome describes how the arms of a comparison were derived from the configured job.
 type ComparisonOutcome struct {
 	SweepComparison
 	SelectionSeeds []int64  `json:"selection_seeds"` // seeds of the trials that selected the best fixed sequence
@@ -142,7 +142,7 @@ func (t TrialOutcome) value(measure string) float64 {
 	return math.NaN()
 }
 
-// Measure returns the values of a measure and their seeds, for the trials that have it.
+// Measure returns the values of a measure, and their seeds, for the trials that have this measure.
 func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
 	for _, t := range c.Trials {
 		if v := t.value(name); !math.IsNaN(v) {

@@ -33,10 +33,10 @@ type SweepCase struct {
 	Key    string   `json:"key"`    // name of the case in paths
 	Digest string   `json:"digest"` // digest of the job with the first seed
 	Seeds  []int64  `json:"seeds"`  // seeds of the case's trials
-	// Shared describes the initial state that the seeds share; empty if each seed draws all weights.
+	// Shared describes how the seeds use weights from a file. It is empty if each seed draws all its weights.
 	Shared string `json:"shared_by_seeds,omitempty"`
-	// Final is the name of another case that supplies the network. Each trial starts with fresh weights in the network
-	// with which the other case's trial of the same seed ended. Empty means none.
+	// Final is the name of another case that supplies the network. Each trial starts from the final network of the
+	// other case's trial with the same seed, but with fresh weights. Empty means none.
 	Final string `json:"final_of,omitempty"`
 	// Selects holds the case's action sequence if the case runs only to select the best sequence. Null means that the
 	// case is reported.
@@ -45,7 +45,7 @@ type SweepCase struct {
 	Best bool `json:"best,omitempty"`
 }
 
-// SweepComparison describes how the arms of a comparison are derived.
+// SweepComparison describes how the arms of a comparison are derived from the configured job.
 type SweepComparison struct {
 	Configured string `json:"configured"` // name of the arm of the configured job
 	// name of the baseline arm: the arm from scratch without adaptation if it exists, otherwise the arm without

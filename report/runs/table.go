@@ -9,11 +9,11 @@ import (
 	"graft/simulation/tables"
 )
 
-// SimulationKind recognises and reads the run folders of 'graft simulate'.
+// SimulationKind describes the run folders that 'graft simulate' writes.
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun, list: simulationOverview}
 
-// TableKind is the kind of table folders that are not part of a simulation's run folder.
+// TableKind describes the folders of single tables, outside the run folders of simulations.
 var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
 	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun,
 	list: tableOverview}

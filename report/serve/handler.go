@@ -34,7 +34,7 @@ type Options struct {
 	Now     func() time.Time  // clock of the server
 	Hosts   func(string) bool // reports whether requests may use a host name
 	Version string            // version of graft, shown on pages
-	// GPUs returns the GPUs of this machine, for the list of runs. Nil shows no GPUs.
+	// GPUs returns the GPUs of this machine, for the list of runs. Nil means that no GPUs are shown.
 	GPUs func() []telemetry.State
 }
 

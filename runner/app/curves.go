@@ -20,7 +20,7 @@ func OpenEventCurves(now func() time.Time, run *results.Run, next int64, resolve
 	return &EventCurves{events}, events.Text(next, "configuration", "```toml\n"+resolved+"```\n")
 }
 
-// Scalar creates a point of a curve. The part of the tag before the slash groups curves.
+// Scalar creates a point of a curve. The part of the tag before the slash is the name of the curve's group.
 func Scalar(tag string, value float64) tensorboard.Scalar {
 	return tensorboard.Scalar{Tag: tag, Value: float32(value)}
 }

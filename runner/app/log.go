@@ -43,7 +43,7 @@ func (r *RunLog) put(line []byte) {
 // Sync does nothing, since the run's checkpoints sync the lines.
 func (r *RunLog) Sync() error { return nil }
 
-// Open writes the buffered lines into a run folder, and later lines directly.
+// Open writes the buffered lines to the log in a run folder. Later lines are written directly.
 func (r *RunLog) Open(run *results.Run) {
 	lines, err := run.Lines("log")
 	r.mu.Lock()

@@ -18,8 +18,8 @@ import (
 )
 
 // LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
-// network file or a run folder; otherwise it is a network of the zoo. If input is nil or classes is zero, the network
-// keeps its own value. The classes of a network file cannot be changed.
+// network file or a run folder; otherwise it is a network of the zoo. If input is nil, the network keeps its input
+// shape; if classes is zero, it keeps its number of classes. The number of classes of a network file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
@@ -31,9 +31,8 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
-// Try runs a network once in a separate process, and returns the reason if the network must not run in this process. It
-// tries only networks that were read from a list of operators, not networks that graft built. If the weights are nil,
-// it uses zeros.
+// Try runs an imported graph of operators once in a separate process, since a wrong graph may crash the process. It
+// returns an error if the run fails. For networks that graft built, it does nothing. Nil weights mean zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil

@@ -16,9 +16,9 @@ import (
 // FolderOptions determines how a run folder is created or opened.
 type FolderOptions struct {
 	Config string // text of the configuration file, copied into the run folder; empty copies none
-	// continues the run in the folder, or starts one if there is none; false starts a new run
+	// continues the run in the folder, or starts one if there is none; if false, a new run starts
 	Resume bool
-	Force  bool // moves an existing run folder aside; false makes an existing run folder an error
+	Force  bool // moves an existing run folder aside; if false, an existing run folder is an error
 }
 
 // OpenRun creates the folder of a run. To resume a run, it opens the run's folder, which must have the same

@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network from a job's run folder, without tensors, and its weights. If the job is not
-// complete, Trained reads the newest checkpoint instead of the result.
+// Trained reads a trained network and its weights from a job's run folder. The returned network has no tensors. If the
+// job is not complete, Trained reads the newest checkpoint instead of the result.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)
@@ -70,8 +70,8 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 	return n, set, err
 }
 
-// Images describes how the images of a trained network are prepared, and the meaning of its outputs. Nil fields are
-// unknown.
+// Images describes how images are prepared as inputs of a trained network, and the meaning of the network's outputs.
+// Nil fields are unknown.
 type Images struct {
 	// mean and deviation of each channel, for pixels from 0 to 1; both or neither are set
 	Mean, Deviation []float64
@@ -85,8 +85,8 @@ const (
 	classesKey   = "classes"
 )
 
-// WriteTrained writes the trained networks in the newest checkpoint into the run folder, with the description of their
-// images.
+// WriteTrained writes the trained networks in the newest checkpoint into the run folder, together with the description
+// of their input images.
 func WriteTrained(fsys files.FS, folder string, images Images) error {
 	for _, which := range []trainer.Which{trainer.AtEnd, trainer.AtBest} {
 		n, set, err := trainer.SavedResult(fsys, folder, which)

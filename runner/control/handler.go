@@ -104,7 +104,7 @@ type ChangeStatus struct {
 	Change  string   `json:"change"`
 	Devices int      `json:"devices,omitempty"`      // number of devices after the change; absent if it stays
 	Pending bool     `json:"pending"`                // the job has not made the change yet
-	At      *float64 `json:"time_seconds,omitempty"` // time in the budget at which the job made the change
+	At      *float64 `json:"time_seconds,omitempty"` // used part of the budget when the job made the change
 }
 
 func newChangeReport(r *trainer.Request) ChangeStatus {

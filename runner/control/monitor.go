@@ -15,7 +15,7 @@ type Snapshot struct {
 	Adaptations []Adaptation
 }
 
-// Adaptation is a decision or a shrink with its effect.
+// Adaptation is a decision, or the shrinking of the network after a loss of devices, with its effect on the accuracy.
 type Adaptation struct {
 	trainer.Note
 	After     float64 // validation accuracy at the next evaluation

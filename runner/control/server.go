@@ -28,8 +28,8 @@ import (
 type Options struct {
 	Address   string // address such as 127.0.0.1:0; empty disables the server
 	Anywhere  bool   // allows addresses that other machines can reach; false allows loopback only
-	TokenFile string // path of the file with the token; empty uses Token
-	Token     string // token from TokenVariable; empty generates one
+	TokenFile string // path of the file with the token; if empty, Token applies
+	Token     string // token from TokenVariable; if empty, a token is generated
 }
 
 // Files in the run folder while the server listens.
@@ -139,7 +139,7 @@ func (s *Server) announce(folder string) ([]zap.Field, error) {
 	return fields, nil
 }
 
-// Close ends all connections, releases the port and removes the files in the run folder.
+// Close ends all connections, releases the port and removes the server's files from the run folder.
 func (s *Server) Close() {
 	if s == nil {
 		return

@@ -51,7 +51,7 @@ type Status struct {
 	// next event of the timeline; null if there is none
 	Next    *EventStatus   `json:"next_event"`
 	Pending []ChangeStatus `json:"pending"` // requested changes that the job has not made yet
-	// requested changes that the job has made so far, including earlier runs of a resumed job
+	// requested changes that the job has made so far, including changes before it was resumed
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
 	// GPUs of the job with their last readings; empty if the job uses no GPUs or its GPUs are unknown
@@ -72,7 +72,8 @@ type EventStatus struct {
 	Devices int            `json:"devices,omitempty"` // number of devices after the event; absent if it stays
 }
 
-// AdaptationStatus is a decision or a shrink with its effect.
+// AdaptationStatus is a decision, or the shrinking of the network after a loss of devices, with its effect on the
+// accuracy.
 type AdaptationStatus struct {
 	Event      results.JobEvent `json:"event"` // kind of the event: decision or shrink
 	At         float64          `json:"time_seconds"`

@@ -42,7 +42,7 @@ type Layer struct {
 	Caption string `json:"-"`
 }
 
-// Part is a range of channels in one channel space.
+// Part is a range of channels in one [Space].
 type Part struct {
 	Space    string `json:"space"`    // ID of the channel space
 	Channels int    `json:"channels"` // number of channels

@@ -27,7 +27,7 @@ type DurationOptions struct {
 	// schedule for training models: WalkWeek, WalkNone or WalkNever; empty means WalkWeek
 	Walk  string
 	Past  bool   // uses the durations of similar completed jobs as features
-	Saved string // path for the last model; empty writes no model
+	Saved string // path for the last model; empty means that no model is written
 }
 
 // DurationReport is the JSON output of `graft cluster estimate --json`.
@@ -45,7 +45,7 @@ type DurationReport struct {
 	// number of jobs of other traces that were not used for models, because they were submitted after the start of
 	// the trace
 	Later int `json:"history_left_out"`
-	// accuracy in seconds for the jobs that a model estimated; null if there are none
+	// accuracy of the durations that a model estimated, with errors in seconds; null if a model estimated no job
 	Scores *Scores `json:"scores"`
 	// accuracy of a baseline that estimates from similar jobs, for the jobs that a model estimated
 	Usual   *Scores  `json:"scores_of_similar"`

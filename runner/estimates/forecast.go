@@ -17,12 +17,12 @@ import (
 // ForecastOptions configures [Forecast].
 type ForecastOptions struct {
 	Options // training data, which is a trace unless Ticks names a table, and output
-	// path of a table of submissions per ten minutes; empty counts the submissions of the trace
+	// path of a table of submissions per ten minutes; if empty, the submissions of the trace are counted
 	Ticks string
-	// date before which data is used for training a single model that forecasts all later data; the zero time means a
-	// new model every week
+	// date at which the training data of a single model ends; this model forecasts all later data. The zero time means
+	// that a new model is trained every week.
 	From time.Time
-	// path of the folder for the last models, jobs.json and gpus.json; empty writes no models
+	// path of the folder for the last models, jobs.json and gpus.json; empty means that no models are written
 	Models string
 }
 
@@ -34,7 +34,8 @@ type ForecastReport struct {
 	From   string `json:"from"`      // date of the first forecast step
 	To     string `json:"to"`        // date of the last forecast step
 	Rows   int    `json:"forecasts"` // number of forecast steps
-	// number of ten-minute steps that a model forecasts; for all other steps, the forecast equals the last known hour
+	// number of ten-minute steps that a model forecasts; for all other steps, the forecast is the mean of the last
+	// known hour
 	Learned int      `json:"learned"`
 	Times   int      `json:"times_learned"`    // number of times that models were learned
 	Target  string   `json:"target"`           // learned target: plain, log or median
@@ -46,7 +47,7 @@ type ForecastReport struct {
 
 // Series holds the accuracy of the forecasts of one quantity, and the terms of its model.
 type Series struct {
-	Scores *Scores `json:"scores"` // accuracy for the steps that models forecast; null if there are none
+	Scores *Scores `json:"scores"` // accuracy of the forecasts by models; null if there are none
 	Terms  []Term  `json:"terms"`  // terms of the last model, most important first
 }
 

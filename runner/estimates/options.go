@@ -21,11 +21,12 @@ type Options struct {
 	Format string        // format of the trace; empty detects it from the first bytes of the file
 	Window *trace.Window // range of seconds whose submissions count; nil means all
 	// date at which a trace without dates begins; the zero time if the trace has dates
-	Start  time.Time
-	Model  estimate.Options // options for the models; zero fields have their defaults
-	Out    string           // path of the output file; empty writes none
-	Shapes string           // path of the folder for tables and figures of shapes; empty writes none
-	Force  bool             // replaces existing files; false makes an existing file an error
+	Start time.Time
+	Model estimate.Options // options for the models; zero fields have their defaults
+	Out   string           // path of the output file; empty means that no file is written
+	// path of the folder for tables and figures of shapes; empty means that they are not written
+	Shapes string
+	Force  bool // replaces existing files; if false, an existing file is an error
 }
 
 // validate checks the options of the models, before learning.

@@ -22,7 +22,7 @@ func newMeasure(m estimate.Measured) Measure {
 	return Measure{runs.FiniteOrNil(m.Value), runs.FiniteOrNil(m.Low), runs.FiniteOrNil(m.High)}
 }
 
-// Scores holds the errors of predictions.
+// Scores holds the accuracy of predictions.
 type Scores struct {
 	Rows int     `json:"rows"` // number of rows that a model predicted
 	MAE  Measure `json:"mae"`  // mean of the absolute errors

@@ -23,28 +23,30 @@ type Options struct {
 	// paths of policy files or of their run folders; at least one, or none for leave-one-out
 	Policies []string
 	Tables   []string           // paths of table folders; at least one, unless Leave.File names them
-	Trees    []*simulation.Tree // tables that are already read; nil reads the tables
+	Trees    []*simulation.Tree // tables that are already read; if nil, the folders in Tables are read
 	// path of the vocabulary for policies in the original system's format, which require it
 	Vocab string
-	// whether token 0 precedes the layers, for policies in the original system's format: "always" or "never"; empty
-	// means as in the policy's training
+	// whether policies in the original system's format read token 0 before the tokens of the network's layers: "always"
+	// or "never"; empty means as in the policy's training
 	Prefix string
-	Out    string   // path of the run folder; empty writes none
-	Force  bool     // moves an existing run folder aside; false makes an existing run folder an error
-	Leave  LeaveOut // leave-one-out evaluation; the zero value evaluates the given policies
+	Out    string   // path of the run folder; empty means that no run folder is written
+	Force  bool     // moves an existing run folder aside; if false, an existing run folder is an error
+	Leave  LeaveOut // leave-one-out evaluation; if zero, the given policies are evaluated
 }
 
 // LeaveOut configures an evaluation that trains policies on some tables and evaluates them on the others.
 type LeaveOut struct {
 	// kind of group that each evaluation leaves out: "scenario", "network", "dataset", "budget", or "held-out" for the
-	// tables that the file holds out; empty leaves nothing out
+	// tables that the configuration file holds out; empty means no leave-one-out evaluation
 	By string
-	// path of a configuration of graft learn with tables, options and seeds; empty uses the fields below
+	// path of a configuration file of graft learn with tables, options and seeds; if empty, the fields below apply
 	File     string
-	Learning *config.TreeLearning // content of the file if it is already read; nil reads the file
-	// candidate assignments to keys of the file; cross-validation on the training tables selects one of them, or none
+	Learning *config.TreeLearning // content of File if it is already read; if nil, the file is read
+	// candidate assignments to configuration keys of File; cross-validation on the training tables selects one of them,
+	// or none
 	Try []string
-	// defaults of the learning options, for "new" or "known" scenarios; empty means new
+	// kind of scenarios that the policies are for, "new" or "known", which sets the defaults of the learning options;
+	// empty means "new"
 	For   string
 	Seeds int // number of policies per group; zero means the number in the file, or 10
 	Steps int // maximum number of learning steps; zero means the default of For

@@ -18,10 +18,11 @@ type OriginalOptions struct {
 	Policy string // path of a policy in the original system's format; required
 	Table  string // path of a table in the original system's format; required
 	Vocab  string // path of the policy's vocabulary; required
-	// whether token 0 precedes the layers: "always" or "never"; empty means as in the original system's report
+	// whether the policy reads token 0 before the tokens of the network's layers: "always" or "never"; empty means as
+	// in the original system's report
 	Prefix string
-	// reproduces two bugs of the original system's last version: the missing token 0 and the wrong policy; requires an
-	// empty Prefix
+	// reproduces two bugs of the original system's last version, which omitted token 0 and evaluated the policy from
+	// which learning started; requires an empty Prefix
 	AsPublished bool
 }
 

@@ -26,14 +26,15 @@ import (
 // SchedulerOptions selects the schedulers of elastic jobs to compare, and the workloads.
 type SchedulerOptions struct {
 	File string   // path of a configuration of 'graft learn' with a section workloads; required
-	Set  []string // assignments applied after the file; empty changes nothing
-	// paths of learned schedulers: run folders or files; empty means the run folder of the file, if there is one
+	Set  []string // assignments applied after the file; empty means none
+	// paths of learned schedulers: run folders or files; empty means the run folder that 'graft learn' wrote for the
+	// file, if it exists
 	Policies []string
 	// name of the scheduler that differences are relative to; empty means optimus if it is compared, otherwise the
 	// first scheduler
 	Against string
-	Out     string // path of the new run folder; empty writes none
-	Force   bool   // moves an existing folder aside; false makes an existing folder an error
+	Out     string // path of the new run folder; empty means that no run folder is written
+	Force   bool   // moves an existing folder aside; if false, an existing folder is an error
 }
 
 // Schedulers compares schedulers on the test workloads, from which no scheduler has learned.

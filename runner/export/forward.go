@@ -19,7 +19,7 @@ import (
 type ForwardOptions struct {
 	Inputs  string        // path of a JSON file with the inputs; required
 	Weights string        // path of the weights, for a network without trained weights
-	Out     string        // path of the JSON file for the outputs; empty writes none
+	Out     string        // path of the JSON file for the outputs; empty means that no file is written
 	At      trainer.Which // which network of the run to use; empty means trainer.AtEnd
 }
 

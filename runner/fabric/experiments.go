@@ -27,7 +27,7 @@ import (
 // ExperimentOptions selects which experiments of the PAC-ML paper to reproduce.
 type ExperimentOptions struct {
 	Graphs   string          // path of the folder with PipeDream's five profiles; required
-	Out      string          // path of the folder for the table; empty writes none
+	Out      string          // path of the folder for the table; empty means that the table is not written
 	Limits   []string        // distributions of time limits; empty means all
 	Learn    TrainingOptions // policies that learn as published; the zero value learns none
 	Episodes int             // number of episodes per row, from seed 0; zero means 3
@@ -77,17 +77,17 @@ type ExperimentRow struct {
 	// published throughput; null if no throughput was published
 	PrintedThroughput *float64      `json:"printed_throughput"`
 	Degrees           []DegreeShare `json:"degrees"` // fraction of completed jobs with each degree
-	// fraction of the episodes in which all completed jobs had the same degree
+	// fraction of the episodes in which all completed jobs had the same degree of parallelism
 	OneDegree float64 `json:"one_degree"`
 }
 
-// DegreeShare is the fraction of jobs that run with a given degree.
+// DegreeShare is the fraction of jobs that run with a given degree of parallelism.
 type DegreeShare struct {
 	Degree int     `json:"degree"` // number of parts of a step
 	Share  float64 `json:"share"`  // fraction of the jobs
 }
 
-// ExperimentTie compares the best constant degree with the published learned policy.
+// ExperimentTie compares the best constant degree of parallelism with the published learned policy.
 type ExperimentTie struct {
 	Limits  string  `json:"limits"`  // distribution of time limits
 	Agent   string  `json:"agent"`   // constant degree with the fewest blocked jobs
@@ -100,8 +100,9 @@ type ExperimentTie struct {
 	Here *stat.Interval `json:"here"`
 }
 
-// Experiment reproduces the experiments of PAC-ML's authors, including the bugs of their simulator. It runs every
-// agent, every constant degree, and policies that learn, on the jobs of each seed.
+// Experiment reproduces the experiments of PAC-ML's authors, including the bugs of their simulator. For each seed, it
+// simulates the same jobs with every agent, with every constant degree of parallelism and, on request, with policies
+// that graft trains.
 func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experiments, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

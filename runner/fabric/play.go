@@ -23,7 +23,7 @@ import (
 type PlayOptions struct {
 	Episode string // path of the episode; required
 	Graphs  string // path of the folder with the episode's graphs; required
-	Out     string // path of the folder for the results; empty writes none
+	Out     string // path of the folder for the results; empty means that they are not written
 }
 
 // PlayReport is the result of an episode.
@@ -34,7 +34,7 @@ type PlayReport struct {
 	Blocked   int    `json:"blocked"`   // number of jobs that were blocked
 	Running   int    `json:"running"`   // number of jobs running at the end
 	Queued    int    `json:"queued"`    // number of jobs queued at the end
-	// statistics under the published simulator's names; jobs that run at the end count as blocked
+	// statistics under the published simulator's names; jobs that still run at the end of the episode count as blocked
 	Statistics map[string]any `json:"statistics"`
 	Folder     string         `json:"folder"` // path of the results; empty if none were written
 }

@@ -25,10 +25,10 @@ type StepOptions struct {
 	Options fabric.Options        // options for the job
 	// degrees to simulate; empty means 1, 2, 4, 8 and 16, limited by the number of servers
 	Degrees []int
-	// path of a trace in the Trace Event Format; empty writes none. The trace shows the last of the degrees at which
+	// path of a trace in the Trace Event Format; empty means no trace. The trace shows the last of the degrees at which
 	// the step fits on the cluster.
 	Trace    string
-	Figure   string // path of a figure of the traced degree; empty writes none
+	Figure   string // path of a figure of the traced degree; empty means no figure
 	Critical int    // degree whose critical path is listed; zero means the degree of the trace
 }
 

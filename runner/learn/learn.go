@@ -21,16 +21,17 @@ import (
 
 // Options holds the options that are not in the configuration file.
 type Options struct {
-	// assignments applied after the file, such as learn.steps=500; empty changes nothing
+	// assignments applied after the file, such as learn.steps=500; empty means none
 	Set []string
-	// path of the run folder; empty means run.folder of the file, or runs/ with the name of the file
+	// path of the run folder; empty means run.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder string
-	// continues the run in the folder, or starts one if there is none; false starts a new run
+	// continues the run in the folder, or starts one if there is none; if false, a new run starts
 	Resume bool
-	Force  bool // moves an existing run folder aside; false makes an existing run folder an error
-	// path of a TOML file of named cases, for schedulers of elastic jobs; empty uses the file unchanged
+	Force  bool // moves an existing run folder aside; if false, an existing run folder is an error
+	// path of a TOML file of named cases, for schedulers of elastic jobs; empty means no cases: the configuration file
+	// is used unchanged
 	Cases       string
-	Tensorboard bool // writes TensorBoard event files; false uses run.tensorboard of the file
+	Tensorboard bool // writes TensorBoard event files; if false, the key run.tensorboard applies
 }
 
 // Result holds the result of a learning run. One field is set; the other fields are nil.

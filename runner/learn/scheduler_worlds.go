@@ -84,7 +84,7 @@ type learnable interface {
 	config.File
 	// LearnOptions returns the configuration sections that 'graft learn' reads.
 	LearnOptions() (*learn.RunOptions, *candidates.Options)
-	// CheckLearning returns an error if the file's schedulers cannot learn.
+	// CheckLearning returns an error if the configuration's schedulers cannot learn.
 	CheckLearning() error
 	// Learner creates the learner of a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)

@@ -23,10 +23,11 @@ import (
 
 // Options holds the options that are not in the configuration file.
 type Options struct {
-	Set []string // assignments applied after the file, such as run.seeds=20; empty changes nothing
-	// path of the run folder; empty means pipeline.folder of the file, or runs/ with the name of the file
+	Set []string // assignments applied after the file, such as run.seeds=20; empty means none
+	// path of the run folder; empty means pipeline.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder string
-	// moves an existing run folder aside and starts from the beginning; false continues the run in the existing folder
+	// moves an existing run folder aside and starts from the beginning; if false, the run in the existing folder
+	// continues
 	Force   bool
 	Retry   bool // retries sequences that failed too often; false skips them
 	Workers int  // number of workers of each simulation; zero means fleet.workers of the scenario

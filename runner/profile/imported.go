@@ -55,7 +55,8 @@ type ImportedOperator struct {
 	Device   float64 `json:"device_seconds"`   // time of the device in both passes; 0 on the CPU
 }
 
-// ImportedError holds the errors for operators whose shapes were left out of the fit in turn.
+// ImportedError holds the leave-one-out errors of predicted operator times: each shape is predicted from the other
+// shapes.
 type ImportedError struct {
 	Shapes int     `json:"shapes"`   // number of shapes
 	Mean   float64 `json:"mean"`     // mean relative error, weighted by time
@@ -72,7 +73,8 @@ type ImportedStep struct {
 	Outside  float64 `json:"outside"`         // share of the time in operators outside of the measured range
 }
 
-// Import makes a profile from a trace of PyTorch: the times of a network's operators, which predict its grown versions.
+// Import makes a profile from a PyTorch trace: the times of a network's operators, from which the times of its grown
+// versions are predicted.
 func Import(env *app.Env, trace, network string, o ImportOptions) (*Imported, error) {
 	if err := o.validate(); err != nil {
 		return nil, failure.With(failure.Usage, err)

@@ -33,7 +33,8 @@ type Prediction struct {
 	Error      *Error  `json:"error"`                // error of predictions; null outside of the checked range
 }
 
-// Work is an operator of a micro batch, with its time on the device. The host launches operators meanwhile.
+// Work is an operator of a micro batch, with its time on the device. The time in which the host launches it is not
+// included.
 type Work struct {
 	Pass       string  `json:"pass"`       // pass that runs the operator; each layer runs the passes of a layer
 	Name       string  `json:"name"`       // name of the operator
@@ -43,7 +44,8 @@ type Work struct {
 	Seconds    float64 `json:"seconds"`    // time on the device
 }
 
-// Error states how far predictions were off for measured iterations in the same range. Errors are shares of the time.
+// Error holds the prediction errors for measured iterations of similar models and numbers of devices. Errors are
+// fractions of the measured time.
 type Error struct {
 	On     string  `json:"on"`           // description of the measured iterations
 	Rows   int     `json:"rows"`         // number of measured iterations
@@ -52,7 +54,7 @@ type Error struct {
 	Ninth  float64 `json:"ninth_decile"` // 90th percentile of the errors
 }
 
-// Predict predicts the time of a training iteration on hardware: a name or a file.
+// Predict predicts the time of a training iteration. The hardware is given by name or as a file.
 func Predict(env *app.Env, hardware string, o PredictOptions) (*Prediction, error) {
 	h, err := costs.Find(env.Files, hardware)
 	if err != nil {

@@ -43,7 +43,7 @@ type Options struct {
 	Steady  bool   // makes results bit-identical for any number of threads
 	Input   string // shape of an example for networks of the zoo; empty means 3x32x32
 	Classes int    // number of classes for networks of the zoo; zero means their default
-	Only    bool   // measures only the named networks; false adds a set of small networks
+	Only    bool   // measures only the named networks; if false, also a set of small networks
 	Plain   bool   // measures the named networks without deepening and widening them
 	// name of the profile; empty means the name of the file or, without a file, of the device
 	Name  string

@@ -4,8 +4,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Report holds the measured times of a profile, and the times that its rates predict for the same work. Times are in
-// seconds.
+// Report holds the measured times of a profile, and the times that the profile's rates per unit of work predict. Times
+// are in seconds.
 type Report struct {
 	File     string             `json:"file,omitempty"` // path of the written file
 	Name     string             `json:"name"`           // name of the profile
@@ -14,9 +14,11 @@ type Report struct {
 	Networks []Network          `json:"networks"`       // measured networks
 	Step     map[string]float64 `json:"step_rates"`     // rates of a training step
 	Batch    map[string]float64 `json:"batch_rates"`    // rates of an evaluation batch
-	// rates of a training step for networks that run as graphs; absent means the value of step_rates
+	// seconds per unit of work in a training step, for networks that run as graphs; absent means the values of
+	// step_rates
 	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`
-	// rates of an evaluation batch for networks that run as graphs
+	// seconds per unit of work in an evaluation batch, for networks that run as graphs; absent means the values of
+	// batch_rates
 	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"`
 	Decision  Cost               `json:"decision"`  // time of a decision
 	Surgery   Cost               `json:"operation"` // time of an operation of surgery
@@ -52,7 +54,7 @@ type Network struct {
 	Evaluation  Time   `json:"evaluation"`  // time of an evaluation batch
 }
 
-// Time holds a measured time and the time that the rates predict.
+// Time holds a measured time and the time that the rates per unit of work predict.
 type Time struct {
 	Seconds float64  `json:"seconds"` // measured time
 	Spread  float64  `json:"spread"`  // half the interquartile range of the measured time
@@ -66,7 +68,7 @@ type Cost struct {
 	Spread  float64 `json:"spread"`  // half the interquartile range
 }
 
-// Misses holds the prediction errors of the rates, relative to the measured times.
+// Misses holds the errors of the times predicted by the rates per unit of work, relative to the measured times.
 type Misses struct {
 	Step       Miss `json:"step"`       // error for a training step
 	Evaluation Miss `json:"evaluation"` // error for an evaluation batch
@@ -79,8 +81,8 @@ type Miss struct {
 	Network string  `json:"network"` // name of the network with the largest error
 }
 
-// NewReport creates the report of a profile. The path of the file is empty for a profile that was not saved or read
-// from a file.
+// NewReport creates the report of a profile. The path of the file is empty for a profile that was neither read from a
+// file nor saved.
 func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},

@@ -20,7 +20,7 @@ import (
 // ManifestOptions configures [Manifest].
 type ManifestOptions struct {
 	Set []string // assignments applied after the file
-	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	// path of the run folder; empty means run.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder string
 	Force  bool // moves an existing folder aside
 }

@@ -85,7 +85,7 @@ func monitored(r *Report, err error) (*Result, error) {
 	return &Result{Report: r}, err
 }
 
-// Submission describes workers on other machines; `graft simulate --engine slurm --json` prints it.
+// Submission describes workers that were submitted to other machines; `graft simulate --engine slurm --json` prints it.
 type Submission struct {
 	Folder  string   `json:"folder"`  // path of the simulation's run folder
 	Engine  string   `json:"engine"`  // engine that starts the workers

@@ -26,7 +26,7 @@ import (
 // Options configures [Run].
 type Options struct {
 	Set []string // assignments applied after the file
-	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	// path of the run folder; empty means run.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder  string
 	Force   bool   // moves an existing folder aside
 	Retry   bool   // retries sequences that failed too often
@@ -37,7 +37,7 @@ type Options struct {
 	Wait bool
 }
 
-// Result is the report of a simulation, or its submission if workers run elsewhere.
+// Result is the report of a simulation, or the submission of its workers if they run on other machines.
 type Result struct {
 	Report     *Report     // report; nil while workers run elsewhere
 	Submission *Submission // submission; nil if workers were supervised to the end

@@ -18,9 +18,9 @@ import (
 )
 
 // Run runs the simulation that a configuration file describes, and returns the outcome. The simulation's results are
-// written into the run folder. If jobs were omitted, it also returns an error with the code failure.Partial. Resuming a
-// stopped or killed run simulates the remaining cells and gives byte-identical results; a completed run is only read.
-// The path of the file is empty if there is no file.
+// written into the run folder. If jobs could not be simulated, it also returns an error with the code failure.Partial.
+// Resuming a stopped or killed run performs the missing simulations and gives byte-identical results; a completed run
+// is only read. The path of the file is empty if there is no file.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
 	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))

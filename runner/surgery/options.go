@@ -17,25 +17,25 @@ type Options struct {
 	Model     string   // path of a network file, or name of a network of the zoo; required
 	Classes   int      // number of classes; zero means the network's own
 	Input     string   // shape of an example; empty means the network's own
-	Weights   string   // path of the weights; empty draws random weights
+	Weights   string   // path of the weights; empty means random weights
 	Actions   []string // actions in the syntax of net2net.ParseAction
 	Replay    string   // path of a record to replay before the actions; empty means none
 	Keep      int      // number of changes of the replayed record to keep; a negative value keeps all
-	BatchFile string   // path of a file of inputs; empty draws random inputs
+	BatchFile string   // path of a file of inputs; empty means random inputs
 	Rows      int      // number of examples in a random batch
 
 	// options for net2net; Run sets their batch and seed
 	net2net.Options
 	RandomSeed uint64 // seed of random weights and inputs
 	Device     string // device of the tensors: cpu or cuda:N
-	Exact      bool   // computes in float64; false computes in float32
+	Exact      bool   // computes in float64; false means float32
 
 	Verify    bool    // fails if the function changes
 	Tolerance float64 // maximum relative change of the function; zero means a default per mode
 
-	Out       string // path for the weights; empty writes none
-	ModelOut  string // path for the network; empty writes none
-	RecordOut string // path for the record; empty writes none
+	Out       string // path for the weights; empty means that they are not written
+	ModelOut  string // path for the network; empty means that it is not written
+	RecordOut string // path for the record; empty means that it is not written
 }
 
 func (o *Options) validate() error {

@@ -10,7 +10,7 @@ import (
 // Report describes surgery on a network; `graft surgery --json` prints it.
 type Report struct {
 	Model string `json:"model"` // class name in prints
-	// number of trained parameters before the first operation
+	// number of trained parameters before the first surgery operation
 	ParametersBefore int             `json:"parameters_before"`
 	ParametersAfter  int             `json:"parameters_after"`   // number of trained parameters after all operations
 	Changes          []changeSummary `json:"changes"`            // changes in order

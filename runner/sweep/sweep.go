@@ -26,12 +26,12 @@ import (
 // Options holds the options of Run that are not in the configuration file.
 type Options struct {
 	Set []string // assignments applied after the file, for all cases
-	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	// path of the run folder; empty means run.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder string
-	// continues the sweep in the folder and retries failed trials, or starts a sweep if there is none; false starts a
-	// new sweep
+	// continues the sweep in the folder and retries failed trials, or starts a sweep if there is none; if false, a new
+	// sweep starts
 	Resume  bool
-	Force   bool     // moves an existing folder aside; false makes an existing folder an error
+	Force   bool     // moves an existing folder aside; if false, an existing folder is an error
 	Seeds   int      // number of trials per case, with run.seed and the following seeds; zero means 1
 	Sweep   []string // keys with lists of values, such as optimizer.lr=0.1,0.01; all combinations run
 	Cases   string   // path of a TOML file of named cases; empty means none

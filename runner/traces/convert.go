@@ -15,7 +15,7 @@ import (
 type ConvertOptions struct {
 	Read  trace.Options // options for reading; zero detects the format and keeps all jobs
 	To    string        // output format, one of Writable; required
-	Force bool          // replaces an existing file; false makes an existing file an error
+	Force bool          // replaces an existing file; if false, an existing file is an error
 }
 
 // Converted describes the result of Convert.

@@ -19,11 +19,11 @@ import (
 type GenerateOptions struct {
 	trace.GenerateOptions        // jobs and cluster of the trace; zero resembles one month of the cluster Venus
 	To                    string // format of the trace, one of Writable; empty means graft
-	VCFile                string // path for the virtual clusters and their nodes; empty writes none
-	// path of a folder for the cluster and the model profiles, which `graft cluster run --data` reads; empty writes
-	// none
+	VCFile                string // path for the virtual clusters and their nodes; empty means that they are not written
+	// path of a folder for the cluster and the model profiles, which `graft cluster run --data` reads; empty means that
+	// they are not written
 	Data  string
-	Force bool // replaces existing files; false makes an existing file an error
+	Force bool // replaces existing files; if false, an existing file is an error
 }
 
 // Generated describes the result of Generate.

@@ -11,9 +11,10 @@ import (
 
 // InfoOptions configures [Summarize].
 type InfoOptions struct {
-	Read        trace.Options // options for reading; zero detects the format and keeps all jobs
-	VCFile      string        // path of the virtual clusters and their nodes; empty omits sizes and load
-	GPUsPerNode int           // number of GPUs per node, at least 1
+	Read trace.Options // options for reading; zero detects the format and keeps all jobs
+	// path of the virtual clusters and their nodes; if empty, the summary has no sizes and no load
+	VCFile      string
+	GPUsPerNode int // number of GPUs per node, at least 1
 }
 
 // Info is the summary of a trace. `graft trace info --json` prints it.

@@ -26,12 +26,12 @@ import (
 // Options holds the options of a job that are not in its configuration.
 type Options struct {
 	Set []string // assignments applied after the file, such as time.budget=30s
-	// path of the run folder; empty means run.folder, or runs/ with the name of the file
+	// path of the run folder; empty means run.folder or, if it is empty too, runs/NAME for a file NAME.toml
 	Folder string
-	// continues the run in the folder, or starts one if there is none; false starts a new run
+	// continues the run in the folder, or starts one if there is none; if false, a new run starts
 	Resume      bool
-	Force       bool            // moves an existing run folder aside; false makes an existing run folder an error
-	Tensorboard bool            // writes TensorBoard event files; false uses run.tensorboard
+	Force       bool            // moves an existing run folder aside; if false, an existing run folder is an error
+	Tensorboard bool            // writes TensorBoard event files; if false, the key run.tensorboard applies
 	Listen      control.Options // options for the job's HTTP server; an empty address means run.listen
 }
 

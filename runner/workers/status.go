@@ -9,14 +9,14 @@ import (
 // Status describes the workers of a run folder.
 type Status struct {
 	Engine string `json:"engine"` // name of the workers' engine
-	// name of the batch; empty if no workers were started from this folder
+	// name of the batch of workers; empty if no workers were started from this folder
 	Batch       string              `json:"batch"`
 	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
 	Workers     []fleet.WorkerState `json:"workers"`           // state of each worker by number
 	EngineError string              `json:"trouble,omitempty"` // error that the engine returned; empty if none
 }
 
-// StatusOf polls the engine of a batch. Without a batch it returns the status of an engine without workers.
+// StatusOf polls the engine that runs a batch of workers. If f is nil, it returns a status without workers.
 func StatusOf(ctx context.Context, engine string, f *fleet.Fleet) Status {
 	s := Status{Engine: engine, Workers: []fleet.WorkerState{}}
 	if f == nil {

@@ -76,7 +76,7 @@ func chooseFaults(ops []faults.Op) (places []int) {
 	return places
 }
 
-// Contents returns the selected files of a folder, with FOLDER in place of its path.
+// Contents returns the selected files of a folder. In their content, FOLDER replaces the folder's path.
 func Contents(t *testing.T, folder string, kept func(string) bool) map[string]string {
 	t.Helper()
 	all := map[string]string{}

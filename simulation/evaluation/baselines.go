@@ -135,9 +135,9 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 }
 
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
-// trees. If smoothed is true, regrets come from the smoothed tables instead of single runs. The policy takes the action
-// "none" if a tree does not offer an action of the sequence, and at decisions after the sequence. If several sequences
-// have the smallest regret, their results are averaged.
+// trees. If smoothed is true, regrets are computed from accuracies smoothed by a model instead of from single runs. The
+// policy takes the action "none" if a tree does not offer an action of the sequence, and at decisions after the
+// sequence. If several sequences have the smallest regret, their results are averaged.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
@@ -367,8 +367,9 @@ const (
 // in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
-// Baselines returns the policies that need no learning, for tables that have the same actions as the given trees. The
-// best fixed policies are selected on the given trees; learned policies are trained on the same trees.
+// Baselines returns the baseline policies for tables that have the same actions as the given trees. Baselines with
+// parameters, such as the best fixed sequence, are fitted to the given trees, which should be the training tables of
+// the learned policies.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare policies: got no tables; expected at least one")

@@ -36,8 +36,8 @@ type Candidate struct {
 	Ties     int // number of equally good choices whose results a baseline averages; zero without a choice
 }
 
-// BaselineCandidates returns the baselines as candidates. The string describes the tables on which fixed sequences were
-// selected.
+// BaselineCandidates returns the baselines as candidates. The argument seen describes the tables on which fixed
+// sequences were selected.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	baselines, err := Baselines(learn)
 	var candidates []Candidate
@@ -59,10 +59,11 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 
 // TableScores holds the scores of all candidates on a table.
 type TableScores struct {
-	Scenario  string `json:"scenario"`        // name of the table
-	Network   string `json:"network"`         // network of the table
-	Group     string `json:"group,omitempty"` // group with which the table was left out; empty if it was not left out
-	Sequences int    `json:"sequences"`       // number of sequences in the table
+	Scenario string `json:"scenario"` // name of the table
+	Network  string `json:"network"`  // network of the table
+	// group of tables with which the table was left out; empty if it was not left out
+	Group     string `json:"group,omitempty"`
+	Sequences int    `json:"sequences"` // number of sequences in the table
 	NoiseEstimate
 	// Scores holds the mean score of each candidate over its seeds. A baseline whose sequence is not in the table is
 	// left out.
@@ -86,12 +87,12 @@ type Standing struct {
 	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
 	Tables int     `json:"tables"`        // number of tables in which the candidate could choose
 	Regret float64 `json:"regret_points"` // mean regret over tables, in points
-	// mean regret computed from the smoothed tables instead of single runs, in points
+	// mean regret computed from smoothed accuracies instead of single runs, in points
 	Smoothed float64 `json:"smoothed_regret_points"`
 	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
 	OverTables *stat.Interval `json:"over_tables"`
-	// 95% interval of the regret over the groups that are left out together; null for fewer than two groups, or if each
-	// group is one table
+	// 95% interval of the regret over the groups of tables that leave-one-out leaves out together; null for fewer than
+	// two groups, or if each group is one table
 	OverGroups *stat.Interval `json:"over_groups"`
 	// interval of the regret over seeds, by Student's t-distribution; null for fewer than three seeds
 	OverSeeds *stat.Interval `json:"over_seeds"`

@@ -9,9 +9,9 @@ import (
 )
 
 // DecisionShare counts the decisions at which a policy's choice is within noise of the best choice. It includes
-// decisions that the policy does not reach. To rate a choice, its best sequence is compared with the best sequence
-// after the best choice. The choice is within noise if the accuracies of these sequences differ by at most one standard
-// deviation of such a difference.
+// decisions that the policy does not reach. A choice is rated by the best sequence that it can lead to, which is
+// compared with the best sequence that the best choice can lead to. The choice is within noise if the accuracies of the
+// two sequences differ by at most one standard deviation of such a difference.
 type DecisionShare struct {
 	// number of decisions within noise of the best; the expected number for a policy that samples actions
 	Near float64 `json:"near_best"`

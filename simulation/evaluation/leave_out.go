@@ -17,8 +17,8 @@ import (
 // Way is a learning method to compare on tables that are excluded from its training.
 type Way struct {
 	Name string // name in reports; empty means "policies"
-	// Options lists options of learning, at least one. If there are several options, cross-validation on the training
-	// tables selects the best.
+	// Options lists at least one set of learning options. If there are several, cross-validation on the training tables
+	// selects the best.
 	Options []learning.Options
 }
 
@@ -195,8 +195,9 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns candidates for policies that differ only in their seed: the vote of all policies, if any, and
-// each policy alone. If there is only one policy, it returns a single candidate without seeds.
+// SeedCandidates returns candidates for policies that differ only in their seed: one candidate for their votes, if
+// there are any, and one for the single policies. If there is only one policy, it returns a single candidate without
+// seeds.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

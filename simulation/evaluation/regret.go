@@ -31,11 +31,11 @@ type Score struct {
 	Certain  bool     `json:"certain"`       // the sequence has probability one
 	Accuracy float64  `json:"accuracy"`      // accuracy of the sequence in the table
 	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence minus Accuracy
-	// Smoothed is the regret computed from the smoothed table instead of single runs. It has less noise, but lacks
-	// effects that the smoothing cannot express.
+	// Smoothed is the regret computed from smoothed accuracies instead of single runs. It has less noise, but lacks
+	// effects that the smoothing model cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
-	// rank among the table's sequences, from 1; equal sequences share the first rank
+	// rank among the table's sequences, from 1; sequences with equal accuracy share the best of their ranks
 	Rank float64 `json:"rank"`
 	// best rank that noise allows: the best rank of a sequence whose accuracy is at most one standard deviation above
 	// the chosen sequence's accuracy. The standard deviation applies to the difference between two accuracies. For a

@@ -105,7 +105,7 @@ func byPart(trees []*simulation.Tree) By {
 
 // Tune selects options by cross-validation. It excludes each part of the trees from training in turn, and returns the
 // index of the options whose policies have the smallest regret on the excluded trees. Regrets are means over trees and
-// seeds, in points; they are computed from the smoothed tables, which are less noisy.
+// seeds, in points; they are computed from smoothed accuracies, which are less noisy.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
 	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {

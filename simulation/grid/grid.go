@@ -161,8 +161,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the number of sequences and the number of segments in the design, for all seeds. The numbers depend only
-// on the networks.
+// Size returns the number of sequences and the number of segments in the design, for all seeds. The numbers depend on
+// the networks, but not on outcomes.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
@@ -216,8 +216,8 @@ func (t task) key() string { return t.keys[t.seed] }
 // errTaken ends a walk over the grid that has found a task.
 var errTaken = errors.New("search ended: this worker holds the lease of a leg (the training between two decisions)")
 
-// Leases grants a segment to one worker at a time. If two workers run the same segment, they repeat the work and
-// produce the same outcome.
+// Leases grants a segment to one worker at a time. If two workers run the same segment nevertheless, work is wasted,
+// but both produce the same outcome.
 type Leases interface {
 	// Take leases the segment with a key. It returns a context that is cancelled if the lease is lost, and a function
 	// that releases the lease. The error wraps ErrTaken if another worker holds the lease.
@@ -451,7 +451,7 @@ func (g *Grid) forget(t task) {
 	g.Store.dropState(up.keys[t.seed], stateSuffix)
 }
 
-// Sweep deletes the remaining states of a finished grid.
+// Sweep deletes the job states that are left after the grid is finished.
 func (g *Grid) Sweep() error {
 	return g.survey(func(b *node) error {
 		for k := range g.Seeds {

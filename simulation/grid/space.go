@@ -11,11 +11,11 @@ import (
 	"graft/simulation/tables"
 )
 
-// Space is the search space of sequences: the network determines the choices at each decision, and only the actions
-// determine the network.
+// Space is the search space of action sequences. The choices at a decision depend on the current network, and the
+// network depends only on the actions so far.
 type Space struct {
 	Network *model.Network // initial network of all sequences; its weights are not used
-	// choices at every decision, in order; actions that do not fit are skipped; empty uses Kinds
+	// choices at every decision, in order; actions that do not fit are skipped; empty means the choices of Kinds
 	Actions []net2net.Action
 	// operations to choose from: all their actions that fit, and the action "none"; nil means deepen and widen
 	Kinds     []net2net.Kind
@@ -67,7 +67,7 @@ func (g Space) follow(b *node) ([]*node, error) {
 }
 
 // Count returns the number of sequences and of their segments. It stops counting when the number of sequences exceeds
-// the given maximum. At the last decision, all proposals are assumed to fit.
+// the given maximum. At the last decision, all actions are assumed to fit.
 //
 // If action kinds are given, the action "none" always fits. The number of sequences therefore never decreases with the
 // number of decisions, and an oversized deep tree is rejected early.

@@ -23,10 +23,11 @@ type Study struct {
 	Options    Options            // options for all policies; their seed is ignored
 	Seeds      []uint64           // seeds of the policies, one policy per seed
 	AtOnce     int                // number of policies that learn in parallel; zero means 1
-	Every      int                // number of steps between two rows of figures; zero means 10
+	Every      int                // number of steps between two rows of metrics; zero means 10
 	Checkpoint time.Duration      // wall-clock time between two checkpoints of a seed; zero means 30 s
-	Now        func() time.Time   // wall clock for checkpoints; nil saves only when the study stops or ends
-	Recorder   Recorder           // recorder of figures and learners; nil saves nothing
+	// wall clock for checkpoints; if nil, progress is saved only when the study stops or ends
+	Now      func() time.Time
+	Recorder Recorder // recorder of metrics and learners; if nil, nothing is saved
 }
 
 // ErrStopped reports that a study was stopped and has saved its progress.
@@ -36,7 +37,7 @@ var ErrStopped = learn.ErrStopped
 type Recorder interface {
 	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(p Progress)
-	// Row adds a row of figures. A resumed seed reports its rows again, from the first row on.
+	// Row adds a row of metrics. A resumed seed reports its rows again, from the first row on.
 	Row(r Row) error
 	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error
@@ -54,10 +55,10 @@ type Progress struct {
 	Why     string // reason why learning ended; empty while it continues
 }
 
-// Row holds the figures of a seed's policy at one step.
+// Row holds the metrics of a seed's policy at one step.
 type Row struct {
 	Seed uint64
-	Step int     // number of steps taken before the figures
+	Step int     // number of steps before the measurement
 	Aim  float64 // value of the objective, in rewards
 	// entropy of the policy's decisions in nats, averaged over all decisions of all tables
 	Entropy float64
@@ -193,7 +194,7 @@ func rowOf(r learn.Row) Row {
 	return Row{r.Seed, r.Step, r.Values[0], r.Values[1], r.Values[2], r.Values[3]}
 }
 
-// Figures computes the figures of the current policy without changing the learner.
+// Figures computes the metrics of the current policy without changing the learner.
 func (l *Learner) Figures() (Row, error) {
 	r := Row{Seed: l.Seed, Step: l.Step, HeldOut: math.NaN()}
 	logits, err := l.trainer.Logits()

@@ -19,8 +19,8 @@ type Cause struct {
 	Code     string   `json:"code"`     // version of the code that affects the outcome
 	Sequence []string `json:"sequence"` // actions of the sequence
 	Seeds    []int64  `json:"seeds"`    // seeds of the runs
-	// Ends reports whether the budget ends after the last decision of the sequence. In a scenario with more decisions,
-	// another decision follows the same sequence.
+	// Ends reports whether the sequence has no further decision before the end of the budget. It distinguishes the run
+	// from a run of the same actions in a scenario with more decisions, where another decision follows.
 	Ends bool `json:"ends,omitempty"`
 }
 

@@ -12,8 +12,8 @@ import (
 
 // CreateOptions configures the creation of a table's folder. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.1 or the next free number. False returns an error if the folder
-	// exists.
+	// Force moves an existing folder aside, to PATH.1 or the next free number. If Force is false, Create returns an
+	// error if the folder exists.
 	Force bool
 }
 

@@ -24,8 +24,8 @@ var forms []*Form
 // RegisterForm adds a table format. Call RegisterForm during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
-// ReadFolder reads the table of a folder in any format, and the initial network of its sequences. A callback creates a
-// network from the network's name. The returned form is nil for graft's own tables.
+// ReadFolder reads the table of a folder in any format, and the initial network of its sequences. The callback named
+// creates a network from its name. The returned form is nil for graft's own tables.
 func ReadFolder(fsys files.FS, folder string, named func(files.FS, string) (*model.Network, error)) (*Table,
 	*model.Network, *Form, error) {
 	for _, f := range forms {

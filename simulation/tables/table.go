@@ -20,7 +20,7 @@ type Scenario struct {
 	Network   string  `json:"network"`   // name of the network in the zoo, or the path of its file
 	Dataset   string  `json:"dataset"`   // name of the training dataset
 	Budget    float64 `json:"budget_s"`  // budget in seconds
-	Start     float64 `json:"start_s"`   // time in the budget at which the sequences begin, in seconds
+	Start     float64 `json:"start_s"`   // part of the budget that is already used when the sequences begin, in seconds
 	Decisions int     `json:"decisions"` // number of decisions per sequence
 	// choices at every decision, in order; empty if the choices depend on the network
 	Actions []string `json:"actions,omitempty"`
@@ -34,7 +34,7 @@ type Origin struct {
 	// initial network of the sequences, in the format of model.FromForm
 	Form   json.RawMessage `json:"form"`
 	Deepen net2net.Form    `json:"deepen,omitempty"` // form of deepenings; empty means net2net's default
-	// compatibility of deepenings with the original system; empty means graft's own deepening
+	// compatibility of deepen operations with the original system; empty means graft's own operation
 	Compat net2net.Compat `json:"compat,omitempty"`
 	Batch  int            `json:"batch,omitempty"` // images per step; zero means unknown
 	Data   string         `json:"data,omitempty"`  // digest of the dataset; empty means unknown

@@ -10,12 +10,13 @@ import (
 	"graft/model"
 )
 
-// Costs holds the times of decisions and surgery, and the rates for work that was not measured.
+// Costs holds the times of decisions and surgery, and rates per unit of work, from which times that were not measured
+// are predicted.
 type Costs struct {
 	Step  Rates // rates of a training step
 	Batch Rates // rates of an evaluation batch
-	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported networks. Zero
-	// means Step and Batch.
+	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported networks. If
+	// they are zero, Step and Batch apply.
 	GraphStep, GraphBatch Rates
 	// ChannelBlock is 8 or 16: libraries round the channels of convolutions up to a multiple of this number, and the
 	// rates charge operations on the rounded channels. Zero means no rounding.
@@ -101,7 +102,7 @@ func (c Costs) rates(k Kind, graph bool) Rates {
 	return ratesOf(kinds[Rates]{c.Step, c.GraphStep}, graph)
 }
 
-// RateNames returns the keys of the rates in a file, in order.
+// RateNames returns the keys of the rates in a profile file, in order.
 func RateNames() []string {
 	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds",
 		"byte_seconds", "parameter_seconds"}
@@ -146,8 +147,8 @@ type Size struct {
 	Grouped    int64
 	Bytes      int64 // bytes of the input and the activations in float32, without flattened copies
 	Parameters int64 // number of parameters that an optimizer trains
-	// Padding8 and Padding16 are the additional operations of convolutions if their channels are rounded up to a
-	// multiple of 8 or, respectively, 16.
+	// Padding8 and Padding16 are the numbers of additional operations of convolutions if their channels are rounded up
+	// to a multiple of 8 (Padding8) or 16 (Padding16).
 	Padding8, Padding16 int64
 }
 

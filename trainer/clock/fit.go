@@ -12,11 +12,12 @@ import (
 // fewest is the minimum number of measured networks to fit rates.
 const fewest = 5
 
-// Fit holds the errors of fitted rates. The zero Fit means that the rates were not fitted.
+// Fit holds the errors of times that the fitted rates per unit of work predict. The zero Fit means that the rates were
+// not fitted.
 type Fit struct {
 	Networks int // number of networks used to fit the rates; zero means none
 	// Step and Batch are errors of leave-one-out prediction. They estimate the error for a network with measured
-	// relatives, such as an adapted network.
+	// relatives: networks that grew from the same network.
 	Step, Batch FitError
 	// NewStep and NewBatch are errors for networks that were left out together with all their relatives. These errors
 	// estimate the error for any other network.

@@ -14,8 +14,9 @@ type LayerTime struct {
 }
 
 // LayerTimes divides the time of a training step, and the time of an evaluation batch, among the layers of a network.
-// It uses the rates of the profile, and lists the layers in execution order. The first entry is the cost of the call
-// and its input. The entries add up to the time of the network, which is the measured time if the profile has one.
+// It uses the profile's rates per unit of work, and lists the layers in execution order. The first entry is the cost of
+// the call and its input. The entries add up to the time of the network, which is the measured time if the profile has
+// one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if !p.hasRates() {
 		return nil, fmt.Errorf("profile %s has no rates to divide times among layers; "+

@@ -42,7 +42,7 @@ func digits(v float64) float64 {
 	return rounded
 }
 
-// Profile creates a device profile from the measurements and fits rates to them.
+// Profile creates a device profile from the measurements, and fits rates per unit of work to them.
 func (m *Measured) Profile(name, device string, made Provenance) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
 	decision, surgery := m.Decision.Rounded(), m.Surgery.Rounded()

@@ -13,8 +13,8 @@ import (
 	"graft/trainer/operators"
 )
 
-// Profile holds the costs of training and evaluation on a device: measured times of networks, and rates for other
-// networks. The zero Profile is invalid.
+// Profile holds the costs of training and evaluation on a device: measured times of networks, and rates per unit of
+// work for other networks. The zero Profile is invalid.
 type Profile struct {
 	Version int    // version of the format; zero means 1, the only version
 	Name    string // name that selects the profile
@@ -25,7 +25,8 @@ type Profile struct {
 	Costs    Costs         // costs of decisions and surgery, and rates for networks that were not measured
 	Fit      Fit           // errors of the rates; zero means that the rates were not fitted
 	Measured []Measurement // measured networks
-	// measured operators of a network, which predict its grown versions; empty means that the rates predict them
+	// measured times of a network's operators, from which the times of its grown versions are predicted; if empty, they
+	// are predicted from the rates
 	Operators operators.Table
 
 	predictor *operators.Predictor // fit of Operators; nil means that each prediction fits them again
@@ -53,7 +54,7 @@ type Provenance struct {
 	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
 }
 
-// InsideProgram is the device of a profile that was measured inside a program that trains a network.
+// InsideProgram is the device name in profiles that were measured inside an external training program.
 const InsideProgram = "program"
 
 // Measurement is the measured time of a network with a batch size. Times are medians in seconds, and spreads are half
@@ -67,7 +68,7 @@ type Measurement struct {
 	StepSpread   float64          // spread of the time of a training step in seconds
 	BatchSeconds float64          // time of an evaluation batch in seconds
 	BatchSpread  float64          // spread of the time of an evaluation batch in seconds
-	// class of networks that grow from the same network, named after that network; empty means the class named Network
+	// class of networks that grow from the same network, named after that network; empty means the name in Network
 	Class string
 	// whether the network is a graph of operators, such as an imported network; false means a tree of layers
 	Graph bool
@@ -77,7 +78,7 @@ type Measurement struct {
 // String returns the name of the network with its actions.
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
-// EnsureDefaults fills unset fields, and fits rates to the measured operators.
+// EnsureDefaults fills unset fields, and fits a model to the measured times of operators.
 func (p *Profile) EnsureDefaults() {
 	p.Version = cmp.Or(p.Version, profileVersion)
 	if p.HasOperators() && p.Operators.Validate() == nil {
@@ -85,10 +86,11 @@ func (p *Profile) EnsureDefaults() {
 	}
 }
 
-// HasOperators reports whether the profile has measured operators, which predict networks that were not measured.
+// HasOperators reports whether the profile has measured times of operators, from which the times of other networks are
+// predicted.
 func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 }
 
-// Predict returns the times that the measured operators predict for a network.
+// Predict returns the times of a network, predicted from the measured times of operators.
 func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, error) {
 	predictor := p.predictor
 	if predictor == nil {
@@ -168,7 +170,8 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	return found
 }
 
-// Refit fits the rates to the measurements, and sets Fit. If there are too few networks, the profile gets no rates.
+// Refit fits the rates per unit of work to the measurements, and sets Fit. If there are too few networks, the profile
+// gets no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
 	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch,
@@ -229,21 +232,22 @@ func (p *Profile) Knows(w Work) error {
 	return err
 }
 
-// Closed reports whether the profile has neither rates nor operators, and therefore covers only measured networks.
+// Closed reports whether the profile covers only measured networks: it has neither rates per unit of work nor measured
+// operators.
 func (p *Profile) Closed() bool { return !p.hasRates() && !p.HasOperators() }
 
 func (p *Profile) hasRates() bool { return p.Costs.Step != Rates{} && p.Costs.Batch != Rates{} }
 
-// WidthIsFree reports whether a wider layer takes no additional time. This is so if the profile has rates alone, and
-// these charge no time for operations, parameters and memory.
+// WidthIsFree reports whether a wider layer takes no additional time. This is the case if the profile has only rates,
+// and the rates charge no time for operations, parameters and memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
 	return p.hasRates() && !p.HasOperators() && len(p.Measured) == 0 &&
 		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
-// BatchIsFree reports whether a step on a larger batch takes no additional time. This is so if WidthIsFree is true and
-// the rates charge no time per example.
+// BatchIsFree reports whether a step on a larger batch takes no additional time. This is the case if WidthIsFree is
+// true and the rates charge no time per example.
 func (p *Profile) BatchIsFree() bool {
 	r := p.Costs.Step
 	return p.WidthIsFree() && r.ExampleSeconds == 0
@@ -306,8 +310,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate returns the times, in seconds, that the rates predict for a measured network: the time of a training step
-// and the time of an evaluation batch. Both times are zero if the profile has no rates.
+// Estimate returns the times, in seconds, that the rates per unit of work predict for a measured network: for a
+// training step and for an evaluation batch. Both times are zero if the profile has no rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

@@ -86,19 +86,19 @@ func (s Size) distance(of Size) float64 {
 }
 
 // Growth describes how accurately a profile predicts the costs of the networks that grow from a given network. These
-// networks were not measured, but may have measured relatives.
+// networks were not measured, but other networks of the same class (relatives) may have been.
 type Growth struct {
 	Measured  bool // the network itself was measured
 	Relatives int  // number of other measured networks in its class
-	// errors of leave-one-out prediction over the relatives; zero for fewer than two relatives
+	// prediction errors for the relatives, each predicted from the others; zero for fewer than two relatives
 	Step, Batch FitError
 }
 
 // Worst returns the largest error of all predictions, for steps and for evaluation batches.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf describes how accurately a profile with rates predicts the costs of the networks that grow from a given
-// network.
+// GrowthOf describes how accurately a profile predicts the costs of the networks that grow from a given network. The
+// profile must have rates per unit of work.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

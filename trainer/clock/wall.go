@@ -16,8 +16,8 @@ type Wall struct {
 	lost  []time.Duration // time between the last few pieces of work
 }
 
-// NewWall starts a wall clock at a point in the budget: zero for a new job, the time of the checkpoint for a resumed
-// job. It reads the machine's time with the given function.
+// NewWall starts a wall clock at the given time since the start of the budget: zero for a new job, the time of the
+// checkpoint for a resumed job. It reads the machine's time with the given function.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}
@@ -46,7 +46,7 @@ func (w *Wall) usuallyLost() time.Duration {
 	return slices.Sorted(slices.Values(w.lost))[len(w.lost)/2]
 }
 
-// Spend updates the estimate with the time since Begin.
+// Spend updates the estimate for this kind of work with the time since Begin.
 func (w *Wall) Spend(work Work) {
 	t := w.now()
 	took := t.Sub(w.last).Seconds() / float64(max(1, work.Count))

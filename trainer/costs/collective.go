@@ -1,7 +1,8 @@
 package costs
 
-// AllReduceSeconds returns the time in which a ring of devices sums a message. A group whose ranks lie on several
-// servers shares the network of each server with the groups that start at the ranks between.
+// AllReduceSeconds returns the time in which a ring of devices sums a message. If the group spans several servers and
+// its stride is above one, the groups of the ranks in between run at the same time and share the network of each server
+// with it.
 func (h *Hardware) AllReduceSeconds(bytes float64, g Group) float64 {
 	n := float64(g.Ranks)
 	if g.Ranks <= 1 || bytes <= 0 {

@@ -33,7 +33,8 @@ type Device struct {
 	Tile      int     // rows and columns of a tile of a product; zero means 1
 	Bandwidth float64 // attained bandwidth of the memory, in bytes per second
 	Launch    float64 // time of the host per operator, in seconds
-	// order of the norm that blends the times of device and host; 1 means no overlap, large means perfect overlap
+	// order of the norm that blends the times of device and host; 1 means no overlap, and a large value means perfect
+	// overlap
 	Overlap float64
 }
 
@@ -41,9 +42,9 @@ type Device struct {
 type Link struct {
 	Devices int     // number of devices of a server
 	Rate    float64 // rate of a device's links in each direction, or of a ring, in bytes per second
-	// Rings are the rings that Rate applies to, by the number of devices from 2; empty means 1 for any number. Servers
-	// without a switch have links between some pairs of devices only, so the number of devices decides how many rings
-	// use separate links.
+	// Rings[k] is the number of parallel rings, each with the rate Rate, in a group of k+2 devices; larger groups use
+	// the last entry, and empty means one ring. Servers without a switch have links between some pairs of devices only,
+	// so the number of devices decides how many rings use separate links.
 	Rings  []float64
 	Reduce float64 // rate at which a device passes a message through its memory, in bytes per second
 	Start  float64 // time to start a collective, in seconds
@@ -56,7 +57,7 @@ type Network struct {
 	Rate       float64 // rate of a server's network in each direction, in bytes per second
 	Efficiency float64 // fraction of Rate that collectives reach, from 0 to 1
 	Step       float64 // time of a step of a ring between servers, in seconds
-	// rate of a message between two stages of a pipeline while all devices of a server send, in bytes per second
+	// bandwidth of a message between two pipeline stages while all devices of a server send, in bytes per second
 	Message float64
 }
 

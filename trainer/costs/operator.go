@@ -9,7 +9,7 @@ const (
 	Single
 )
 
-// Width returns the bytes of a value.
+// Width returns the size of a value in bytes.
 func (p Precision) Width() float64 {
 	if p == Single {
 		return 4
@@ -44,9 +44,11 @@ type Operator struct {
 	Name      string // name in listings
 	Kind      Kind   // kind; zero means Traffic
 	Precision Precision
-	// product of Rows x Inner and Inner x Columns matrices, Batch times; other kinds ignore the fields
+	// dimensions of a Product: it multiplies Batch pairs of a Rows x Inner and an Inner x Columns matrix; other kinds
+	// ignore these fields
 	Rows, Columns, Inner, Batch int
-	// bytes that a Traffic operator reads and writes, or the message of an AllReduce; a Product ignores the field
+	// number of bytes that a Traffic operator reads and writes, or size of an AllReduce message; a Product ignores this
+	// field
 	Bytes float64
 	Group Group // devices of an AllReduce
 }
@@ -57,7 +59,7 @@ type Group struct {
 	Stride int // distance between the ranks of neighbours in the group; zero means 1
 }
 
-// Operations returns the floating-point operations of an operator. A multiplication and an addition are two.
+// Operations returns the floating-point operations of an operator. A multiply-add counts as two.
 func (o *Operator) Operations() float64 {
 	if o.Kind != Product {
 		return 0

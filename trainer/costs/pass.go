@@ -2,7 +2,7 @@ package costs
 
 import "fmt"
 
-// Pass is a list of operators that each micro batch runs, on each tensor-parallel device of a stage.
+// Pass is a list of operators that run for each micro batch, on each tensor-parallel device of a stage.
 type Pass struct {
 	Name      string     // name in listings
 	PerLayer  bool       // whether each layer runs the operators; false means once

@@ -7,8 +7,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Plan divides the training of a model among devices. The devices of a tensor-parallel group are neighbours, then
-// follow the replicas, then the stages of the pipeline. The zero Plan is invalid.
+// Plan divides the training of a model among devices. Devices are numbered first within a tensor-parallel group, then
+// over the replicas, then over the stages of the pipeline. The zero Plan is invalid.
 type Plan struct {
 	Tensor       int  // devices that share each layer
 	Data         int  // replicas of the model

@@ -1,14 +1,14 @@
 package costs
 
-// Transformer is a language model of the GPT kind: layers of attention and of two linear layers with a GELU between
-// them, trained in half precision without fused attention. The zero Transformer is invalid.
+// Transformer is a language model of the GPT kind, trained in half precision without fused attention. Each of its
+// layers consists of attention and two linear layers with a GELU between them. The zero Transformer is invalid.
 type Transformer struct {
 	Hidden     int // width of the model
 	Heads      int // number of attention heads
 	Layers     int // number of layers
 	Sequence   int // tokens of a sequence
 	Vocabulary int // number of tokens in the vocabulary
-	// The vocabulary of each tensor-parallel part is padded to a multiple of this; zero and 1 mean no padding.
+	// The vocabulary of each tensor-parallel part is padded to a multiple of this number; zero and 1 mean no padding.
 	// Megatron-LM pads to 128.
 	Padding int
 }

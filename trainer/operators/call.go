@@ -16,7 +16,7 @@ type Call struct {
 	Name   string // name in PyTorch without prefix, such as conv2d
 	Shapes string // shapes of the tensors that it reads, sorted, such as "16x3x32x32 24 24x3x3x3"
 	Place  string // path of the module that calls the operator; empty means the network itself
-	// operations of the forward pass, where a multiply and an add are two
+	// floating-point operations of the forward pass; a multiply-add counts as two
 	Operations float64
 	Bytes      float64 // bytes of the tensors that the forward pass reads and returns
 	// whether programs may omit the operator, because it only changes the view of a tensor

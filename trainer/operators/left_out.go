@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// LeftOut holds the errors of predicted times of operators whose shapes were left out of the table in turn. They
-// estimate the error for new shapes between the measured ones.
+// LeftOut holds the leave-one-out errors of predicted operator times: each shape is predicted from the other shapes.
+// They estimate the error for new shapes between the measured ones.
 type LeftOut struct {
 	Shapes int     // number of shapes that were left out; zero means that no operator has several shapes
 	Mean   float64 // relative error of the time of both passes: the mean, weighted by the time

@@ -7,7 +7,7 @@ import (
 	"graft/model"
 )
 
-// Predictor predicts the times of networks, and remembers them. It is safe for concurrent use.
+// Predictor predicts the times of networks, and caches the predictions. It is safe for concurrent use.
 type Predictor struct {
 	fit   *fit
 	mutex sync.Mutex
@@ -23,13 +23,13 @@ type asked struct {
 // mostKnown limits the remembered predictions.
 const mostKnown = 1 << 12
 
-// NewPredictor fits rates to a table.
+// NewPredictor creates a predictor, and fits rates per unit of work to the measured times in a table.
 func NewPredictor(t *Table) *Predictor {
 	return &Predictor{fit: t.fit(), known: map[asked]Prediction{}}
 }
 
 // Predict returns the time of a training step of a network on a batch. The fingerprint identifies the network's
-// architecture; an empty fingerprint is not remembered.
+// architecture; with an empty fingerprint, the prediction is not cached.
 func (p *Predictor) Predict(n *model.Network, fingerprint string, rows int) (Prediction, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -17,12 +17,14 @@ type Measurement struct {
 	Calls      int     // number of calls in a step
 	Operations float64 // floating-point operations of a forward pass
 	Bytes      float64 // bytes that a forward pass reads and writes
-	// seconds of the host for a forward pass, with the time before the call; on the CPU this includes the work itself
+	// seconds of the host for a forward pass, including the time between the previous call and this one; on the CPU
+	// this includes the work itself
 	ForwardHost    float64
 	BackwardHost   float64 // seconds of the host for a backward pass
 	ForwardDevice  float64 // seconds of the device for a forward pass; zero on the CPU
 	BackwardDevice float64 // seconds of the device for a backward pass; zero on the CPU
-	// recorded calls in the forward and in the backward pass: the operator and the operators that it calls
+	// numbers of recorded calls in the forward and in the backward pass, of the operator and of the operators that it
+	// calls
 	ForwardRecorded, BackwardRecorded float64
 }
 
@@ -96,8 +98,8 @@ func (t *Table) sums() part {
 // leastShare is the smallest share of an operator's time that remains without the profiler.
 const leastShare = 0.2
 
-// Calibrate corrects the table to the time of a step without the profiler. Time of the profiler is subtracted in
-// proportion to the recorded calls; the remaining difference scales all times.
+// Calibrate corrects the table to the time of a step without the profiler. The overhead of the profiler is subtracted
+// in proportion to the recorded calls, and all times are then scaled to remove the remaining difference.
 func (t *Table) Calibrate(seconds float64) {
 	t.Plain = seconds
 	sum := t.sums()
@@ -128,7 +130,7 @@ func (t *Table) scale(host, device float64) {
 	}
 }
 
-// Costliest returns the measured operators, the one with the largest time in a step first.
+// Costliest returns the measured operators, sorted by their time in a step, largest first.
 func (t *Table) Costliest() []Measurement {
 	all := slices.Clone(t.Measured)
 	slices.SortStableFunc(all, func(a, b Measurement) int {

@@ -26,7 +26,7 @@ const Protocol = 1
 // largestFile is the maximum size in bytes of a file that the program writes.
 const largestFile = 64 << 30
 
-// Start holds what a session starts with.
+// Start holds the inputs of a new session.
 type Start struct {
 	Files  files.FS
 	Folder string // existing, empty folder for files of tensors; the caller removes it
@@ -51,13 +51,14 @@ type Session struct {
 type Begun struct {
 	Network   *graph.Imported
 	Optimizer torch.OptimizerOptions
-	// Moments reports whether surgery carries the optimizer's state; otherwise the state of all parameters is reset.
+	// Moments reports whether surgery transfers the optimizer's state to the changed network; otherwise the state of
+	// all parameters is reset.
 	Moments bool
 	Kind    string // class of the optimizer
 	Torch   string // version of PyTorch
 }
 
-// Facts describes an epoch of the program.
+// Facts holds the size of an epoch, as the program reports it.
 type Facts struct {
 	Steps int `json:"steps"` // batches per epoch
 	Batch int `json:"batch"` // examples per batch
@@ -219,7 +220,7 @@ func (s *Session) Fresh(ctx context.Context) (Facts, error) {
 	return at.Facts, err
 }
 
-// Place is a place in an epoch.
+// Place is a position in an epoch, with the size of the epoch.
 type Place struct {
 	Facts
 	Position int // completed batches
@@ -296,8 +297,8 @@ func (s *Session) write(c Content, do string) (map[string]any, error) {
 	return map[string]any{"do": do, "source": source, "tensors": path, "counts": c.Counts}, nil
 }
 
-// Restore continues a saved job. State is what Save returned. It returns the place in the epoch; the size of the epoch
-// differs from the saved size if the number of processes differs.
+// Restore continues a saved job. The argument state is the result of Save. Restore returns the position in the epoch;
+// the size of the epoch differs from the saved size if the number of processes differs.
 func (s *Session) Restore(ctx context.Context, c Content, state []byte) (Place, error) {
 	order, err := s.write(c, "restore")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Structure holds the elements of a page that tests check.
+// Structure holds the parts of a parsed page that tests examine.
 type Structure struct {
 	IDs    map[string]bool // ids of the page's elements
 	Texts  []string        // texts outside of script and style elements

@@ -12,7 +12,7 @@ type Trace struct {
 	Kernels   []Kernel   // work of the device, in the order of the file
 }
 
-// Span is a period of a thread.
+// Span is a named time interval in a thread.
 type Span struct {
 	Name   string
 	Thread int           // index of the thread, from 0
@@ -24,7 +24,7 @@ type Span struct {
 // End returns the end of a span.
 func (s *Span) End() time.Duration { return s.Start + s.Length }
 
-// Operator is a call of an operator.
+// Operator is a recorded call of a PyTorch operator.
 type Operator struct {
 	Span
 	// shapes of the tensors among the arguments; tensors in lists follow one another. Tensors without dimensions are
@@ -44,13 +44,13 @@ type Flow struct {
 	From, To Point
 }
 
-// Point is a point in time of a thread.
+// Point is a time in a thread.
 type Point struct {
 	Thread int
 	At     time.Duration
 }
 
-// Kernel is work of the device: a kernel, a copy or a fill.
+// Kernel is work on the device: a kernel, a copy or a fill.
 type Kernel struct {
 	Span
 	Operator int // index of the operator that launched it; -1 if the trace has no such operator
