@@ -124,8 +124,8 @@ type CompareOptions struct {
 	// Cannot be combined with compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
 	// Operations for the arms "random" and "best fixed". These arms choose among "none" and all actions of the listed
-	// operations, if the action fits the network. Cannot be combined with compare.actions. Empty means deepen and widen
-	// if compare.actions is empty too.
+	// operations that fit the network. Cannot be combined with compare.actions. Empty means deepen and widen if
+	// compare.actions is empty too.
 	Kinds []net2net.Kind
 	// Maximum number of sequences that the arm "best fixed" tries. If more sequences are possible, the arm tries an
 	// evenly spaced sample. Zero means 64.

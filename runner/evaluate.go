@@ -55,8 +55,8 @@ config.toml, or its weight file. Policies of the original system need --vocab, a
 NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder in
 graft's format, or a folder of the original system, which contains data.pkl and config.toml.
 
---leave-out runs a cross-validation instead of evaluating a --policy. In turn, it leaves out the
-tables of one scenario or of one network. Policies are trained on the other tables and evaluated
+--leave-out runs a cross-validation instead of evaluating a --policy. It leaves out, in turn, the
+tables of each scenario or of each network. Policies are trained on the other tables and evaluated
 on the tables left out. With --leave-out held-out, policies are evaluated on the held-out tables
 of the --learn file.
 
@@ -72,10 +72,10 @@ printed report. 'graft report' and 'graft plot' read this run folder.
 
 --compat prints the report of the original system for one policy. If the published report on this
 policy put token 0 before the layers in the policy's input, --compat does the same. --as-published
-also reproduces two bugs of the original system's last version. First, a policy's training can
-start from another policy's weights. For such a policy, the original system evaluated the other
-policy by mistake. Second, policies for the first network were trained with token 0 before the
-layers, but the original system evaluated them without token 0.`,
+also reproduces two bugs of the original system's last version. First, if the training of a policy
+had started from another policy's weights, the original system evaluated that other policy by
+mistake. Second, the original system trained its earliest policies with token 0 before the layers,
+but evaluated them without token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen

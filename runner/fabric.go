@@ -53,10 +53,10 @@ replayed from the recorded actions if the file contains any, else chosen by the 
 recorded results are ignored. --out writes jobs.csv, with a row for each job: status (completed,
 blocked, running or queued), start and end in seconds.
 
---study repeats the published experiments and prints the blocking rates of each agent and each
-constant degree under four distributions of time limits, next to the published rates of PAC-ML.
---learn ppo or --learn ape-x also learns policies with the published method, network and settings,
-and writes each policy and its rewards into the folder of --out.`,
+--study repeats the published experiments under four distributions of time limits. It prints the
+blocking rate of each agent, and of schedulers that give all jobs the same degree, next to the
+published rates of PAC-ML. --learn ppo or --learn ape-x also learns policies with the published
+method, network and settings, and writes each policy and its rewards into the folder of --out.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "schedule.schedulers=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
@@ -73,7 +73,8 @@ and writes each policy and its rewards into the folder of --out.`,
 	flags.StringVar(&o.compat, "compat", "", "published simulator to reproduce: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "JSON file of the episode to simulate; requires --compat")
 	flags.BoolVar(&o.study, "study", false,
-		"repeat the published experiments, and simulate each constant degree; requires --compat")
+		"repeat the published experiments, and simulate schedulers that give all jobs the same degree; "+
+			"requires --compat")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"learning algorithm for --study: ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,

@@ -30,10 +30,10 @@ With [machine], learn trains schedulers that place tasks on the GPUs of one mach
 node simulate'. With [fabric], learn trains schedulers that choose into how many parallel parts
 each training step is divided, for 'graft fabric run'.
 
-With [tables], learn trains structural policies, which read any network, on all tables at once,
-one policy per seed. Training follows the exact gradient over all sequences until the objective
-stops improving. The run folder contains each policy in the folder "policies", and combines all
-policies by a vote in policy.safetensors.
+With [tables], learn trains structural policies, which can read any network. It trains one policy
+per seed, each on all tables at once. Training follows the exact gradient of the objective over
+all sequences, until the objective stops improving. In the run folder, the folder "policies"
+contains each policy, and policy.safetensors combines all policies by a vote.
 
 With [table], learn trains a policy of the original system on one table by REINFORCE: in each
 episode, the policy draws an action at each decision, and the reward is the final accuracy. With

@@ -84,13 +84,13 @@ Schedulers:
 
 ` + nodeHelp() + `
 --scheduler also accepts the run folder of 'graft learn CONFIG', which contains a learned
-scheduler. Its training workloads are generated and are not part of the comparison. Duration
-estimates are exact unless CONFIG sets an error. 'graft config schema --markdown' lists the keys
-of CONFIG.
+scheduler. This scheduler was trained on generated workloads, which are not part of the
+comparison. Duration estimates are exact unless CONFIG sets an error. 'graft config schema
+--markdown' lists the keys of CONFIG.
 
 --compat tasks reproduces the packing environment of a published study of GPU schedulers,
 including its workload generator, rewards and bugs. The results of the study's baselines are
-reproduced bit for bit. PPO follows the published method.`,
+reproduced bit for bit. The study's learned scheduler is trained by PPO with the published method.`,
 		Example: `  graft node simulate tasks.toml
   graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
   graft node simulate --compat tasks --set tasks.test_count=200 --set tasks.seed=12345

@@ -38,8 +38,8 @@ has a log file. The task's key "retries" limits the restarts after failures. If 
 fails, all dependent tasks are skipped, and the exit code is 3.
 
 The run folder has a journal, from which --resume continues after a stop or a kill: completed
-tasks are kept, and running tasks are killed and restarted. SIGTERM and the first SIGINT end all
-tasks and exit with code 75. No process of a task outlives the command.
+tasks are kept, and running tasks are killed and restarted. On SIGTERM or the first SIGINT, run
+ends all tasks and exits with code 75. No process of a task outlives the command.
 
 A task's energy is the energy of its GPU while the task ran, from the driver's counter if there is
 one, else from sampled power. The energy of tasks that shared a GPU is unknown. CPU energy comes

@@ -32,7 +32,7 @@ type Timeline struct {
 	// Part of the budget that is already used when the job begins. Zero means none.
 	Start   time.Duration
 	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.
-	Events  []Event // Planned changes of devices, sorted by time. Empty means none.
+	Events  []Event // Planned changes of the number of devices, sorted by time. Empty means none.
 }
 
 // First is the number of devices at the start.
