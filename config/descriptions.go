@@ -405,9 +405,9 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
 		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
-		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. graft then uses the " +
-		"number with the highest throughput whose workers need at most 90% of the memory. Cannot be combined with " +
-		"fleet.workers. False uses fleet.workers.",
+		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. Among the numbers " +
+		"whose workers need at most 90% of the memory, graft then uses the number with the highest throughput. " +
+		"Cannot be combined with fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -431,7 +431,8 @@ var descriptions = map[string]string{
 		"default.",
 	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one per device or, " +
 		"without devices, one per processor of this machine; for \"slurm\" and \"kubernetes\", zero means 4.",
-	"graft/config.Job.Adapt":   "Adaptation: the decider, when it is asked, and surgery. Empty means no adaptation.",
+	"graft/config.Job.Adapt": "Adaptation: the decider, the times of its decisions, and surgery. Empty means no " +
+		"adaptation.",
 	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
 	"graft/config.Job.Program": "A PyTorch program that trains the network in its own loop. Empty means that graft " +
@@ -515,12 +516,12 @@ var descriptions = map[string]string{
 		"seeds. Zero means 1.",
 	"graft/config.SimulateOptions.Tries": "Number of attempts per sequence before it is skipped. Zero means 2.",
 	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources. Outcomes do not depend on " +
-		"them.",
+		"this section.",
 	"graft/config.Simulation.Simulate": "Sequences of actions to run.",
-	"graft/config.Sweep.Compare": "Arms and trials of a comparison. Commands other than 'graft " +
-		"compare' ignore them.",
-	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes " +
-		"do not depend on them.",
+	"graft/config.Sweep.Compare": "Arms and trials of a comparison. Commands other than 'graft compare' ignore this " +
+		"section.",
+	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes do not depend on this " +
+		"section.",
 	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work according to a " +
 		"device profile, \"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
@@ -1026,8 +1027,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",
-	"graft/trainer.Timeline.Budget": "Time budget of the job, measured from zero even if time.start is above zero. " +
-		"Required.",
+	"graft/trainer.Timeline.Budget":  "Time budget of the job, including the part before time.start. Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
 	"graft/trainer.Timeline.Events":  "Planned changes of the number of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start":   "Part of the budget that is already used when the job begins. Zero means none.",

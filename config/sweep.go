@@ -30,9 +30,9 @@ var SweepKind = &Kind{
 // Sweep holds the options of a job that runs several times, as trials.
 type Sweep struct {
 	Job
-	// Arms and trials of a comparison. Commands other than 'graft compare' ignore them.
+	// Arms and trials of a comparison. Commands other than 'graft compare' ignore this section.
 	Compare CompareOptions
-	// Workers that run the trials, and their resources. Outcomes do not depend on them.
+	// Workers that run the trials, and their resources. Outcomes do not depend on this section.
 	Fleet FleetOptions `result:"none"`
 }
 

@@ -31,7 +31,7 @@ the submissions before this date, and forecast all later submissions. Forecasts 
 submissions from the preceding hour.
 
 Schedulers that use forecasts read the output from the --data folder of 'graft cluster run'; the
-file name must end in throughput_pred.csv. Times in the output are dates without a time zone.
+file name must end in throughput_pred.csv. Times in the output include the date, but no time zone.
 'graft cluster run' uses the date in the first row as the start of the trace. The trace itself
 therefore needs no dates.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv

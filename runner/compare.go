@@ -16,7 +16,7 @@ func newCompareCommand() *cobra.Command {
 		Use:   "compare CONFIG",
 		Short: "Compare an adaptive job with baselines, over several seeds",
 		Long: `compare runs an adaptive job and its baselines (the arms) with the same budget, timeline, data and
-seeds, and reports which arms are significantly better. The arms:
+seeds, and reports which arms differ significantly from no adaptation (the arm "never"). The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job

@@ -27,8 +27,8 @@ trains schedulers of elastic jobs, one per seed: first by imitating a teacher, t
 reinforcement learning. 'graft evaluate CONFIG' compares the trained schedulers with other
 schedulers on separate test workloads; 'graft cluster run' accepts the run folder as a scheduler.
 With [machine], learn trains schedulers that place tasks on the GPUs of one machine, for 'graft
-node simulate'. With [fabric], learn trains schedulers that choose into how many parallel parts
-each training step is divided, for 'graft fabric run'.
+node simulate'. With [fabric], learn trains schedulers that choose the number of parallel parts
+into which each training step is divided, for 'graft fabric run'.
 
 With [tables], learn trains structural policies, which can read any network. It trains one policy
 per seed, each on all tables at once. Training follows the exact gradient of the objective over
