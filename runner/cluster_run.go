@@ -62,7 +62,7 @@ results; --force moves the folder aside.
 	command.Flags().Bool("ablate", false,
 		"simulate each bug of the published simulator separately, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
 		"resume the run in the run folder; start a new run if there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")

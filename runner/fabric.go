@@ -49,9 +49,9 @@ results, with any number of workers.
 
 --compat ramp simulates a recorded episode of the RAMP and PAC-ML simulator instead of CONFIG, and
 reproduces the bugs of that simulator. Jobs arrive as recorded in the --episode file. Degrees are
-replayed from the recorded actions if the file contains any, else chosen by the recorded agent;
-recorded results are ignored. --out writes jobs.csv, with a row for each job: status (completed,
-blocked, running or queued), start and end in seconds.
+replayed from the recorded actions. If the file contains no actions, the recorded agent chooses
+the degrees; recorded results are ignored. --out writes jobs.csv, with a row for each job: status
+(completed, blocked, running or queued), start and end in seconds.
 
 --study repeats the published experiments under four distributions of time limits. It prints the
 blocking rate of each agent, and of schedulers that give all jobs the same degree, next to the
@@ -105,8 +105,8 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat, empty writes "+
-			"no run folder")
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml; "+
+			"with --compat, empty writes no run folder")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

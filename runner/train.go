@@ -76,7 +76,8 @@ generated token into the run folder.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
+	flags.StringVar(&o.Folder, "folder", "",
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
