@@ -38,8 +38,8 @@ var descriptions = map[string]string{
 		"Zero means no limit.",
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
 		"16.",
-	"graft/cluster/adaptive/world.Options.Quirks": "Names of bugs in Pollux's simulator to reproduce; requires " +
-		"compat = \"none\". Empty reproduces no bugs.",
+	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator that graft reproduces; " +
+		"requires compat = \"none\". Empty reproduces no bugs.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step, so that the policy adds them in separate steps. If an imitated scheduler adds both in one step, the " +
 		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
@@ -50,9 +50,11 @@ var descriptions = map[string]string{
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
 	"graft/cluster/elastic.WindowOptions.Padding": "Value that fills the unused columns of the observation matrix, " +
 		"if it has more columns than jobs. DL2's published program uses 0 or -1. Default 0.",
-	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types are divided by the number " +
-		"of types, slots by 100, counts by their maximum. False keeps the raw values.",
-	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, one column per job. Zero means 20.",
+	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the observation matrix: job types are " +
+		"divided by the number of types, slots since arrival by 100, and numbers of workers and servers by their " +
+		"maximum. False keeps the raw values.",
+	"graft/cluster/elastic.WindowOptions.Size": "Number of columns of the observation matrix, one per job. Zero " +
+		"means 20.",
 	"graft/cluster/elastic/world.File.Elastic":  "Cluster, job types and job speeds.",
 	"graft/cluster/elastic/world.File.Run":      "Output folder of the run.",
 	"graft/cluster/elastic/world.File.Schedule": "Schedulers to compare.",
@@ -80,11 +82,11 @@ var descriptions = map[string]string{
 		"the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
-		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. The value " +
-		"\"analytic\" computes speeds from the computation and communication of the job types. Required unless the " +
-		"trace file selects \"analytic\".",
-	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
-		"communication. Empty means the eight models of DL2.",
+		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. With the value " +
+		"\"analytic\", graft computes speeds from the computation and communication of the job types. Required " +
+		"unless the trace file selects \"analytic\".",
+	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types, each with its resource demands, " +
+		"epoch size and communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
 		"the time from demand.load.",
 	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of interarrival times: \"exponential\", or \"regular\" " +
@@ -100,11 +102,12 @@ var descriptions = map[string]string{
 		"With limits = \"fixed\", every job has this limit. Zero means 1.",
 	"graft/cluster/fabric/world.Demand.Period": "Period of the load variation (see demand.swing), in jobs. Zero " +
 		"means 50.",
-	"graft/cluster/fabric/world.Demand.Seed": "Random seed of the first episode. Default 1.",
+	"graft/cluster/fabric/world.Demand.Seed": "Random seed of the first episode; further episodes use the following " +
+		"seeds. Default 1.",
 	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each time limit in demand.values. Empty means " +
 		"equal frequencies.",
 	"graft/cluster/fabric/world.Demand.Skewness": "Skewness of the time limits, for limits = \"skewed\". A positive " +
-		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5.",
+		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5, respectively.",
 	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
 	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of a periodic load variation, relative to the load, in [0, " +
 		"1). Zero keeps the load constant.",
@@ -146,8 +149,8 @@ var descriptions = map[string]string{
 		"channels between all servers, \"tree\" has one switch per rack and a core switch. Default \"ramp\".",
 	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\": an " +
 		"operation is split into one part per quantum, up to max_degree parts. Default 0.01.",
-	"graft/cluster/fabric/world.Options.Quirks": "Names of bugs to reproduce from PAC-ML's simulator. Empty " +
-		"reproduces no bugs.",
+	"graft/cluster/fabric/world.Options.Quirks": "Names of the bugs of PAC-ML's simulator that graft reproduces. " +
+		"Empty reproduces no bugs.",
 	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
 		"rack for network = \"ramp\"; racks and servers per rack for network = \"tree\". Empty means 4, 4, 2 for " +
 		"\"ramp\" and 4, 8 for \"tree\".",
@@ -168,11 +171,11 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
-		"demand. Empty means vcYVn for traces of the cluster Venus, which Lucid's authors chose; for other traces, " +
-		"the largest virtual cluster that gives the profiler no node.",
-	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. If the " +
-		"list is empty, the two largest virtual clusters do so or, for traces of the cluster Venus, the choice of " +
-		"Lucid's authors: vc8Gr and vcefl.",
+		"demand. For traces of the cluster Venus, empty means vcYVn, as Lucid's authors chose; for other traces, it " +
+		"means the largest virtual cluster that gives the profiler no node.",
+	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. For " +
+		"traces of the cluster Venus, an empty list means vc8Gr and vcefl, as Lucid's authors chose; for other " +
+		"traces, it means the two largest virtual clusters.",
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
@@ -341,21 +344,22 @@ var descriptions = map[string]string{
 		"path such as \"./mine.py\" names an external program that implements a scheduler. Empty means the default " +
 		"schedulers for the kind of cluster.",
 	"graft/cluster/study.Schedule.Seed": "Seed of the first simulation of a randomized scheduler; further " +
-		"simulations use the.",
-	"graft/cluster/study.Schedule.Seeds": "Following seeds. Default 1. Number of simulations of each randomized " +
-		"scheduler, with consecutive seeds. Zero means 1.",
+		"simulations use the following seeds.",
+	"graft/cluster/study.Schedule.Seeds": "Number of simulations of each randomized scheduler, with consecutive " +
+		"seeds. Zero means 1.",
 	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
 	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The accepted formats depend " +
 		"on the kind of cluster.",
 	"graft/config.AdaptOptions.Actions": "List of actions, such as \"deepen:0\", \"widen:conv2:48\" and \"none\". " +
 		"The decider \"fixed\" repeats the only action of the list; \"script\" takes the actions in order; " +
-		"\"random\", \"trials\" and structural policies choose an action that fits. Must be empty for the decider " +
-		"\"none\". If the list is empty, \"random\", \"trials\" and structural policies choose from adapt.kinds.",
+		"\"random\", \"trials\" and structural policies choose among the actions that fit the network. Must be empty " +
+		"for the decider \"none\". If the list is empty, \"random\", \"trials\" and structural policies choose from " +
+		"adapt.kinds.",
 	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: \"fixed\" repeats one action; \"script\" " +
-		"takes its actions in order; \"random\" draws an action that fits; \"trials\" trains one copy of the network " +
-		"per fitting action for some steps and takes the action with the lowest validation loss; \"policy\" follows " +
-		"a learned policy; \"none\" takes no action. A path, such as \"./mine.py\", names a program that chooses the " +
-		"actions. Empty means \"none\".",
+		"takes its actions in order; \"random\" draws an action that fits the network; \"trials\" trains a copy of " +
+		"the network for some steps with each action that fits, and takes the action with the lowest validation " +
+		"loss; \"policy\" follows a learned policy; \"none\" takes no action. A path, such as \"./mine.py\", names a " +
+		"program that chooses the actions. Empty means \"none\".",
 	"graft/config.AdaptOptions.Kinds": "Operations that \"random\", \"trials\" or a structural policy can choose if " +
 		"adapt.actions is empty. For \"random\" and \"trials\", empty means deepen and widen. For a policy, empty " +
 		"means all kinds of actions in the policy's training set.",
@@ -378,8 +382,8 @@ var descriptions = map[string]string{
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
 		"highest validation accuracy on other seeds). Empty means all applicable baselines.",
 	"graft/config.CompareOptions.Kinds": "Operations for the arms \"random\" and \"best fixed\". These arms choose " +
-		"among \"none\" and all actions of the listed operations, if the action fits the network. Cannot be combined " +
-		"with compare.actions. Empty means deepen and widen if compare.actions is empty too.",
+		"among \"none\" and all actions of the listed operations that fit the network. Cannot be combined with " +
+		"compare.actions. Empty means deepen and widen if compare.actions is empty too.",
 	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries. If " +
 		"more sequences are possible, the arm tries an evenly spaced sample. Zero means 64.",
 	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
@@ -401,9 +405,9 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
 		"sets itself are not allowed. Empty adds no options.",
 	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
-		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. graft then uses the " +
-		"number with the highest throughput whose workers need at most 90% of the memory. Cannot be combined with " +
-		"fleet.workers. False uses fleet.workers.",
+		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. Among the numbers " +
+		"whose workers need at most 90% of the memory, graft then uses the number with the highest throughput. " +
+		"Cannot be combined with fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -427,7 +431,8 @@ var descriptions = map[string]string{
 		"default.",
 	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one per device or, " +
 		"without devices, one per processor of this machine; for \"slurm\" and \"kubernetes\", zero means 4.",
-	"graft/config.Job.Adapt":   "Adaptation: the decider, when it is asked, and surgery. Empty means no adaptation.",
+	"graft/config.Job.Adapt": "Adaptation: the decider, the times of its decisions, and surgery. Empty means no " +
+		"adaptation.",
 	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
 	"graft/config.Job.Program": "A PyTorch program that trains the network in its own loop. Empty means that graft " +
@@ -483,8 +488,9 @@ var descriptions = map[string]string{
 		"(data.seed). Default 1; zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
 		"Default false.",
-	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft measure the fastest number, up " +
-		"to one per processor. If results would depend on the number, zero means LibTorch's default.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft choose the fastest number by " +
+		"measurement, up to one thread per processor. If the number would affect results, zero means LibTorch's " +
+		"default.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty means " +
 		"all actions of the operations in simulate.kinds.",
@@ -493,9 +499,9 @@ var descriptions = map[string]string{
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
 		"network stays unchanged. Zero means every decision of the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
-		"every sequence; \"sample\" takes max_sequences sequences, spread evenly over all choices; \"halve\" drops " +
-		"the branches with the lowest accuracy at each decision; \"likely\" runs the most probable sequences under a " +
-		"policy. Empty means \"all\".",
+		"every sequence; \"sample\" takes max_sequences sequences, divided evenly among the choices at each " +
+		"decision; \"halve\" drops the branches with the lowest accuracy at each decision; \"likely\" runs the most " +
+		"probable sequences under a policy. Empty means \"all\".",
 	"graft/config.SimulateOptions.Keep": "Fraction of the branches that design = \"halve\" keeps at each decision, " +
 		"from 0 to 1. Zero means 0.5.",
 	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision. graft tries every action of these " +
@@ -510,12 +516,12 @@ var descriptions = map[string]string{
 		"seeds. Zero means 1.",
 	"graft/config.SimulateOptions.Tries": "Number of attempts per sequence before it is skipped. Zero means 2.",
 	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources. Outcomes do not depend on " +
-		"them.",
+		"this section.",
 	"graft/config.Simulation.Simulate": "Sequences of actions to run.",
-	"graft/config.Sweep.Compare": "Arms and trials of a comparison. Commands other than 'graft " +
-		"compare' ignore them.",
-	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes " +
-		"do not depend on them.",
+	"graft/config.Sweep.Compare": "Arms and trials of a comparison. Commands other than 'graft compare' ignore this " +
+		"section.",
+	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes do not depend on this " +
+		"section.",
 	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work according to a " +
 		"device profile, \"wall\" measures real time. Empty means \"virtual\".",
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
@@ -587,7 +593,8 @@ var descriptions = map[string]string{
 	"graft/decider.StructuralShape.Hidden": "Width of the encodings and of the hidden layers. Zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
 	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
-	"graft/learn.RunOptions.Every":         "Interval between rows of the learning table, in steps. Zero means 10.",
+	"graft/learn.RunOptions.Every": "Interval between rows of the learning table, in steps. An " +
+		"explicit zero means 10.",
 	"graft/learn.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
@@ -598,7 +605,7 @@ var descriptions = map[string]string{
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
 	"graft/learn/candidates.Options.Actions": "Number of actions that each of the parallel episodes takes per round. " +
-		"No effect with baseline = \"workload\", which plays episodes to the end. Zero means 2048.",
+		"Has no effect with baseline = \"workload\", which plays episodes to the end. Zero means 2048.",
 	"graft/learn/candidates.Options.Baseline": "Baseline that PPO subtracts from rewards: \"workload\" uses the " +
 		"rewards of other episodes of the same workload; \"critic\" uses rewards that a network predicts. Empty " +
 		"means \"workload\".",
@@ -621,31 +628,31 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
 		"Zero means 0.001.",
 	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the agent learns to imitate the teacher. " +
-		"Zero means 20.",
+		"An explicit zero means 20.",
 	"graft/learn/candidates.Options.Method": "Reinforcement learning method, used after imitation; \"none\" means " +
 		"imitation only. Empty means \"ppo\".",
 	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
-		"learning ends. Zero means 2.",
+		"learning ends. An explicit zero means 2.",
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
 		"1. Zero means 0.0003.",
-	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. A given value of " +
-		"zero means 40.",
+	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. An explicit zero " +
+		"means 40.",
 	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is truncated. " +
 		"Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
 	"graft/net2net.Options.Compat": "Version of the deepen operation: \"original\" inserts layers as in the original " +
-		"system, including its bugs; \"original-without-norm\" omits their batch normalisations. Empty means graft's " +
-		"version.",
-	"graft/net2net.Options.Equal": "Splits a unit's weights equally among the unit's copies when a graph is widened, " +
-		"as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally. Equal " +
-		"and unequal splits preserve the function.",
+		"system, including its bugs; \"original-without-norm\" inserts the same layers without batch normalisation. " +
+		"Empty means graft's version.",
+	"graft/net2net.Options.Equal": "Splits a unit's weights equally among the unit's copies when a network that runs " +
+		"as a graph of operators is widened, as in Net2Net. The copies then stay equal during training. False splits " +
+		"weights slightly unequally. Equal and unequal splits preserve the function.",
 	"graft/net2net.Options.Form": "Form of a new block. \"identity\" inserts an identity layer. \"residual\" adds a " +
 		"branch that begins at zero. \"opposite\" adds pairs of units that cancel each other. \"stacked\" adds " +
 		"unmodified copies of blocks, so the network's function changes. \"opposite\" and \"stacked\" require a " +
-		"graph. Empty means \"residual\" for a graph. For other networks, empty means \"identity\" if that form is " +
-		"possible, and \"residual\" if not.",
+		"network that runs as a graph of operators, such as an imported network. Empty means \"residual\" for such a " +
+		"network. For other networks, empty means \"identity\" if that form is possible, and \"residual\" if not.",
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
 		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, preserves the " +
 		"function exactly.",
@@ -719,7 +726,8 @@ var descriptions = map[string]string{
 	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
 		"\"optimus\". Empty means \"drf\".",
 	"graft/original/dl2.ValidationOptions.Every": "Validation interval of reinforcement learning, in updates; " +
-		"imitation validates four times as often. Zero means 200; a negative value validates only on request.",
+		"imitation validates four times as often. Zero means 200; a negative value, which 'graft learn' rejects, " +
+		"disables validation.",
 	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action during validation. False samples " +
 		"an action from the policy's probabilities.",
 	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent. The agent cycles through " +
@@ -743,8 +751,8 @@ var descriptions = map[string]string{
 		"workloads.from. Empty means \"poisson\", or \"submission\" if workloads.from is set.",
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error of the epoch count that is " +
 		"reported to schedulers, in [0, 1). Zero means exact counts.",
-	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job, before it is multiplied by the " +
-		"\"length\" of the job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
+	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Base number of epochs: a job has this number times the " +
+		"\"length\" of its job type. Zero means 30,000; if workloads.from is set, zero keeps the amount of work that " +
 		"each job has in the trace.",
 	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. The " +
 		"trace's GPU jobs, in the order of submission, become training workloads, then validation workloads, then " +
@@ -820,8 +828,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run " +
 		"folder's tables. Default false.",
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
-		"data.pkl. A table folder already lists its actions. Empty means that the first numbers deepen the marked " +
-		"blocks, in order, and the last number is \"none\".",
+		"data.pkl. A table folder already lists its actions. Empty means one number per block that the original " +
+		"system can deepen, in order, followed by one for \"none\".",
 	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation by which the networks of the " +
 		"table grew. \"original\" inserts layers as the original system does. \"original-without-norm\" inserts the " +
 		"same layers without batch normalisation. Empty means graft's version.",
@@ -856,9 +864,9 @@ var descriptions = map[string]string{
 		"unchanged. Default 0, or 0.5 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Rate": "Learning rate of Adam. Zero means 0.01.",
 	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: \"tangent\", as in the " +
-		"original system, stretches high accuracies before they are standardised; \"points\" uses one standard " +
-		"deviation for all tables. Empty standardises the accuracies of each table.",
-	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
+		"original system, stretches high accuracies before they are standardised; \"points\" divides the accuracies " +
+		"of all tables by the same standard deviation. Empty standardises the accuracies of each table separately.",
+	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each table in a " +
 		"step. The baseline of a sequence is the mean reward of the other sequences. REINFORCE uses the key " +
 		"\"entropy\" but not \"beta\". Zero uses the exact gradient.",
 	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the values of a simple model " +
@@ -872,8 +880,8 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
 	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Default " +
 		"0 (no decay), or 0.3 if learn.for = \"new\".",
-	"graft/simulation/learning.Options.Window": "Number of recent steps whose growth is compared with " +
-		"learn.tolerance. Zero means 60.",
+	"graft/simulation/learning.Options.Window": "Number of most recent steps over which the growth of the objective " +
+		"is compared with learn.tolerance. Zero means 60.",
 	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
 		"network's layers cannot be hidden. Empty hides no input.",
 	"graft/torch.Augment.Cutout": "Side length of a square hole in each image, in pixels; the hole's centre is a " +
@@ -925,17 +933,17 @@ var descriptions = map[string]string{
 	"graft/trainer.AdaptiveBatch.Measure": "Measures the gradient noise even if the batch size is fixed. With on = " +
 		"true, the gradient noise is always measured. Default false.",
 	"graft/trainer.AdaptiveBatch.Most": "Maximum batch size in images. Zero means 16 times train.batch.",
-	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size at each change of devices and between epochs: selects " +
-		"the size with the highest goodput between train.batch and max_batch. Goodput is throughput (images per " +
-		"second) times statistical efficiency (progress per image relative to the smallest batch size). False keeps " +
-		"train.batch.",
+	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size at each change of devices and between epochs: among the " +
+		"sizes from train.batch to max_batch, graft selects the size with the highest goodput. Goodput is throughput " +
+		"(images per second) times statistical efficiency (progress per image relative to the smallest batch size). " +
+		"False keeps train.batch.",
 	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: \"adascale\", " +
 		"\"square-root\", \"linear\" or \"none\". With \"adascale\", the warm-up and the schedules \"exponential\" " +
 		"and \"step\" count a step with a large batch as several steps with the smallest batch. Empty means " +
 		"\"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
 	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
-		"and when a request waits for a checkpoint. Default false.",
+		"and when POST /allocation changes the devices. Default false.",
 	"graft/trainer.Distill.Decay": "Relative reduction of distill.share per epoch, between 0 and 1. Zero means no " +
 		"reduction.",
 	"graft/trainer.Distill.Off": "Turns distillation off. Default false.",
@@ -964,14 +972,14 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
 	"graft/trainer.Options.EMA": "Decay per step of an exponential moving average of weights and running statistics, " +
-		"such as 0.999. The averaged network is the network that is evaluated and exported. If the network shrinks, " +
-		"the averaged network becomes the teacher. Surgery changes the average together with the network. Zero means " +
-		"no average.",
-	"graft/trainer.Options.Epochs": "Maximum number of epochs, including epochs of earlier training. The job then " +
-		"ends even if time is left. Zero means that only the budget ends the job.",
+		"such as 0.999. graft evaluates and exports the averaged network. If the network shrinks, the averaged " +
+		"network becomes the teacher for distillation. Surgery changes the average together with the network. Zero " +
+		"means no average.",
+	"graft/trainer.Options.Epochs": "Maximum number of epochs, including epochs of earlier training. The job ends " +
+		"after this number of epochs even if time is left. Zero means that only the budget ends the job.",
 	"graft/trainer.Options.EvalBatch": "Number of images per evaluation batch. Zero means 128.",
-	"graft/trainer.Options.Exact": "Keeps PyTorch's order of operations. False uses the fast path, whose results are " +
-		"equal up to rounding.",
+	"graft/trainer.Options.Exact": "Keeps PyTorch's order of operations. False uses the fast path, whose results " +
+		"differ from PyTorch's only by rounding.",
 	"graft/trainer.Options.KeepBest": "Saves the network with the highest validation accuracy in addition to the " +
 		"last network. False saves only the last network.",
 	"graft/trainer.Options.LabelSmoothing": "Label smoothing: fraction of each label's target that is spread evenly " +
@@ -988,7 +996,7 @@ var descriptions = map[string]string{
 		"uses Adam with a learning rate of 0.01.",
 	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, as the " +
 		"original system does; the last epoch may end after the budget, and the result is the last evaluated " +
-		"network. False reserves time for a final evaluation, so every step counts.",
+		"network. False reserves time to evaluate the network after the last step, so the result includes every step.",
 	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
 		"job may change this section.",
 	"graft/trainer.Options.Precision": "Number format of convolutions and linear layers in training and evaluation: " +
@@ -996,8 +1004,9 @@ var descriptions = map[string]string{
 		"significant bits). Weights, gradients, optimizer state and all other layers stay float32. \"float16\" and " +
 		"\"tf32\" need a CUDA device. Empty means \"float32\".",
 	"graft/trainer.Options.Schedule": "Learning rate schedule. Empty means cosine decay over the budget.",
-	"graft/trainer.Options.Steady": "Makes results bit-identical: on the CPU for any number of threads, at some cost " +
-		"of speed; on a CUDA device for every run on the same machine. Default false.",
+	"graft/trainer.Options.Steady": "Makes results bit-identical. On the CPU, results then do not depend on the " +
+		"number of threads, and training is somewhat slower. On a CUDA device, all runs on the same machine give the " +
+		"same results. Default false.",
 	"graft/trainer.Schedule.Decay": "Factor that multiplies the learning rate: after each epoch if the rule is " +
 		"\"exponential\", after every schedule.every epochs if the rule is \"step\". Zero means 0.9 for " +
 		"\"exponential\" and 0.1 for \"step\".",
@@ -1018,30 +1027,29 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
 		"no warm-up.",
-	"graft/trainer.Timeline.Budget": "Time budget of the job, measured from zero even if time.start is above zero. " +
-		"Required.",
+	"graft/trainer.Timeline.Budget":  "Time budget of the job, including the part before time.start. Required.",
 	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
-	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
+	"graft/trainer.Timeline.Events":  "Planned changes of the number of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start":   "Part of the budget that is already used when the job begins. Zero means none.",
 	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +
 		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft supplies the " +
 		"budget, the devices, decisions, surgery and checkpoints. In the command and in env, {devices} is replaced " +
-		"by the number of devices, and a change of this number restarts the program from its state. Empty means that " +
-		"graft trains the network itself.",
+		"by the number of devices, and a change of this number restarts the program, which continues from its saved " +
+		"state. Empty means that graft trains the network itself.",
 	"graft/trainer/program.Options.Env": "Environment variables of the program, as NAME=value, in addition to " +
 		"graft's own environment. Empty adds none.",
 	"graft/trainer/program.Options.Folder": "Working directory of the program. Empty means the folder of the job file.",
-	"graft/trainer/program.Options.Regroup": "Keeps a program with {devices} in its command or in env running when " +
-		"the number of devices changes. The program adapts by itself: it reads the number from job.devices. Default " +
-		"false, which restarts the program.",
+	"graft/trainer/program.Options.Regroup": "Keeps the program running when the number of devices changes; the " +
+		"program must then read the new number with graft_job.py, from job.devices. Requires {devices} in command or " +
+		"env. Default false, which restarts the program.",
 	"graft/trainer/program.Options.Silence": "Maximum time between two messages that graft receives from the " +
 		"training program. The program sends a message after its start, after each validation and after each step. " +
 		"If graft receives no message during this time, it kills the program. Zero means 10 minutes.",
 	"graft/trainer/program.Options.Threads": "Number of CPU threads of the program, passed on as OMP_NUM_THREADS. " +
-		"Results may depend on it. Zero means PyTorch's default; in a simulation, whose programs run side by side, " +
-		"zero means 1.",
-	"graft/trainer/program.Options.ValidationExamples": "Number of validation examples, for which the virtual clock " +
-		"charges time. Zero means that validation takes no time on the virtual clock.",
+		"Results may depend on this number. Zero means PyTorch's default; in a simulation, whose programs run side " +
+		"by side, zero means 1.",
+	"graft/trainer/program.Options.ValidationExamples": "Number of examples per validation, from which the virtual " +
+		"clock computes the duration of a validation. Zero means that validation takes no time on the virtual clock.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +
 		"becomes ready adds a device, and each follower that leaves or is lost removes one. Requires listen. If " +
 		"true, the timeline and POST /allocation must not change devices. Default false.",
@@ -1056,11 +1064,12 @@ var descriptions = map[string]string{
 		"Requires listen. Zero starts the job without waiting.",
 	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process. The " +
 		"number of devices then affects only the virtual clock, which divides the cost of work by this number.",
-	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
+	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time from the start of a process until it is ready. " +
+		"Zero means ten minutes.",
 	"graft/trainer/team.Parallel.Threads": "Number of LibTorch threads per process on the CPU. Zero divides " +
 		"run.threads evenly among the processes.",
 	"graft/trainer/team.Parallel.Timeout": "Wall-clock time without a message after which a process is considered " +
 		"lost. Zero means one minute.",
-	"graft/trainer/team.Parallel.Token": "Path of the file with the token that followers must present. Required with " +
-		"listen; with \"slurm:PORT\", the environment variable GRAFT_TOKEN can replace it.",
+	"graft/trainer/team.Parallel.Token": "Path of the file with the token that followers must present. Required if " +
+		"listen is set; with \"slurm:PORT\", the environment variable GRAFT_TOKEN can replace the file.",
 }

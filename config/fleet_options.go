@@ -24,8 +24,9 @@ type FleetOptions struct {
 	// machine; for "slurm" and "kubernetes", zero means 4.
 	Workers int
 	// Chooses the number of local workers per device by measurement. The largest network of the scenario is trained for
-	// two seconds by 1, 2, 4, … workers in parallel. graft then uses the number with the highest throughput whose
-	// workers need at most 90% of the memory. Cannot be combined with fleet.workers. False uses fleet.workers.
+	// two seconds by 1, 2, 4, … workers in parallel. Among the numbers whose workers need at most 90% of the memory,
+	// graft then uses the number with the highest throughput. Cannot be combined with fleet.workers. False uses
+	// fleet.workers.
 	Fit bool
 	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see fleet.cpus).
 	Threads int

@@ -52,7 +52,8 @@ type Job struct {
 	Time    TimeOptions     // Budget, clock, and planned changes of devices.
 	// Training options that are not in the sections optimizer, schedule, augment, distill, checkpoint and parallel.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
-	Adapt AdaptOptions    // Adaptation: the decider, when it is asked, and surgery. Empty means no adaptation.
+	// Adaptation: the decider, the times of its decisions, and surgery. Empty means no adaptation.
+	Adapt AdaptOptions
 
 	sources
 	profile *clock.Profile          // nil on a wall clock

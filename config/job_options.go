@@ -27,8 +27,8 @@ type RunOptions struct {
 	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
-	// Number of LibTorch threads. Zero lets graft measure the fastest number, up to one per processor. If results would
-	// depend on the number, zero means LibTorch's default.
+	// Number of LibTorch threads. Zero lets graft choose the fastest number by measurement, up to one thread per
+	// processor. If the number would affect results, zero means LibTorch's default.
 	Threads int `result:"rounding"`
 	// Vector instructions of the CPU: "native" uses the fastest instructions of the processor, so results differ
 	// between CPU models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
@@ -207,14 +207,14 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 // AdaptOptions holds the options of the decider, the times of its decisions, and the surgery.
 type AdaptOptions struct {
 	// Decider that chooses the actions: "fixed" repeats one action; "script" takes its actions in order; "random" draws
-	// an action that fits; "trials" trains one copy of the network per fitting action for some steps and takes the
-	// action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action. A path, such
-	// as "./mine.py", names a program that chooses the actions. Empty means "none".
+	// an action that fits the network; "trials" trains a copy of the network for some steps with each action that fits,
+	// and takes the action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action.
+	// A path, such as "./mine.py", names a program that chooses the actions. Empty means "none".
 	Decider string `config:",path=word"`
 	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" repeats the only action of
-	// the list; "script" takes the actions in order; "random", "trials" and structural policies choose an action that
-	// fits. Must be empty for the decider "none". If the list is empty, "random", "trials" and structural policies
-	// choose from adapt.kinds.
+	// the list; "script" takes the actions in order; "random", "trials" and structural policies choose among the
+	// actions that fit the network. Must be empty for the decider "none". If the list is empty, "random", "trials" and
+	// structural policies choose from adapt.kinds.
 	Actions []net2net.Action
 	// Operations that "random", "trials" or a structural policy can choose if adapt.actions is empty. For "random"
 	// and "trials", empty means deepen and widen. For a policy, empty means all kinds of actions in the

@@ -34,7 +34,7 @@ var SimulationKind = &Kind{
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
-	// Workers that run the sequences, and their resources. Outcomes do not depend on them.
+	// Workers that run the sequences, and their resources. Outcomes do not depend on this section.
 	Fleet FleetOptions `result:"none"`
 
 	likely *decider.Structural // for the design likely; otherwise nil

@@ -24,8 +24,8 @@ type SimulateOptions struct {
 	// Number of runs of each action sequence, with run.seed and the following seeds. Zero means 1.
 	Seeds int
 	// Design of the experiment, which selects the sequences: "all" runs every sequence; "sample" takes max_sequences
-	// sequences, spread evenly over all choices; "halve" drops the branches with the lowest accuracy at each decision;
-	// "likely" runs the most probable sequences under a policy. Empty means "all".
+	// sequences, divided evenly among the choices at each decision; "halve" drops the branches with the lowest accuracy
+	// at each decision; "likely" runs the most probable sequences under a policy. Empty means "all".
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
 	// Maximum number of sequences. The designs "sample" and "likely" select this number; the design "all" fails if
 	// there are more. Zero means 10,000.

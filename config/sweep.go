@@ -30,9 +30,9 @@ var SweepKind = &Kind{
 // Sweep holds the options of a job that runs several times, as trials.
 type Sweep struct {
 	Job
-	// Arms and trials of a comparison. Commands other than 'graft compare' ignore them.
+	// Arms and trials of a comparison. Commands other than 'graft compare' ignore this section.
 	Compare CompareOptions
-	// Workers that run the trials, and their resources. Outcomes do not depend on them.
+	// Workers that run the trials, and their resources. Outcomes do not depend on this section.
 	Fleet FleetOptions `result:"none"`
 }
 
@@ -124,8 +124,8 @@ type CompareOptions struct {
 	// Cannot be combined with compare.kinds. Empty uses compare.kinds.
 	Actions []net2net.Action
 	// Operations for the arms "random" and "best fixed". These arms choose among "none" and all actions of the listed
-	// operations, if the action fits the network. Cannot be combined with compare.actions. Empty means deepen and widen
-	// if compare.actions is empty too.
+	// operations that fit the network. Cannot be combined with compare.actions. Empty means deepen and widen if
+	// compare.actions is empty too.
 	Kinds []net2net.Kind
 	// Maximum number of sequences that the arm "best fixed" tries. If more sequences are possible, the arm tries an
 	// evenly spaced sample. Zero means 64.

@@ -19,7 +19,7 @@ type RunOptions struct {
 	Seeds int
 	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
-	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.
+	Every  int    // Interval between rows of the learning table, in steps. An explicit zero means 10.
 	// Wall-clock time between two checkpoints of a policy. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.

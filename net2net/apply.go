@@ -39,16 +39,16 @@ type Options struct {
 	Noise float64
 	// Form of a new block. "identity" inserts an identity layer. "residual" adds a branch that begins at zero.
 	// "opposite" adds pairs of units that cancel each other. "stacked" adds unmodified copies of blocks, so the
-	// network's function changes. "opposite" and "stacked" require a graph. Empty means
-	// "residual" for a graph. For other networks, empty means "identity" if that form is possible, and "residual" if
-	// not.
+	// network's function changes. "opposite" and "stacked" require a network that runs as a graph of operators, such as
+	// an imported network. Empty means "residual" for such a network. For other networks, empty means "identity" if
+	// that form is possible, and "residual" if not.
 	Form Form
 	// Version of the deepen operation: "original" inserts layers as in the original system, including its bugs;
-	// "original-without-norm" omits their batch normalisations. Empty means graft's version.
+	// "original-without-norm" inserts the same layers without batch normalisation. Empty means graft's version.
 	Compat Compat
-	// Splits a unit's weights equally among the unit's copies when a graph is widened, as in Net2Net. The copies then
-	// stay equal during training. False splits weights slightly unequally. Equal and unequal splits preserve the
-	// function.
+	// Splits a unit's weights equally among the unit's copies when a network that runs as a graph of operators is
+	// widened, as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally.
+	// Equal and unequal splits preserve the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

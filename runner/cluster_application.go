@@ -27,8 +27,8 @@ same batch size are averaged. RUN may also be the run folder of a sweep; all its
 
 Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. By
 default, step times come from the device profile of the runs' virtual clock. The application
-contains step times for 1, 2, 4, … nodes with equal numbers of devices per node. A fitted model
-predicts step times for other placements, and its prediction errors are printed.`,
+contains step times for 1, 2, 4, … nodes with the same number of devices on each node. A fitted
+model predicts step times for other placements, and its prediction errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
   graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,

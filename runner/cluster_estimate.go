@@ -58,7 +58,8 @@ in its name, such as jobs_ebm.csv. For ` + readersOf("lgb") + `, it reads a file
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
 		"training schedule: week (a new model every week), none (a single model) or never (no model)")
 	flags.BoolVar(&o.Past, "past", false, "use durations of similar completed jobs as features")
-	flags.StringVar(&o.Saved, "model", "", "output file for the last model, which 'graft cluster shapes' prints")
+	flags.StringVar(&o.Saved, "model", "",
+		"output file for the model that was trained last; 'graft cluster shapes' prints this file")
 	_ = command.MarkFlagRequired("trace")
 	// In other commands flags with this name are networks.
 	_ = command.RegisterFlagCompletionFunc("model", fixedWords(func() []string { return nil }))

@@ -31,9 +31,9 @@ the submissions before this date, and forecast all later submissions. Forecasts 
 submissions from the preceding hour.
 
 Schedulers that use forecasts read the output from the --data folder of 'graft cluster run'; the
-file name must end in throughput_pred.csv. Times in the output are dates without a time zone.
-'graft cluster run' uses the date in the first row as the start of the trace. The trace itself may
-therefore have no dates.`,
+file name must end in throughput_pred.csv. Times in the output include the date, but no time zone.
+'graft cluster run' uses the date in the first row as the start of the trace. The trace itself
+therefore needs no dates.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
 		Args: cobra.NoArgs,
@@ -48,7 +48,8 @@ therefore have no dates.`,
 		"start date of the forecast: models are trained once, on all earlier submissions; if empty, new models are "+
 			"trained for each week")
 	flags.StringVar(&o.Models, "models", "",
-		"output folder for the last models, jobs.json and gpus.json, which 'graft cluster shapes' prints")
+		"output folder for the models that were trained last, jobs.json and gpus.json; "+
+			"'graft cluster shapes' prints these files")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
 	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // elsewhere this flag is a format

@@ -29,10 +29,10 @@ completion times (submission to end), queueing times and device utilization. Sim
 event-driven and deterministic: the same inputs give byte-identical results, with any number of
 workers.
 
-CONFIG is a TOML file; 'graft config schema --markdown' lists its keys, which include all flags.
-Results are written into a run folder, which 'graft report' and 'graft plot' read;
-SCHEDULER/jobs.csv has a row for each job. Jobs that cannot run are skipped and counted; the exit
-code is then 3.
+CONFIG is a TOML file; 'graft config schema --markdown' lists its keys. Every option of the
+simulation has a key; flags set some of these keys. Results are written into a run folder, which
+'graft report' and 'graft plot' read; SCHEDULER/jobs.csv has a row for each job. Jobs that cannot
+run are skipped and counted; the exit code is then 3.
 
 An existing run folder is never overwritten: --resume continues a killed run, with byte-identical
 results; --force moves the folder aside.
@@ -62,7 +62,7 @@ results; --force moves the folder aside.
 	command.Flags().Bool("ablate", false,
 		"simulate each bug of the published simulator separately, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a trace NAME")
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a trace NAME")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
 		"resume the run in the run folder; start a new run if there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")

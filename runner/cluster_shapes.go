@@ -25,10 +25,10 @@ func newClusterShapesCommand() *cobra.Command {
 		Short: "Print the shape functions of a learned model",
 		Long: `shapes prints a model written by 'graft cluster estimate --model' or 'graft cluster forecast
 --models': the importance of each term, and the curve of each feature. A prediction is the sum of
-the base and the value of one bin per term. Its unit is seconds, jobs or GPUs, depending on the
-model. With --target log or median, the sum is log(1 + prediction) instead. A curve is uncertain
-where its standard deviation over the bagged models is large. Bins without rows are omitted.
---term prints a term of two features as a table.`,
+a constant (the base) and, for each term, the value of one bin. Its unit is seconds, jobs or GPUs,
+depending on the model. If the model was trained with --target log or median, the sum is log(1 +
+prediction) instead. A curve is uncertain where its standard deviation over the bagged models is
+large. Bins without training rows are omitted. --term prints a term of two features as a table.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,

@@ -16,7 +16,7 @@ func newCompareCommand() *cobra.Command {
 		Use:   "compare CONFIG",
 		Short: "Compare an adaptive job with baselines, over several seeds",
 		Long: `compare runs an adaptive job and its baselines (the arms) with the same budget, timeline, data and
-seeds, and reports which arms are significantly better. The arms:
+seeds, and reports which arms differ significantly from no adaptation (the arm "never"). The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the initial network of the job
@@ -47,7 +47,8 @@ comparison that was stopped or killed.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
+	flags.StringVar(&o.Folder, "folder", "",
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false,
 		"resume the comparison in the run folder; start a new comparison if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")

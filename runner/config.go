@@ -28,9 +28,9 @@ func newConfigCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "config",
 		Short: "Check, show and convert configuration files",
-		Long: `config checks, shows and converts configuration files, which are TOML files with sections. A
-missing section or key has its default value; unknown keys and invalid values are errors. The
-sections of a file determine its kind. A file is a job file unless it has one of these sections:
+		Long: `config checks, shows and converts configuration files, which are TOML files with sections. Missing
+sections and keys have default values; unknown keys and invalid values are errors. The sections of
+a file determine its kind. A file is a job file unless it has one of these sections:
 ` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,

@@ -51,14 +51,14 @@ of every sequence.
 
 A policy is a structural policy's file (.safetensors), a run folder of 'graft learn' with
 policy.safetensors, or a policy of the original system: a folder with agent.finalmodel.pth and
-config.toml, or its weight file. Policies of the original system need --vocab, a folder with
+config.toml, or only the weight file. Policies of the original system need --vocab, a folder with
 NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder in
 graft's format, or a folder of the original system, which contains data.pkl and config.toml.
 
---leave-out runs a cross-validation instead of evaluating a --policy. In turn, it leaves out the
-tables of one scenario or of one network. Policies are trained on the other tables and evaluated
-on the tables left out. With --leave-out held-out, policies are evaluated on the held-out tables
-of the --learn file.
+--leave-out runs a cross-validation instead of evaluating a --policy. It leaves out, in turn, the
+tables of each scenario, network, dataset or budget. Policies are trained on the other tables and
+evaluated on the tables left out. With --leave-out held-out, policies are evaluated on the
+held-out tables of the --learn file.
 
 FILE is a configuration file of 'graft learn' with a section [workloads]. With FILE, evaluate
 compares schedulers of elastic jobs on the file's test workloads, which are never used for
@@ -70,12 +70,12 @@ schedulers come from the run folder of FILE. Differences are relative to the bas
 --out also writes a run folder with the inputs, the result of each seed on each table, and the
 printed report. 'graft report' and 'graft plot' read this run folder.
 
---compat prints the report of the original system for one policy. If the published report on this
-policy put token 0 before the layers in the policy's input, --compat does the same. --as-published
-also reproduces two bugs of the original system's last version. First, a policy's training can
-start from another policy's weights. For such a policy, the original system evaluated the other
-policy by mistake. Second, policies for the first network were trained with token 0 before the
-layers, but the original system evaluated them without token 0.`,
+--compat prints, for one policy, the report that the original system prints. If the published
+evaluation of this policy used token 0 before the layers in the policy's input, --compat uses it
+too. --as-published also reproduces two bugs of the original system's last version. First, if the
+training of a policy had started from another policy's weights, the original system evaluated that
+other policy by mistake. Second, the original system trained its earliest policies with token 0
+before the layers, but evaluated them without token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -108,12 +108,12 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 		"table folder, or a folder of the original system that contains a policy and its table; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
 		"vocabulary (folder or file) for policies of the original system")
-	flags.BoolVar(&o.compat, "compat", false, "print the report of the original system")
+	flags.BoolVar(&o.compat, "compat", false, "print the report that the original system prints")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"reproduce the bugs of the original system's last version; requires --compat")
 	flags.StringVar(&o.Prefix, "prefix", "", `whether to put token 0 before the layers in the input of a `+
 		`policy of the original system: "always" or "never"; if empty, graft follows the policy's training or, with `+
-		`--compat, the published report`)
+		`--compat, the policy's published evaluation`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "new run folder for the results")

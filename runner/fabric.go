@@ -49,14 +49,14 @@ results, with any number of workers.
 
 --compat ramp simulates a recorded episode of the RAMP and PAC-ML simulator instead of CONFIG, and
 reproduces the bugs of that simulator. Jobs arrive as recorded in the --episode file. Degrees are
-replayed from the recorded actions if the file contains any, else chosen by the recorded agent;
-recorded results are ignored. --out writes jobs.csv, with a row for each job: status (completed,
-blocked, running or queued), start and end in seconds.
+replayed from the recorded actions. If the file contains no actions, the recorded agent chooses
+the degrees; recorded results are ignored. --out writes jobs.csv, with a row for each job: status
+(completed, blocked, running or queued), start and end in seconds.
 
---study repeats the published experiments and prints the blocking rates of each agent and each
-constant degree under four distributions of time limits, next to the published rates of PAC-ML.
---learn ppo or --learn ape-x also learns policies with the published method, network and settings,
-and writes each policy and its rewards into the folder of --out.`,
+--study repeats the published experiments under four distributions of time limits. It prints the
+blocking rate of each agent, and of schedulers that give all jobs the same degree, next to the
+published rates of PAC-ML. --learn ppo or --learn ape-x also learns policies with the published
+method, network and settings, and writes each policy and its rewards into the folder of --out.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "schedule.schedulers=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
@@ -73,7 +73,8 @@ and writes each policy and its rewards into the folder of --out.`,
 	flags.StringVar(&o.compat, "compat", "", "published simulator to reproduce: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "JSON file of the episode to simulate; requires --compat")
 	flags.BoolVar(&o.study, "study", false,
-		"repeat the published experiments, and simulate each constant degree; requires --compat")
+		"repeat the published experiments, and simulate schedulers that give all jobs the same degree; "+
+			"requires --compat")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
 		"learning algorithm for --study: ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
@@ -104,8 +105,8 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses run.folder, else runs/NAME for a file NAME.toml; with --compat, empty writes "+
-			"no run folder")
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml; "+
+			"with --compat, empty writes no run folder")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

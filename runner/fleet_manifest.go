@@ -32,7 +32,8 @@ the pods and collects the table.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as fleet.image=graft:1; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
+	flags.StringVar(&o.Folder, "folder", "",
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move aside an existing run folder if it contains another simulation")
 	return command
 }

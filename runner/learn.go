@@ -27,13 +27,13 @@ trains schedulers of elastic jobs, one per seed: first by imitating a teacher, t
 reinforcement learning. 'graft evaluate CONFIG' compares the trained schedulers with other
 schedulers on separate test workloads; 'graft cluster run' accepts the run folder as a scheduler.
 With [machine], learn trains schedulers that place tasks on the GPUs of one machine, for 'graft
-node simulate'. With [fabric], learn trains schedulers that choose into how many parallel parts
-each training step is divided, for 'graft fabric run'.
+node simulate'. With [fabric], learn trains schedulers that choose the number of parallel parts
+into which each training step is divided, for 'graft fabric run'.
 
-With [tables], learn trains structural policies, which read any network, on all tables at once,
-one policy per seed. Training follows the exact gradient over all sequences until the objective
-stops improving. The run folder contains each policy in the folder "policies", and combines all
-policies by a vote in policy.safetensors.
+With [tables], learn trains structural policies, which can read any network. It trains one policy
+per seed, each on all tables at once. Training follows the exact gradient of the objective over
+all sequences, until the objective stops improving. In the run folder, the folder "policies"
+contains each policy, and policy.safetensors combines all policies by a vote.
 
 With [table], learn trains a policy of the original system on one table by REINFORCE: in each
 episode, the policy draws an action at each decision, and the reward is the final accuracy. With
@@ -63,7 +63,8 @@ continues, and the result is bit-identical.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as learn.steps=500; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
+	flags.StringVar(&o.Folder, "folder", "",
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -48,9 +48,9 @@ func newModelListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "Print the networks of the zoo",
 		Long: `list prints a line for each network of the zoo: the shape of an example, the default number of
-classes, the trainable parameters, the floating-point operations of a forward pass for one
-example (a multiply-add counts as two), and the number of blocks available to surgery. k, M and
-G are 10^3, 10^6 and 10^9; --json has exact numbers.`,
+classes, the trainable parameters, the floating-point operations of a forward pass for one example
+(a multiply-add counts as two), and the number of blocks available to surgery. k, M and G are
+10^3, 10^6 and 10^9; --json prints exact numbers.`,
 		Example: `  graft model list
   graft model list --json`,
 		Args: cobra.NoArgs,

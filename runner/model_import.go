@@ -19,8 +19,8 @@ func newModelImportCommand() *cobra.Command {
 		Use:   "import FILE --out NAME",
 		Short: "Import a network with its weights from a PyTorch export or ONNX file",
 		Long: `import reads a network and writes two files: NAME.toml with its operators and modules, and
-NAME.safetensors with its weights. FILE is either an archive (.pt2) that torch.export.save of
-PyTorch 2.5 or later wrote, or an ONNX model (.onnx) that contains its weights.
+NAME.safetensors with its weights. FILE is either an archive (.pt2) written by torch.export.save
+(PyTorch 2.5 or later), or an ONNX model (.onnx) that contains its weights.
 
 Nothing in an archive is executed, and pickles are rejected. If an operator is not supported,
 nothing is written; the error lists each unsupported call with a remedy. If python/graft_export.py

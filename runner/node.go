@@ -46,7 +46,8 @@ type nodeOptions struct {
 func (o *nodeOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as machine.gpus=8; repeatable")
-	flags.StringVar(&o.out, "out", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
+	flags.StringVar(&o.out, "out", "",
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -84,13 +85,13 @@ Schedulers:
 
 ` + nodeHelp() + `
 --scheduler also accepts the run folder of 'graft learn CONFIG', which contains a learned
-scheduler. Its training workloads are generated and are not part of the comparison. Duration
-estimates are exact unless CONFIG sets an error. 'graft config schema --markdown' lists the keys
-of CONFIG.
+scheduler. This scheduler was trained on generated workloads, which are not part of the
+comparison. Duration estimates are exact unless CONFIG sets an error. 'graft config schema
+--markdown' lists the keys of CONFIG.
 
 --compat tasks reproduces the packing environment of a published study of GPU schedulers,
 including its workload generator, rewards and bugs. The results of the study's baselines are
-reproduced bit for bit. PPO follows the published method.`,
+reproduced bit for bit. The study's learned scheduler is trained by PPO with the published method.`,
 		Example: `  graft node simulate tasks.toml
   graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
   graft node simulate --compat tasks --set tasks.test_count=200 --set tasks.seed=12345
@@ -104,8 +105,8 @@ reproduced bit for bit. PPO follows the published method.`,
 	command.Flags().StringVar(&o.compat, "compat", "",
 		"name of a published simulator to reproduce: \"tasks\"; empty uses machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"schedulers to compare, by name or run folder; empty uses the list in CONFIG, else all schedulers that need "+
-			"no training")
+		"schedulers to compare, by name or run folder; empty uses the list in CONFIG or, without a list, "+
+			"all schedulers that need no training")
 	return command
 }
 

@@ -38,12 +38,12 @@ has a log file. The task's key "retries" limits the restarts after failures. If 
 fails, all dependent tasks are skipped, and the exit code is 3.
 
 The run folder has a journal, from which --resume continues after a stop or a kill: completed
-tasks are kept, and running tasks are killed and restarted. SIGTERM and the first SIGINT end all
-tasks and exit with code 75. No process of a task outlives the command.
+tasks are kept, and running tasks are killed and restarted. On SIGTERM or the first SIGINT, run
+ends all tasks and exits with code 75. No process of a task outlives the command.
 
 A task's energy is the energy of its GPU while the task ran, from the driver's counter if there is
-one, else from sampled power. The energy of tasks that shared a GPU is unknown. CPU energy comes
-from RAPL if it is readable.
+one, and from sampled power otherwise. The energy of tasks that shared a GPU is unknown. CPU
+energy comes from RAPL if it is readable.
 
 --listen serves the state of the run: GET /status returns the tasks by state and the last reading
 of each device; GET /metrics returns the same data for Prometheus, with the metric names of
@@ -60,7 +60,8 @@ server's address.`,
 	}
 	o.add(command)
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"scheduler, by name or run folder; empty uses the first scheduler in CONFIG, else backfill")
+		"scheduler, by name or run folder; empty uses the first scheduler in CONFIG, "+
+			"or backfill if CONFIG names no scheduler")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
 		"HTTP address for /status and /metrics, such as 127.0.0.1:0; empty starts no server")

@@ -40,7 +40,7 @@ is 3.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as run.seeds=20; repeatable")
 	flags.StringVar(&o.Folder, "folder", "",
-		"run folder; empty uses pipeline.folder, else runs/NAME for a file NAME.toml")
+		"run folder; empty uses the key pipeline.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and start over")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers per simulation; 0 uses fleet.workers")

@@ -40,9 +40,9 @@ measured too.
 Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter.
 Imported networks, and others that run as a graph of operators, get separate rates. If a job's
 network was not measured, for example because a decision created it, its times are computed from
-the rates. They are then multiplied by the ratio of measured to computed times of related networks
-that were measured. profile prints the error of the rates for new networks, which it estimates by
-leaving out each measured network in turn.
+the rates. To correct these times, graft multiplies them by the ratio of measured to computed
+times of related networks. profile prints the error of the rates for new networks, which it
+estimates by leaving out each measured network in turn.
 
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an idle
 machine; on a busy machine the profile is less accurate.`,

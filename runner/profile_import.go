@@ -22,19 +22,22 @@ func newProfileImportCommand() *cobra.Command {
 		Use:   "import TRACE NETWORK",
 		Short: "Make a profile from a trace of PyTorch's profiler",
 		Long: `import reads a trace that torch.profiler wrote with record_shapes=True, on the CPU or on CUDA, and
-matches its operators to a network: a network file, a run folder or a name from 'graft model list'.
-The trace has whole training steps. If it has several, the profiler's step() separates them, and
-times are lower quartiles over the steps, because interruptions only lengthen a time.
+matches its operators to a network: a network file, a run folder or a name from 'graft model
+list'. The trace must contain whole training steps. If it contains several steps, the program must
+have called the profiler's step() between them. Times are then lower quartiles over the steps,
+because interruptions only make a step slower.
 
-The profile holds the times of the operators by shape. They predict the steps of the network after
-surgery and at other batch sizes: operators with measured shapes take their measured time; others
-are interpolated in work, or computed from fitted rates. import prints predictions for the network
-and grown versions, and the share of their time in operators outside of the measured range, whose
-error is unknown. It also prints the error for shapes that are left out of the fit in turn.
+The profile holds the time of each operator for each shape in the trace. These times predict the
+step time of the network after surgery and at other batch sizes. An operator with a measured shape
+takes its measured time; the time for another shape is interpolated by its amount of work, or
+computed from fitted rates. import prints predictions for the network and for grown versions of
+it. It also prints the share of the predicted time in operators outside of the measured range; the
+error of this share is unknown. To estimate the error within the range, import leaves each
+measured shape out of the fit in turn, and prints the error of its prediction.
 
 The profiler makes each operator slower. Measure the time of a step without the profiler in the
-same program, and pass it as --step. Evaluation batches take the time of the forward pass; decisions
-and surgery take no time, unless the file sets them.`,
+same program, and pass it as --step. Evaluation batches take the time of the forward pass;
+decisions and surgery take no time, unless you set their times in the profile file.`,
 		Example: `  graft profile import trace.json network.toml --step 12.4ms --out measured.toml
   graft profile import trace.json.gz runs/job --operators
   graft train job.toml --set time.profile=measured.toml`,
@@ -50,7 +53,7 @@ and surgery take no time, unless the file sets them.`,
 
 func (o *importFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.IntVar(&o.Batch, "batch", 0, "number of examples per step; 0 finds it in the trace")
+	flags.IntVar(&o.Batch, "batch", 0, "number of examples per step; 0 reads the number from the trace")
 	flags.DurationVar(&o.Step, "step", 0, "time of a step without the profiler, such as 12.4ms; 0 means unknown")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")

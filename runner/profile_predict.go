@@ -26,12 +26,12 @@ func newProfilePredictCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "predict NAME|FILE",
 		Short: "Predict the time of a training iteration of a language model on many devices",
-		Long: `predict computes the time of a training iteration of a GPT in half precision from its operators: the
-operations and bytes of each operator, the time to launch it, the messages between devices, and the
-waits of the pipeline. Nothing is measured. predict also prints how far such predictions were off
-for published measurements in the same range of devices and hidden sizes, if there are any.
-An argument that contains a slash or ends in .toml is a FILE with the constants of the hardware.
-NAME is one of:
+		Long: `predict computes the time of a training iteration of a GPT in half precision from its operators:
+the operations and bytes of each operator, the time to launch it, the messages between devices,
+and the waits of the pipeline. Nothing is measured. predict also prints the error of such
+predictions for published measurements in the same range of devices and hidden sizes, if there are
+any. An argument that contains a slash or ends in .toml is a FILE with the constants of the
+hardware. NAME is one of:
 
 ` + hardwareHelp(),
 		Example: `  graft profile predict a100
@@ -58,7 +58,8 @@ func (o *predictFlags) flags(command *cobra.Command) {
 	flags.IntVar(&o.Model.Layers, "layers", 24, "number of layers")
 	flags.IntVar(&o.Model.Sequence, "sequence", 1024, "tokens per sequence")
 	flags.IntVar(&o.Model.Vocabulary, "vocabulary", 50257, "number of tokens in the vocabulary")
-	flags.IntVar(&o.Model.Padding, "padding", 128, "pad the vocabulary of each device to a multiple; 1 does not pad")
+	flags.IntVar(&o.Model.Padding, "padding", 128,
+		"pad the vocabulary on each device to a multiple of this number of tokens; 1 does not pad")
 	flags.IntVar(&o.Plan.Tensor, "tensor", 1, "number of devices that share each layer")
 	flags.IntVar(&o.Plan.Data, "data", 1, "number of replicas of the model")
 	flags.IntVar(&o.Plan.Pipeline, "pipeline", 1, "number of stages of the pipeline")
@@ -68,7 +69,8 @@ func (o *predictFlags) flags(command *cobra.Command) {
 		"run the forward pass of each layer again before its backward pass")
 	flags.BoolVar(&o.operators, "operators", false, "list the operators of a micro batch")
 	flags.BoolVar(&o.constants, "constants", false,
-		"print the constants of the hardware as a FILE, with the sources and the errors of the constants")
+		"print the constants of the hardware as a TOML file for this command, with the source and the error "+
+			"of each constant")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 

@@ -33,7 +33,7 @@ func newReportCommand() *cobra.Command {
 		Long: `report reads the run folders of these commands: graft train, simulate, learn, evaluate, pipeline
 and cluster run. It also reads tables, and result folders of the original system. report never
 changes a run folder, and can read a run in progress. RUN is a run folder, a folder of run
-folders, or a pattern.
+folders, or a glob pattern such as 'runs/wide-*'.
 
 For one run, report prints the configuration, the events and the outcome. Several runs of one kind
 are compared: first their configurations, then their results. Runs that differ only in their seed
@@ -64,7 +64,7 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 	flags.BoolVar(&o.csv, "csv", false,
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"print the cost at which each case of a sweep reaches the final validation loss of the named `case`")
+		"print the training cost at which each case of a sweep reaches the final validation loss of the named `case`")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")

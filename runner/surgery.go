@@ -64,11 +64,12 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.IntVar(&o.Rows, "rows", 256, "number of examples per random batch")
 	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that makes copied channels differ, "+
 		"relative to the root mean square of the tensor; 0 adds no noise and keeps the function exact")
-	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", or `+
-		`for graphs also "opposite" and "stacked" (not lossless); empty chooses automatically`)
+	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity" or "residual"; `+
+		`for networks that run as a graph, also "opposite", or "stacked", which changes the function; `+
+		`empty chooses automatically`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
-		`deepen as the original system does: "original", or "original-without-norm" without normalisation; empty `+
-			`deepens as graft does`)
+		`version of the deepen operation: "original" inserts layers as the original system does, `+
+			`"original-without-norm" inserts the same layers without batch normalisation; empty means graft's version`)
 	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all random draws")
 	flags.StringVar(&o.Device, "device", "cpu", "device to compute on: cpu or cuda:N")
 	flags.BoolVar(&o.Exact, "float64", false, "compute in double precision")

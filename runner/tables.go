@@ -29,7 +29,8 @@ func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags.StringVar(&o.Dataset, "dataset", "",
 		"dataset with which data.pkl was simulated; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,
-		"time in the budget at which the sequences in data.pkl start, in seconds (default: from config.toml)")
+		"part of the budget that is already used when the sequences in data.pkl start, in seconds "+
+			"(default: from config.toml)")
 	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in data.pkl (default: from config.toml)")
 }
 

@@ -21,7 +21,7 @@ func newTableCheckCommand() *cobra.Command {
 		Short: "Check tables and list their faults",
 		Long: `check reads a whole table folder and prints each fault with its location and remedy. Checksums
 cover every byte of the folder. check does not change files. Missing sequences are not faults. A
-table of the original system, data.pkl, has no checksums: it is sound if it is readable and
+table of the original system, data.pkl, has no checksums: it is valid if it is readable and
 complete.
 
 The exit code is 3 if a faulty table is partly usable, and 5 if no part is usable.`,

@@ -25,7 +25,7 @@ func newTraceConvertCommand() *cobra.Command {
 		Use:   "convert FILE OUT --to FORMAT",
 		Short: "Convert a trace to another format, with jobs in submission order",
 		Long: `convert reads a trace into memory (200 bytes per job), sorts its jobs by submission time and
-writes the jobs within the window. Output formats: graft is lossless; helios cannot express shares
+writes the jobs within --window. Output formats: graft is lossless; helios cannot express shares
 of a GPU; swf replaces names with numbers and omits profiles. OUT is compressed if its name ends
 in .gz.`,
 		Example: `  graft trace convert cluster_job_log philly.csv --to graft

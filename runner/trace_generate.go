@@ -23,7 +23,7 @@ func newTraceGenerateCommand() *cobra.Command {
 		Long: `generate writes synthetic jobs. The submission rate has daily and weekly cycles, or is constant.
 Numbers of GPUs, durations and final states are drawn from the distributions in a month of the
 published Venus trace. Jobs of the same user and name have similar durations, so that schedulers
-can learn them. The same flags always give byte-identical files.
+can learn to predict durations. The same flags always give byte-identical files.
 
 --load scales durations until the jobs request this share of the cluster's GPU time. By default,
 durations are not scaled, and the load depends on --jobs, --days and --nodes.

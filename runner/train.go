@@ -46,16 +46,16 @@ Results are written into a run folder. An existing run folder is never overwritt
 continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or the first SIGINT, train
 saves the job and exits with code 75; the same command with --resume continues, and on the virtual
 clock the result is bit-identical to an uninterrupted job. A second SIGINT ends the job at once.
---resume accepts changes to parts that the job has not reached: later events, later script
-actions, a different budget.
+--resume accepts changes to parts of the configuration that the job has not reached: later events,
+later script actions, or a different budget.
 
 With --seeds, --sweep or --cases, the job runs several times, as trials, in workers on this
 machine or on a cluster. One run folder contains the run folders of all trials.
 
 --listen serves an API while the job runs: GET /status and GET /metrics return the job's state,
 POST /allocation adds or removes devices. Every request needs a token, from --token-file or
-GRAFT_TOKEN; if neither is set, graft generates a token and writes it into the run folder, next to
-the address.`,
+GRAFT_TOKEN; if neither is set, graft generates a token. graft writes the server's address and a
+generated token into the run folder.`,
 		Example: `  graft train job.toml
   graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
   graft train job.toml --resume
@@ -76,7 +76,8 @@ the address.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
-	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/NAME for a file NAME.toml")
+	flags.StringVar(&o.Folder, "folder", "",
+		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

@@ -40,6 +40,6 @@ and training device (GRAFT_DEVICE).`,
 	}
 	command.Flags().IntVar(&threads, "threads", 0, "number of LibTorch threads; 0 uses run.threads or GRAFT_THREADS")
 	command.Flags().IntVar(&measure, "measure", 0,
-		"only measure throughput and memory while N workers run")
+		"number of workers that run in parallel; the worker then only measures throughput and memory; 0 runs tasks")
 	return command
 }

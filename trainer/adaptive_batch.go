@@ -28,9 +28,9 @@ const (
 // AdaptiveBatch configures a batch size that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
 // Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
-	// Adapts the batch size at each change of devices and between epochs: selects the size with the highest goodput
-	// between train.batch and max_batch. Goodput is throughput (images per second) times statistical efficiency
-	// (progress per image relative to the smallest batch size). False keeps train.batch.
+	// Adapts the batch size at each change of devices and between epochs: among the sizes from train.batch to
+	// max_batch, graft selects the size with the highest goodput. Goodput is throughput (images per second) times
+	// statistical efficiency (progress per image relative to the smallest batch size). False keeps train.batch.
 	On bool `json:",omitempty"`
 	// Measures the gradient noise even if the batch size is fixed. With on = true, the gradient noise is always
 	// measured. Default false.

@@ -25,8 +25,8 @@ type Options struct {
 	// network. Memory for weights, optimizer moments and images is not included. Zero means no limit.
 	MaxMemoryMB int `json:",omitempty"`
 	EvalBatch   int // Number of images per evaluation batch. Zero means 128.
-	// Maximum number of epochs, including epochs of earlier training. The job then ends even if time is left. Zero
-	// means that only the budget ends the job.
+	// Maximum number of epochs, including epochs of earlier training. The job ends after this number of epochs even if
+	// time is left. Zero means that only the budget ends the job.
 	Epochs   int
 	Timeline Timeline // Budget of the job, and planned changes of its devices. Required.
 	// Update rule of the parameters, and its options. If no rule is set, the job uses Adam with a learning rate of
@@ -37,21 +37,22 @@ type Options struct {
 	Adapt     Adapt         // Adaptation of the network. Empty means one decision per device grant.
 	// Distillation from the larger network after the network shrinks. Empty means the defaults.
 	Distill Distill
-	// Keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
+	// Keeps PyTorch's order of operations. False uses the fast path, whose results differ from PyTorch's only by
+	// rounding.
 	Exact bool
 	// Abandons the epoch at every change of devices and starts a new one, as the original system does. The steps of
 	// the abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the
 	// learning rate schedule. False continues the epoch.
 	Abandon bool
 	// Trains until the budget is used up and evaluates only whole epochs, as the original system does; the last epoch
-	// may end after the budget, and the result is the last evaluated network. False reserves time for a final
-	// evaluation, so every step counts.
+	// may end after the budget, and the result is the last evaluated network. False reserves time to evaluate the
+	// network after the last step, so the result includes every step.
 	Overrun bool
 	// Saves the network with the highest validation accuracy in addition to the last network. False saves only the last
 	// network.
 	KeepBest bool `json:"-" result:"none"`
-	// Makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device for
-	// every run on the same machine. Default false.
+	// Makes results bit-identical. On the CPU, results then do not depend on the number of threads, and training is
+	// somewhat slower. On a CUDA device, all runs on the same machine give the same results. Default false.
 	Steady bool
 	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16"
 	// (with loss scaling) or "tf32" (rounds float32 operands to 11 significant bits). Weights, gradients, optimizer
@@ -66,9 +67,9 @@ type Options struct {
 	// Smoothing applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero
 	// means no smoothing.
 	LabelSmoothing float64 `json:",omitempty"`
-	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. The averaged
-	// network is the network that is evaluated and exported. If the network shrinks, the averaged network becomes the
-	// teacher. Surgery changes the average together with the network. Zero means no average.
+	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. graft evaluates
+	// and exports the averaged network. If the network shrinks, the averaged network becomes the teacher for
+	// distillation. Surgery changes the average together with the network. Zero means no average.
 	EMA        float64    `json:",omitempty"`
 	Checkpoint Checkpoint `result:"none"` // Intervals at which the job saves checkpoints. Empty means one per minute.
 	// Training with one process per device. Empty means a single process. A resumed job may change this section.
@@ -122,8 +123,8 @@ type Distill struct {
 // Checkpoint configures when a job is saved.
 type Checkpoint struct {
 	Every time.Duration // Minimum checkpoint interval, in wall-clock time. Zero means one minute.
-	// Turns periodic checkpoints off: the job is saved only at its end, on a stop, and when a request waits for a
-	// checkpoint. Default false.
+	// Turns periodic checkpoints off: the job is saved only at its end, on a stop, and when POST /allocation changes
+	// the devices. Default false.
 	Off bool
 }
 

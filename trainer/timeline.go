@@ -28,11 +28,11 @@ type Event struct {
 
 // Timeline holds the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // Time budget of the job, measured from zero even if time.start is above zero. Required.
+	Budget time.Duration // Time budget of the job, including the part before time.start. Required.
 	// Part of the budget that is already used when the job begins. Zero means none.
 	Start   time.Duration
 	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.
-	Events  []Event // Planned changes of devices, sorted by time. Empty means none.
+	Events  []Event // Planned changes of the number of devices, sorted by time. Empty means none.
 }
 
 // First is the number of devices at the start.

@@ -21,14 +21,14 @@ const (
 // columns of the matrix in the configured order. A job that already has the maximum numbers of workers and servers gets
 // no column. The rows are type, slots since arrival, share of epochs left, dominant share, workers and servers.
 type WindowOptions struct {
-	Size int // Number of jobs in the window, one column per job. Zero means 20.
+	Size int // Number of columns of the observation matrix, one per job. Zero means 20.
 	// Sort order of the jobs: "arrival", "share" (dominant share) or "left" (remaining share of epochs), smallest value
 	// first. Default "arrival".
 	Order Order `config:",one=arrival|share|left"`
 	// Encodes the job type in four rows of bits, highest bit first. False encodes it as a single number.
 	Bits bool
-	// Scales the values of the window: types are divided by the number of types, slots by 100, counts by their maximum.
-	// False keeps the raw values.
+	// Scales the values of the observation matrix: job types are divided by the number of types, slots since arrival by
+	// 100, and numbers of workers and servers by their maximum. False keeps the raw values.
 	Rescale bool
 	// Value that fills the unused columns of the observation matrix, if it has more columns than jobs. DL2's published
 	// program uses 0 or -1. Default 0.

@@ -19,13 +19,13 @@ type Options struct {
 	Limit int64 `config:"profile_seconds,was=limit"` // Profiling time per job in seconds. Zero means 200.
 	// Maximum size of a job that is profiled, in GPUs. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`
-	// Names of the virtual clusters that each give the profiler one node. If the list is empty, the
-	// two largest virtual clusters do so or, for traces of the cluster Venus, the choice of Lucid's authors: vc8Gr and
-	// vcefl.
+	// Names of the virtual clusters that each give the profiler one node. For traces of the cluster Venus, an empty
+	// list means vc8Gr and vcefl, as Lucid's authors chose; for other traces, it means the two largest virtual
+	// clusters.
 	From []string
-	// Name of the virtual cluster that lends the profiler an additional node on demand. Empty means vcYVn for traces of
-	// the cluster Venus, which Lucid's authors chose; for other traces, the largest virtual cluster that gives the
-	// profiler no node.
+	// Name of the virtual cluster that lends the profiler an additional node on demand. For traces of the cluster
+	// Venus, empty means vcYVn, as Lucid's authors chose; for other traces, it means the largest virtual cluster that
+	// gives the profiler no node.
 	Echo string
 }
 

@@ -58,8 +58,8 @@ type Schedule struct {
 	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline for
 	// the kind of cluster or, if there is none, the first scheduler.
 	Against string
-	Seed    uint64 // Seed of the first simulation of a randomized scheduler; further simulations use the
-	// following seeds. Default 1.
+	// Seed of the first simulation of a randomized scheduler; further simulations use the following seeds.
+	Seed uint64
 	// Number of simulations of each randomized scheduler, with consecutive seeds. Zero means 1.
 	Seeds int
 	// Simulates each known bug of the original simulator separately, and reports its effect. Default false.

@@ -150,7 +150,7 @@ type WorkloadOptions struct {
 // ValidationOptions holds the options of validation.
 type ValidationOptions struct {
 	// Validation interval of reinforcement learning, in updates; imitation validates four times as often. Zero means
-	// 200; a negative value validates only on request.
+	// 200; a negative value, which 'graft learn' rejects, disables validation.
 	Every int
 	// Takes the most likely action during validation. False samples an action from the policy's probabilities.
 	Likeliest bool

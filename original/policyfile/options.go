@@ -48,7 +48,7 @@ type TableOptions struct {
 	// means the network that the table's folder names. If the table is a single file data.pkl, empty means ConvNet2.
 	Network string
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
-	// means that the first numbers deepen the marked blocks, in order, and the last number is "none".
+	// means one number per block that the original system can deepen, in order, followed by one for "none".
 	Actions []net2net.Action
 	// Version of the deepen operation by which the networks of the table grew. "original" inserts layers as the
 	// original system does. "original-without-norm" inserts the same layers without batch normalisation. Empty means

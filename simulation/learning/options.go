@@ -29,8 +29,8 @@ type Options struct {
 	// (1/beta) log E exp(beta R), with rewards R of standard deviation one. Default 8, or 2 if learn.for = "new".
 	Beta float64
 	// Transformation of accuracies into rewards: "tangent", as in the original system, stretches high accuracies before
-	// they are standardised; "points" uses one standard deviation for all tables. Empty standardises the accuracies of
-	// each table.
+	// they are standardised; "points" divides the accuracies of all tables by the same standard deviation. Empty
+	// standardises the accuracies of each table separately.
 	Reward Reward
 	// Fraction by which rewards move towards the values of a simple model that is fitted to the table, from 0 to 1;
 	// this averages out the noise of single runs. Zero keeps the rewards unchanged. Default 0, or 1 if learn.for =
@@ -49,15 +49,16 @@ type Options struct {
 	WeightDecay float64
 	// Maximum number of learning steps. Default 400, or 100 if learn.for = "new". Zero means 400.
 	Steps int
-	// Number of sequences that REINFORCE samples from each tree per step. The baseline of a sequence
-	// is the mean reward of the other sequences. REINFORCE uses the key "entropy" but not "beta". Zero uses the exact
-	// gradient.
+	// Number of sequences that REINFORCE samples from each table in a step. The baseline of a sequence is the mean
+	// reward of the other sequences. REINFORCE uses the key "entropy" but not "beta". Zero uses the exact gradient.
 	Sampled int
 	// Minimum growth of the objective over learn.window steps, in units of the reward; learning ends if the objective
 	// grows by less. Has no effect if learn.sampled is set. Zero means 0.001; a negative value disables early
 	// stopping.
 	Tolerance float64
-	Window    int // Number of recent steps whose growth is compared with learn.tolerance. Zero means 60.
+	// Number of most recent steps over which the growth of the objective is compared with learn.tolerance. Zero means
+	// 60.
+	Window int
 	// Interval between evaluations on held-out tables, in steps. Zero means 10.
 	Every int
 	// Number of evaluations without improvement after which learning stops. The best policy is kept. Zero means 8.

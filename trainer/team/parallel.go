@@ -24,7 +24,8 @@ type Parallel struct {
 	Threads int
 	// Wall-clock time without a message after which a process is considered lost. Zero means one minute.
 	Timeout time.Duration
-	Start   time.Duration // Maximum wall-clock time until a process is ready. Zero means ten minutes.
+	// Maximum wall-clock time from the start of a process until it is ready. Zero means ten minutes.
+	Start time.Duration
 	// Continues training while processes start. If false, training waits until all processes are ready, so that every
 	// run uses the same number of processes for the same steps.
 	Background bool
@@ -32,8 +33,8 @@ type Parallel struct {
 	// follower, started on another machine by 'graft follow --join'. With "slurm:PORT", task 0 of 'srun graft train'
 	// listens on its node's address, and the other tasks join it. Empty starts the followers on this machine.
 	Listen string `json:",omitempty" result:"none"`
-	// Path of the file with the token that followers must present. Required with listen; with "slurm:PORT", the
-	// environment variable GRAFT_TOKEN can replace it.
+	// Path of the file with the token that followers must present. Required if listen is set; with "slurm:PORT", the
+	// environment variable GRAFT_TOKEN can replace the file.
 	Token string `config:"token_file" json:",omitempty" result:"none"`
 	// Minimum number of processes, including the leader, that a job waits for when it starts or resumes. The job fails
 	// if these processes are not ready within parallel.start. Requires listen. Zero starts the job without waiting.

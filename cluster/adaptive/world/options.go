@@ -31,7 +31,8 @@ type Options struct {
 	// Reference simulator: "pollux" reproduces Pollux's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string `config:",one=none|pollux"`
-	// Names of bugs in Pollux's simulator to reproduce; requires compat = "none". Empty reproduces no bugs.
+	// Names of the bugs of Pollux's simulator that graft reproduces; requires compat = "none". Empty reproduces no
+	// bugs.
 	Quirks []string
 }
 

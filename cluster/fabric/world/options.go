@@ -40,7 +40,7 @@ type Options struct {
 	// Operation time per part in ms, for strategy = "tensor": an operation is split into one part per quantum, up to
 	// max_degree parts. Default 0.01.
 	Quantum float64  `config:"quantum_ms"`
-	Quirks  []string // Names of bugs to reproduce from PAC-ML's simulator. Empty reproduces no bugs.
+	Quirks  []string // Names of the bugs of PAC-ML's simulator that graft reproduces. Empty reproduces no bugs.
 }
 
 // EnsureDefaults fills in defaults.
@@ -153,12 +153,12 @@ type Demand struct {
 	// limit. Zero means 1.
 	Most float64 `config:"max_limit,was=most"`
 	// Skewness of the time limits, for limits = "skewed". A positive value gives more short limits. PAC-ML's
-	// distributions B, C and D use 5, 0 and -5.
+	// distributions B, C and D use 5, 0 and -5, respectively.
 	Skewness float64
 	// Time limits to draw from, for limits = "values", as fractions of a job's time on one server.
 	Values     []float64
 	Shares     []float64 // Relative frequency of each time limit in demand.values. Empty means equal frequencies.
-	Seed       uint64    // Random seed of the first episode. Default 1.
+	Seed       uint64    // Random seed of the first episode; further episodes use the following seeds. Default 1.
 	TrainCount int       // Number of training episodes. Zero means 20.
 	// Number of validation episodes, used to select the best learned policy. Zero means 10.
 	ValidationCount int

@@ -94,7 +94,7 @@ type WorkloadOptions struct {
 	Jobs    int // Number of jobs in each workload that is generated or taken from workloads.from. Zero means 60.
 	// Maximum number of job arrivals per slot. Zero means 3. Cannot be combined with workloads.from.
 	Rate int `config:"max_arrivals,was=rate"`
-	// Number of epochs of a job, before it is multiplied by the "length" of the job type. Zero means 30,000; if
+	// Base number of epochs: a job has this number times the "length" of its job type. Zero means 30,000; if
 	// workloads.from is set, zero keeps the amount of work that each job has in the trace.
 	Epochs float64
 	// Maximum relative error of the epoch count that is reported to schedulers, in [0, 1). Zero means exact
