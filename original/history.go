@@ -48,7 +48,7 @@ func ReadHistory(fsys files.FS, path, runtimes string) (*trainer.WeightsHistory,
 func openFolder(fsys files.FS, path string) (*Folder, error) {
 	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
 		_, unknown := weights.FormatOf(path)
-		return nil, fmt.Errorf("%w, or an existing folder", unknown)
+		return nil, fmt.Errorf("%w; an existing folder is also valid", unknown)
 	}
 	return ReadFolder(fsys, path)
 }

@@ -18,7 +18,7 @@ type LayerTime struct {
 // and its input. The entries add up to the time of the network, which is the measured time if the profile has one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if !p.hasRates() {
-		return nil, fmt.Errorf("profile %s has no rates to divide times among layers; "+
+		return nil, fmt.Errorf("profile %s has no cost rates, which divide times among layers; "+
 			"measure more networks with 'graft profile', or use another profile", p.Name)
 	}
 	sheet, err := n.Sheet()
