@@ -80,7 +80,8 @@ func inOrder(rows []Row) error {
 	}
 	for k, row := range rows {
 		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
-			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must be at least 0 and increase", k+1,
+			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must be at least 0 and must "+
+				"not decrease", k+1,
 				row.Seconds)
 		}
 	}
