@@ -74,7 +74,7 @@ func (b *bench) attached(job bool) (r attachedRun, err error) {
 	}
 	command.Env = append(os.Environ(), "PYTHONPATH="+modules, "OUT="+result, fmt.Sprintf("EPOCHS=%d", attachedEpochs))
 	if said, err := command.CombinedOutput(); err != nil {
-		return r, fmt.Errorf("%s: %w: %s", command, err, said)
+		return r, fmt.Errorf("run %s: %w: %s", command, err, said)
 	}
 	text, err := os.ReadFile(result)
 	if err == nil {

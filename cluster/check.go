@@ -20,7 +20,8 @@ func (p *Pool) Check() error {
 		}
 	}
 	if count != p.running {
-		return fmt.Errorf("the list of running jobs has %d entries, but the counter is %d", count, p.running)
+		return fmt.Errorf("the list of running jobs has %d entries, but the counter of running jobs is %d", count,
+			p.running)
 	}
 	return p.checkNodes(users)
 }
@@ -31,8 +32,8 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 			j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
-		return fmt.Errorf("job %s shares its devices with job %s, which is not running or shares its devices with "+
-			"another job", j.Trace.ID, j.partner.Trace.ID)
+		return fmt.Errorf("job %s shares its devices with job %s, but that job is not running, or shares its devices "+
+			"with a third job", j.Trace.ID, j.partner.Trace.ID)
 	}
 	gpus := 0
 	for _, s := range j.Nodes {
@@ -118,10 +119,8 @@ func (p *Pool) checkNode(nd *node) error {
 	}
 	for k := range used {
 		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
-			return fmt.Errorf("jobs use %[5]d units of resource %[3]d on node %[1]d, but the counter is %[4]d; the "+
-				"node "+
-				"has %[2]d units",
-				nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
+			return fmt.Errorf("jobs use %[5]d of the %[2]d units of resource %[3]d on node %[1]d, but the counter of "+
+				"used units is %[4]d", nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
 		}
 	}
 	for g, taken := range parts {
@@ -130,8 +129,8 @@ func (p *Pool) checkNode(nd *node) error {
 			counted = int(nd.parts[g])
 		}
 		if taken != counted || taken > Whole {
-			return fmt.Errorf("jobs use %[3]d thousandths of device %[1]d on node %[2]d, but the counter is %[4]d", g,
-				nd.name, taken, counted)
+			return fmt.Errorf("jobs use %[3]d thousandths of device %[1]d on node %[2]d, but the counter of used "+
+				"thousandths is %[4]d", g, nd.name, taken, counted)
 		}
 	}
 	return nil

@@ -126,7 +126,8 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		assert.ErrorContains(t, err, c.says, name)
 	}
 	_, err := ReadJob(files.OS{}, "", []string{"network.weights=none"})
-	assert.ErrorContains(t, err, "has no known extension; use .pth, .pt or .safetensors, or an existing folder")
+	assert.ErrorContains(t, err, "has no known extension; use .pth, .pt or .safetensors; an existing folder is "+
+		"also valid")
 }
 
 // What the original published, in the numbers of its own files.

@@ -73,7 +73,7 @@ const mostFaulty = 10
 // error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
-		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))
+		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("%d more cases are invalid", left))
 	}
 	return errors.Join(faults...)
 }

@@ -134,8 +134,8 @@ func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 // which the costs of other networks could be predicted.
 func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
 	if p.Closed() && j.MayMakeAnyNetwork() {
-		return fmt.Errorf("the profile %s has no rates and covers only measured networks, but the decider %s may "+
-			"create other networks; run 'graft profile' with the job file, or use a profile with rates", p.Name,
+		return fmt.Errorf("the profile %s has no cost rates and covers only measured networks, but the decider %s may "+
+			"create other networks; run 'graft profile' with the job file, or use a profile with cost rates", p.Name,
 			j.Adapt.Decider)
 	}
 	return j.Options().CoveredBy(p, first, j.Adapt.Actions)

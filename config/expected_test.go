@@ -30,10 +30,10 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 		"a profile of the network alone": {[]string{"time.profile=" + closed}, ""},
 		"a profile without a grown network": {append(script, "time.profile="+closed),
 			"after action deepen:conv1: profile closed has no measurement of this ConvSmall with a batch of 64, " +
-				"and no rates"},
+				"and no cost rates"},
 		"a profile without random networks": {[]string{"time.profile=" + closed, "adapt.decider=random",
 			`time.events=[{at="30s",change="up"}]`},
-			"the profile closed has no rates and covers only measured networks, but the decider random may"},
+			"the profile closed has no cost rates and covers only measured networks, but the decider random may"},
 		"another network": {[]string{"time.profile=" + closed, "network.name=ConvNet2"}, "has no measurement of this"},
 		"no time for a step": {[]string{"time.budget=1ms"},
 			"the budget ends before the first training step: with the profile steady, one step and the evaluation " +

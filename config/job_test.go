@@ -294,13 +294,13 @@ func TestScriptsAreRehearsed(t *testing.T) {
 	const upDownUp = `time.events=[{at="1s",change="up",devices=2},{at="2s",change="down",devices=1},{at="3s",` +
 		`change="up",devices=2}]`
 	for actions, says := range map[string]string{
-		`["deepen:conv1", "deepen:conv9"]`:                 `no block "conv9"`,
-		`["deepen:conv9", "deepen:conv1"]`:                 `no block "conv9"`,
+		`["deepen:conv1", "deepen:conv9"]`:                 `block "conv9" not found`,
+		`["deepen:conv9", "deepen:conv1"]`:                 `block "conv9" not found`,
 		`["deepen:conv1", "widen:conv2:12"]`:               "must be larger, got 12",
 		`["widen:conv1:48", "widen:conv1:40"]`:             "", // a down lies between them
 		`["widen:conv1:48", "widen:conv1:40", "deepen:1"]`: "",
 		// nobody asks for it by the timeline
-		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `no layer or block "conv9"`,
+		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `layer or block "conv9" not found`,
 	} {
 		_, err := parseJob("a.toml", "[data.synthetic]\nsize = 16\n", `adapt={decider="script", actions=`+actions+`}`,
 			upDownUp)

@@ -106,7 +106,7 @@ func (m *Simulation) Validate() error {
 		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions is %d, but the timeline and adapt.max_decisions allow only %d; "+
-			"lower it, or add \"up\" events to time.events", m.Simulate.Decisions, asked))
+			"lower decisions, or add \"up\" events to time.events", m.Simulate.Decisions, asked))
 	}
 	faults.When(m.shrinksBetween(),
 		"events contains an \"up\" event after a \"down\" event: the network would shrink between decisions, "+

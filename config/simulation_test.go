@@ -129,7 +129,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		"time.budget=10h"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "scenario late: profile closed has no measurement of this ConvSmall with "+
-		"a batch of 64, and no rates for unmeasured networks")
+		"a batch of 64, and no cost rates to predict unmeasured networks")
 }
 
 // A profile without rates must have measured every network of the tree.
@@ -147,7 +147,7 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 	}
 	require.ErrorContains(t, err, "scenario late")
 	require.ErrorContains(t, err, "profile closed has no measurement of this ConvSmall with a batch of 64, and no "+
-		"rates for unmeasured networks")
+		"cost rates to predict unmeasured networks")
 }
 
 func TestScenariosThatAreWrong(t *testing.T) {

@@ -54,7 +54,7 @@ func IsStructural(set *weights.Set) bool {
 }
 
 // ErrNotStructural reports that a valid file does not contain a structural policy.
-var ErrNotStructural = errors.New("not a structural policy")
+var ErrNotStructural = errors.New("the file is not a structural policy")
 
 // Set returns the content of the policy's file, without options.
 func (p *Structural) Set() (*weights.Set, error) {

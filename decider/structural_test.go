@@ -191,7 +191,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	require.ErrorContains(t, err, "no situation")
 	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}},
 		net2net.Options{})
-	require.ErrorContains(t, err, "no block")
+	require.ErrorContains(t, err, `block "nowhere" not found`)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = fresh(t, 1).Decide(ctx, decider.State{Network: zoo(t, "ConvNet2")})

@@ -16,7 +16,7 @@ type Trial struct {
 }
 
 // ErrNoTrial reports that an action cannot be tried: it does not fit, or the budget has no time left for it.
-var ErrNoTrial = errors.New("the action does not fit, or its trial would exceed the budget")
+var ErrNoTrial = errors.New("the action does not fit the network, or its trial would exceed the budget")
 
 // Trials is the decider that tries each choice: it trains a copy of the network for some steps. It takes the choice
 // with the lowest validation loss; on a tie, it takes the first choice in the list. The loss right after surgery cannot

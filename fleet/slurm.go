@@ -218,7 +218,8 @@ func (r Resources) slurm() error {
 			faults = append(faults, fmt.Errorf("extra: invalid option %q; expected --name=value", option))
 		case slices.ContainsFunc(reservedOptions, func(o string) bool { return strings.HasPrefix(o, name) }):
 			// sbatch accepts a prefix in place of the full option.
-			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; use the resource keys instead", name))
+			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; remove it, or set a key such as "+
+				"gpus instead", name))
 		}
 	}
 	return errors.Join(faults...)

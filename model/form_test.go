@@ -201,7 +201,7 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 			"layers[3]: a part must be a layer such as \"ReLU()\" or a table, got a list"},
 		"unknown layers": {layersForm("RLU()", table{"block": []any{table{"layer": "Conv2d(3)"}}}),
 			"layers[0]: unknown layer \"RLU\"; did you mean ReLU?\n" +
-				"layers[1].block[0].layer: Conv2d requires out_channels, kernel_size"},
+				"layers[1].block[0].layer: missing arguments; Conv2d requires out_channels, kernel_size"},
 		"a layer that is no text": {layersForm(table{"layer": 3}),
 			"layers[0].layer: layer must be a string such as \"ReLU()\", got 3"},
 		"an empty table": {layersForm(table{}),

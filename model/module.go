@@ -151,7 +151,7 @@ func (c *Container) Add(stem string, m Module) string {
 func (c *Container) Schedule(name string, l Lane, step int) error {
 	list := map[Lane]*[]string{BodyLane: &c.Flow.Body, ShortcutLane: &c.Flow.Shortcut, ThenLane: &c.Flow.Then}[l]
 	if list == nil || step < 0 || step > len(*list) {
-		return fmt.Errorf("insert child %s at index %d of lane %d: unknown lane, or index out of range", name, step, l)
+		return fmt.Errorf("insert child %s at index %d of list %d: unknown list, or index out of range", name, step, l)
 	}
 	*list = slices.Insert(slices.Clone(*list), step, name)
 	return nil

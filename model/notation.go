@@ -106,7 +106,7 @@ func (k kind) bind(c call) (arguments, error) {
 func (k kind) parameter(position int, given argument) (parameter, error) {
 	if given.name == "" {
 		if position >= len(k.parameters) {
-			return parameter{}, fmt.Errorf("%s takes %s", k.name, k.takes())
+			return parameter{}, fmt.Errorf("too many arguments; %s takes %s", k.name, k.takes())
 		}
 		return k.parameters[position], nil
 	}
@@ -147,7 +147,7 @@ func (k kind) complete(bound arguments) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s requires %s", k.name, strings.Join(missing, ", "))
+		return fmt.Errorf("missing arguments; %s requires %s", k.name, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func isWord(c byte) bool {
 
 func (s *scanner) unexpected(wanted string) error {
 	if s.skip(); s.rest == "" {
-		return fmt.Errorf("unexpected end, expected %s", wanted)
+		return fmt.Errorf("the text ends too early; expected %s", wanted)
 	}
 	return fmt.Errorf("expected %s, got %s", wanted, clipped(s.rest))
 }

@@ -48,7 +48,7 @@ func ReadHistory(fsys files.FS, path, runtimes string) (*trainer.WeightsHistory,
 func openFolder(fsys files.FS, path string) (*Folder, error) {
 	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
 		_, unknown := weights.FormatOf(path)
-		return nil, fmt.Errorf("%w, or an existing folder", unknown)
+		return nil, fmt.Errorf("%w; an existing folder is also valid", unknown)
 	}
 	return ReadFolder(fsys, path)
 }
@@ -80,7 +80,8 @@ func inOrder(rows []Row) error {
 	}
 	for k, row := range rows {
 		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
-			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must be at least 0 and increase", k+1,
+			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must be at least 0 and must "+
+				"not decrease", k+1,
 				row.Seconds)
 		}
 	}

@@ -28,7 +28,7 @@ var (
 	// ErrExists reports that the path of a new run is taken.
 	ErrExists = errors.New("the folder already exists")
 	// ErrNoRun reports that a folder is not a run folder.
-	ErrNoRun = errors.New("not a run folder")
+	ErrNoRun = errors.New("the folder is not a run folder")
 )
 
 // CreateOptions configures the creation of a run folder. The zero value is ready to use.

@@ -226,8 +226,8 @@ func TestPredictPrintsTheErrorOfItsRange(t *testing.T) {
 	containsAll(t, done(t, "profile", "predict", "v100").stdout, "error: unknown; no published measurement")
 	fails(t, failure.Usage, "16 heads: not a multiple of the tensor parallelism 3", "profile", "predict", "a100",
 		"--tensor", "3")
-	fails(t, failure.Usage, "--batch: 32 sequences are not a multiple of 5 replicas", "profile", "predict", "a100",
-		"--data", "5")
+	fails(t, failure.Usage, "--batch: a batch of 32 sequences cannot be divided among 5 replicas", "profile",
+		"predict", "a100", "--data", "5")
 	fails(t, failure.Failed, `unknown hardware "a1000"`, "profile", "predict", "a1000")
 
 	mine := filepath.Join(t.TempDir(), "mine.toml")

@@ -26,7 +26,7 @@ func TestProgramsAreProfiled(t *testing.T) {
 	}
 	require.Equal(t, run(), run())
 	// The profile has no rates, since so few networks were measured.
-	fails(t, failure.Configuration, "no rates", "train", job, "--set", "time.profile="+profile, "--set",
+	fails(t, failure.Configuration, "no cost rates", "train", job, "--set", "time.profile="+profile, "--set",
 		`adapt.actions=["widen:conv2:16"]`, "--folder", t.TempDir()+"/run")
 
 	fails(t, failure.Usage, `--batch does not apply to a job with program.command`, "profile", job, "--batch", "8")

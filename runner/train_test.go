@@ -193,7 +193,8 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.NoError(t, config.WriteProfile(files.OS{}, closed,
 		&clock.Profile{Version: 1, Name: "closed", Measured: measured}))
 	fails(t, failure.Configuration,
-		"the profile closed has no rates and covers only measured networks, but the decider policy may create other",
+		"the profile closed has no cost rates and covers only measured networks, but the decider policy may create "+
+			"other",
 		args(elsewhere, "--set", "time.profile="+closed)...)
 	fails(t, failure.Configuration, "does not use a vocabulary",
 		args(elsewhere, "--set", "adapt.vocabulary=words.json")...)

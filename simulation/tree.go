@@ -111,7 +111,7 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 	order, groups := p.split(records, at)
 	observation, err := p.observation(n, order)
 	if err != nil {
-		return 0, fmt.Errorf("after sequence %s: %w", tables.Tuple(prefix), err)
+		return 0, fmt.Errorf("after the action sequence %s: %w", tables.Tuple(prefix), err)
 	}
 	first := t.Records[records[0]]
 	state := decider.State{Network: n, Left: tables.Seconds(first.Left[at]), Budget: tables.Seconds(t.Budget),
@@ -140,7 +140,7 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		if at < t.Decisions-1 {
 			grown := n.Sketch()
 			if _, err := net2net.Apply(grown, observation.Choices[k].Action, p.Surgery); err != nil {
-				return 0, fmt.Errorf("after sequence %s: %w", tables.Tuple(prefix), err)
+				return 0, fmt.Errorf("after the action sequence %s: %w", tables.Tuple(prefix), err)
 			}
 			if next, err = p.plant(grown, append(slices.Clone(prefix), action), groups[action]); err != nil {
 				return 0, err

@@ -118,7 +118,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	table, err := tables.New(s, []tables.Record{record})
 	require.NoError(t, err)
 	_, err = simulation.NewTree(table, simulation.TreeOptions{})
-	require.ErrorContains(t, err, "table bad: after sequence (): deepen:99 on ConvSmall: no block")
+	require.ErrorContains(t, err, "table bad: after the action sequence (): deepen:99 on ConvSmall: block")
 	_, err = simulation.NewTree(table, simulation.TreeOptions{Batch: -1})
 	require.ErrorContains(t, err, "batch is -1")
 	table.Network = "Nothing"

@@ -26,7 +26,8 @@ func LimitTo(i Instructions) error {
 	failed := &Error{Op: "compute with the instructions", Subject: string(i)}
 	switch {
 	case i != Native && i != AVX2:
-		failed.Cause, failed.Remedy = fmt.Errorf("expected %s or %s", Native, AVX2), "use one of these"
+		failed.Cause, failed.Remedy = fmt.Errorf("unknown instructions; expected %s or %s", Native,
+			AVX2), "use one of these"
 	case i == door.limit:
 		return nil
 	case door.opened:

@@ -17,7 +17,7 @@ func TestInstructionsAreChosenBeforeLibTorchOpens(t *testing.T) {
 		require.NoError(t, err, string(out))
 		return
 	}
-	require.ErrorContains(t, LimitTo("sse"), "expected native or avx2")
+	require.ErrorContains(t, LimitTo("sse"), "unknown instructions; expected native or avx2")
 	require.NoError(t, LimitTo(Native))
 	if err := LimitTo(AVX2); err != nil {
 		require.ErrorContains(t, err,

@@ -185,7 +185,7 @@ func (p *Policy) Write(part PolicyPart, values []float64) error {
 	}
 	if n := int(C.graft_policy_parameters(p.handle)); len(values) != n || part < PolicyParameters ||
 		part > PolicyGradient {
-		return &Error{Op: op, Cause: fmt.Errorf("got %d values for part %d, expected %d", len(values),
+		return &Error{Op: op, Cause: fmt.Errorf("got %d values for part %d of the policy, expected %d", len(values),
 			part, n), kind: ErrShape}
 	}
 	return take(op, C.graft_policy_write(p.handle, C.int32_t(part), doubles(values)))

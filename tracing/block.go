@@ -161,7 +161,7 @@ func (t *Trace) Block(name string) (*Block, error) {
 	if k, err := strconv.Atoi(name); err == nil && k >= 0 && k < len(t.Blocks) {
 		return t.Blocks[k], nil
 	}
-	return nil, fmt.Errorf("no block %q; the blocks of %s are %s", name, t.Network.Name(), t.blockNames())
+	return nil, fmt.Errorf("block %q not found; the blocks of %s are %s", name, t.Network.Name(), t.blockNames())
 }
 
 func (t *Trace) blockNames() string {
@@ -181,7 +181,7 @@ func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	if !ok || name == "" {
 		b, err := t.Block(name)
 		if err != nil {
-			return nil, 0, fmt.Errorf("no layer or block %q; the blocks of %s are %s", name, t.Network.Name(),
+			return nil, 0, fmt.Errorf("layer or block %q not found; the blocks of %s are %s", name, t.Network.Name(),
 				t.blockNames())
 		}
 		edge = b.Out

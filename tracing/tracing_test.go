@@ -188,9 +188,9 @@ func TestTargets(t *testing.T) {
 	}),
 		"the depthwise convolution changes along")
 	_, _, err = trace.SpaceAt("features.99")
-	require.ErrorContains(t, err, "no layer or block")
+	require.ErrorContains(t, err, "not found; the blocks of")
 	_, err = trace.Block("7777")
-	require.ErrorContains(t, err, `no block "7777"`)
+	require.ErrorContains(t, err, `block "7777" not found`)
 }
 
 // A block keeps its name when others have grown behind it.

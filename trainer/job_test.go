@@ -349,14 +349,14 @@ func TestImpossibleActionsAreSkipped(t *testing.T) {
 	require.Positive(t, k)
 	skipped := book.notes[k]
 	require.Equal(t, "deepen:conv9", skipped.Action)
-	require.Contains(t, skipped.Why, `no block "conv9"`)
+	require.Contains(t, skipped.Why, `block "conv9" not found`)
 	require.Equal(t, skipped.Before, skipped.Parameters, "the network is as it was")
 	require.Equal(t, 1, outcome.Skipped)
 	require.Equal(t, 2, outcome.Decisions)
 	require.Contains(t, book.events()[k+1:], "decision", "the next action is done")
 	o.Adapt.OnError = trainer.StopOnError
 	_, err := runJob(t, o, trainer.Parts{}, "deepen:conv9")
-	require.ErrorContains(t, err, `no block "conv9"`)
+	require.ErrorContains(t, err, `block "conv9" not found`)
 	o.Adapt.OnError = "ignore"
 	_, err = runJob(t, o, trainer.Parts{})
 	require.ErrorContains(t, err, "must be skip or stop")

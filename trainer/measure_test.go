@@ -136,7 +136,7 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	err := plan().CoveredBy(p, smallNetwork(), deepened.Actions)
 	for _, says := range []string{"after action deepen:conv1",
 		"profile closed has no measurement of this Small with a " +
-			"batch of 32, and no rates for unmeasured networks",
+			"batch of 32, and no cost rates to predict unmeasured networks",
 		"with a batch of 32", "with a batch of 100", "graft profile"} {
 		require.ErrorContains(t, err, says)
 	}

@@ -270,8 +270,8 @@ func (m *Model) checkAxis(a *axis, grouped bool) error {
 		used[group] = true
 	}
 	if a.size = len(used) + 1; used[0] || len(used) > mostPairBins || int(slices.Max(a.groups)) != len(used) {
-		return fmt.Errorf("invalid groups of feature %d; expected consecutive numbers from 1, at most %d", a.feature,
-			mostPairBins)
+		return fmt.Errorf("feature %d has invalid group numbers; expected consecutive numbers from 1, at most %d",
+			a.feature, mostPairBins)
 	}
 	return nil
 }

@@ -151,7 +151,8 @@ func readProfiler(c *Case, s *scan) {
 		case "echo":
 			c.Profiler.Echo = s.text()
 		default:
-			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a profiler", word))
+			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a profiler; expected nodes, limit, "+
+				"largest, from or echo", word))
 		}
 	}
 }
@@ -178,7 +179,8 @@ func readJob(c *Case, s *scan) {
 		case "estimate":
 			estimate, known = s.number(), true
 		default:
-			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a job", word))
+			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a job; expected vc, at, for, on, share, model, "+
+				"memory or estimate", word))
 		}
 	}
 	c.Study.Jobs = append(c.Study.Jobs, j)

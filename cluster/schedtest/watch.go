@@ -145,8 +145,8 @@ func (w *watch) after(p *cluster.Pool) {
 // whole checks the invariants of an outcome: each job ended or was refused, and none ended before its submission.
 func whole(study *cluster.Study, o *cluster.Outcome) error {
 	if len(o.Jobs)+len(o.Refused) != len(study.Jobs) {
-		return fmt.Errorf("%d jobs simulated and %d refused; expected %d in total", len(o.Jobs), len(o.Refused),
-			len(study.Jobs))
+		return fmt.Errorf("%d jobs were simulated and %d were refused; expected %d in total", len(o.Jobs),
+			len(o.Refused), len(study.Jobs))
 	}
 	var faults validate.Faults
 	for _, j := range o.Jobs {

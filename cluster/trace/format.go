@@ -87,7 +87,7 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 		if _, malformed := err.(*Error); malformed || !isEOF(err) {
 			return nil, err
 		}
-		return nil, source.fault(0, 0, "", "the file is empty", "use another trace")
+		return nil, source.fault(0, 0, "", "the file is empty", "name a trace with at least one line")
 	}
 	return nil, source.fault(0, 0, "", "unknown trace format",
 		"set the trace format to one of "+names())

@@ -65,7 +65,7 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 		}
 		if before := lineOf[vc.Name]; before > 0 {
 			return nil, rows.faultAt(0, "", fmt.Sprintf("%q is already in line %d", vc.Name, before),
-				"remove one of the two lines")
+				"remove one of the two lines with this name")
 		}
 		lineOf[vc.Name] = rows.first
 		vcs = append(vcs, vc)

@@ -30,7 +30,7 @@ func TestFaultsInNodes(t *testing.T) {
 		"no nodes":       {",num\nred,0\n", `nodes.csv:2:5: num is "0": expected`},
 		"no name":        {",num\n,1\n", `nodes.csv:2:1: name is empty`},
 		"twice": {",num\nred,1\nblue,1\nred,2\n",
-			`nodes.csv:4:1: "red" is already in line 2; remove one of the two lines`},
+			`nodes.csv:4:1: "red" is already in line 2; remove one of the two lines with this name`},
 		"three fields": {",num\nred,1,2\n", `the line has 3 fields, expected 2`},
 	} {
 		t.Run(name, func(t *testing.T) {

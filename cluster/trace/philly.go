@@ -59,7 +59,8 @@ func openPhilly(source lines) (*philly, error) {
 		return nil, p.broken(err)
 	}
 	if token != json.Delim('[') {
-		return nil, p.fault(1, 0, "", "the file is not a list of jobs", "set the trace format")
+		return nil, p.fault(1, 0, "", "the file is not a list of jobs",
+			"if the trace has another format, set the trace format")
 	}
 	return p, nil
 }

@@ -43,7 +43,7 @@ func readHeaderOf(source cells) (*table, error) {
 	t := &table{cells: source}
 	err := t.cells.next()
 	if isEOF(err) {
-		return nil, source.fault(0, 0, "", "the file is empty", "use another trace")
+		return nil, source.fault(0, 0, "", "the file is empty", "name a trace with at least one line")
 	}
 	return t, err
 }

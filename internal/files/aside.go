@@ -38,5 +38,5 @@ func freeName(fsys FS, path string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s.1 to .%d all exist; delete some of them", path, maxAside)
+	return "", fmt.Errorf("%[1]s.1 to %[1]s.%[2]d all exist; delete some of them", path, maxAside)
 }

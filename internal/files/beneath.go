@@ -12,7 +12,7 @@ import (
 )
 
 // ErrOutside means that a path is outside the root folder of [Beneath].
-var ErrOutside = errors.New("outside the allowed folder")
+var ErrOutside = errors.New("the path is outside the allowed folder")
 
 // Beneath returns a read-only [FS] of the folder root and its subfolders. Paths use the operating system's syntax and
 // start with root; they are absolute if root is absolute. A symbolic link that is absolute or leads outside root is an

@@ -103,7 +103,7 @@ func ParseNode(text string) (Node, error) {
 	p := &nodeParser{text: text}
 	n := p.node()
 	if p.err == nil && p.at < len(p.text) {
-		p.fail("the end")
+		p.fail("expected the end")
 	}
 	if p.err != nil {
 		return Node{}, p.err
@@ -120,7 +120,7 @@ type nodeParser struct {
 
 func (p *nodeParser) fail(expected string) {
 	if p.err == nil {
-		p.err = fmt.Errorf("column %d: expected %s, got %.20q", p.at+1, expected, p.text[p.at:])
+		p.err = fmt.Errorf("column %d: %s, got %.20q", p.at+1, expected, p.text[p.at:])
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *nodeParser) take(token string) bool {
 
 func (p *nodeParser) expect(token string) {
 	if !p.take(token) {
-		p.fail(strconv.Quote(token))
+		p.fail("expected " + strconv.Quote(token))
 	}
 }
 
@@ -148,7 +148,7 @@ func (p *nodeParser) quoted() (string, bool) {
 	}
 	prefix, err := strconv.QuotedPrefix(p.text[p.at:])
 	if err != nil {
-		p.fail("a string in double quotes")
+		p.fail("expected a string in double quotes")
 		return "", false
 	}
 	text, _ := strconv.Unquote(prefix)
@@ -174,7 +174,7 @@ func (p *nodeParser) name() string {
 	}
 	word := p.word("")
 	if word == "" {
-		p.fail("a name")
+		p.fail("expected a name")
 	}
 	return word
 }
@@ -192,7 +192,7 @@ func (p *nodeParser) node() Node {
 		names = []string{p.name()}
 	}
 	if len(names) != 1 {
-		p.fail(`"="`)
+		p.fail(`expected "="`)
 		return n
 	}
 	n.Operator = names[0]
@@ -235,14 +235,14 @@ func (p *nodeParser) operand(depth int) any {
 		return value
 	}
 	p.at = start
-	p.fail("an operand")
+	p.fail("expected an operand")
 	return nil
 }
 
 func (p *nodeParser) list(depth int) any {
 	list := []any{}
 	if depth > 0 {
-		p.fail("an element of a list, which must not be a list")
+		p.fail("a list must not contain a list")
 	}
 	for p.err == nil && !p.take("]") {
 		if len(list) > 0 {

@@ -45,7 +45,7 @@ func TestFaultsOfTheNotationAreNamed(t *testing.T) {
 		"y = relu.default(self=%x) on": "expected the end",
 		"y = relu.default(self=x)":     "expected an operand",
 		"y, z relu.default()":          `expected "="`,
-		"y = cat.default(a=[[1]])":     "expected an element of a list, which must not be a list",
+		"y = cat.default(a=[[1]])":     "a list must not contain a list",
 		"y = f(a=1e999)":               "expected an operand",
 		`y = f(a="b)`:                  "double quotes",
 	} {

@@ -177,7 +177,7 @@ func chunkShape(s *shaper) [][]int {
 	dim := s.dim("dim", 0, len(shape))
 	chunks := s.int("chunks", 1)
 	if chunks < 1 {
-		s.fail("got %d parts, expected at least 1", chunks)
+		s.fail("the number of chunks is %d; expected at least 1", chunks)
 		return nil
 	}
 	return s.cuts(shape, dim, (shape[dim]+chunks-1)/chunks)
@@ -225,7 +225,7 @@ func unbindShape(s *shaper) [][]int {
 	shape := s.first()
 	dim := s.dim("dim", 0, len(shape))
 	if shape[dim] > mostParts {
-		s.fail("got %d parts, expected at most %d", shape[dim], mostParts)
+		s.fail("the operator returns %d tensors; expected at most %d", shape[dim], mostParts)
 		return nil
 	}
 	return slices.Repeat(one(slices.Delete(slices.Clone(shape), dim, dim+1)), shape[dim])

@@ -21,7 +21,7 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 }
 
 // ErrTooLarge reports that shapes have far more values than a machine can hold.
-var ErrTooLarge = errors.New("too large for the memory of any machine")
+var ErrTooLarge = errors.New("the tensor is too large for the memory of any machine")
 
 // Dims returns the sizes of the example input.
 func (in Input) Dims() []int {
@@ -85,7 +85,8 @@ func (s *shaper) node(n *Node) (err error) {
 	}
 	for k, v := range n.Results {
 		if k >= len(results) {
-			return fmt.Errorf("got %d results, expected %d", len(n.Results), len(results))
+			return fmt.Errorf("the graph names %d results, but the operator returns %d", len(n.Results),
+				len(results))
 		}
 		for _, size := range results[k] {
 			if size < 0 {
@@ -93,7 +94,7 @@ func (s *shaper) node(n *Node) (err error) {
 			}
 		}
 		if len(results[k]) > 0 && values(results[k]) > mostValues {
-			return fmt.Errorf("a result of shape %v is %w", results[k], ErrTooLarge)
+			return fmt.Errorf("a result has shape %v: %w", results[k], ErrTooLarge)
 		}
 		s.shapes[v] = results[k]
 	}
@@ -184,7 +185,7 @@ func (s *shaper) truth(name string) bool {
 // size computes a whole number from others.
 func (s *shaper) size(op, overload string) {
 	if len(s.n.Results) != 1 {
-		s.fail("got %d results, expected 1", len(s.n.Results))
+		s.fail("the operator has %d results; expected 1", len(s.n.Results))
 		return
 	}
 	at := s.n.Results[0]
@@ -198,7 +199,7 @@ func (s *shaper) size(op, overload string) {
 		return
 	}
 	if len(s.n.Args) != 2 {
-		s.fail("got %d arguments, expected 2", len(s.n.Args))
+		s.fail("the operator has %d arguments; expected 2", len(s.n.Args))
 		return
 	}
 	a, b := s.whole(s.n.Args[0].Value), s.whole(s.n.Args[1].Value)
@@ -238,7 +239,7 @@ func wrap(dim, dims int) (int, bool) {
 func (s *shaper) dim(name string, missing, dims int) int {
 	d, ok := wrap(s.int(name, missing), dims)
 	if !ok {
-		s.fail("no dimension %d; the tensor has %d", s.int(name, missing), dims)
+		s.fail("the tensor has no dimension %d; it has %d dimensions", s.int(name, missing), dims)
 		return 0
 	}
 	return d

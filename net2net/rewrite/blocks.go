@@ -136,7 +136,7 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		})
 	}
 	if b.In == "" || b.In == "?" {
-		return fmt.Errorf("expected exactly one input with the same shape and axes as the output")
+		return fmt.Errorf("the block must have exactly one input with the same shape and axes as its output")
 	}
 	return nil
 }

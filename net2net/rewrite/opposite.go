@@ -28,7 +28,7 @@ func (d *deepening) opposite(writer string) error {
 		return nil
 	}
 	if name := d.dropped(axis); name != "" {
-		return fmt.Errorf("%s may drop only one unit of a pair in %s, so the pair would not cancel; "+
+		return fmt.Errorf("%s may drop only one unit of a pair in %s, so the outputs of the pair would not cancel; "+
 			"use form = \"residual\"", name, writer)
 	}
 	w := &widening{Axes: d.Axes, axis: axis, to: axis.Size}

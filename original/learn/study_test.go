@@ -87,7 +87,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.NoError(t, err)
 	none := func(*model.Network) ([]int32, error) { return nil, errors.New("no token for that") }
 	_, err = learn.NewPolicyTree(table, n, learn.TreeOptions{Tokens: none})
-	require.ErrorContains(t, err, "after sequence (): no token for that")
+	require.ErrorContains(t, err, "after the action sequence (): no token for that")
 	some := func(*model.Network) ([]int32, error) { return []int32{1}, nil }
 	free := *table
 	free.Actions = nil

@@ -81,14 +81,14 @@ func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]
 	s := TreeState{Left: t.LeftAfter(g.prefix), Budget: t.Budget}
 	var err error
 	if s.Tokens, err = o.Tokens(g.net); err != nil {
-		return nil, fmt.Errorf("after sequence %s: %w", tables.Tuple(g.prefix), err)
+		return nil, fmt.Errorf("after the action sequence %s: %w", tables.Tuple(g.prefix), err)
 	}
 	var more []grown
 	for _, text := range t.Actions {
 		prefix := append(slices.Clone(g.prefix), text)
 		net, err := grow(g.net, text, o.Surgery)
 		if err != nil {
-			return nil, fmt.Errorf("after sequence %s: %w", tables.Tuple(g.prefix), err)
+			return nil, fmt.Errorf("after the action sequence %s: %w", tables.Tuple(g.prefix), err)
 		}
 		if o.Discard {
 			s.Discarded = append(s.Discarded, int32(discarded(g.net, net)))

@@ -44,16 +44,16 @@ func checkSVG(text []byte) error {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			if seen == 0 {
-				return errors.New("not an SVG: no elements")
+				return errors.New("the figure is not an SVG: it has no elements")
 			}
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("not an SVG: %w", err)
+			return fmt.Errorf("the figure is not an SVG: %w", err)
 		}
 		if e, ok := token.(xml.StartElement); ok {
 			if seen++; seen == 1 && e.Name.Local != "svg" {
-				return fmt.Errorf("not an SVG: the first element is <%s>", e.Name.Local)
+				return fmt.Errorf("the figure is not an SVG: its first element is <%s>", e.Name.Local)
 			}
 			if err := checkElement(e); err != nil {
 				return err

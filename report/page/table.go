@@ -20,13 +20,13 @@ func (t *Table) view() (*tableView, error) {
 		view.Columns = append(view.Columns, columnView{c, slices.Contains(t.Fixed, c.Name), t.columnClass(k)})
 	}
 	if t.Nest != nil && (len(t.Nest.Keys) != len(t.Rows) || len(t.Nest.Parents) != len(t.Rows)) {
-		return nil, fmt.Errorf("table %q: got %d keys and %d parents for %d rows", t.Caption, len(t.Nest.Keys),
-			len(t.Nest.Parents), len(t.Rows))
+		return nil, fmt.Errorf("table %q: got %d keys and %d parents for %d rows; expected one of each per row",
+			t.Caption, len(t.Nest.Keys), len(t.Nest.Parents), len(t.Rows))
 	}
 	inside := t.Nest.counts()
 	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
-		return nil, fmt.Errorf("table %q: got %d selection values for %d rows", t.Caption, len(t.Pick.Values),
-			len(t.Rows))
+		return nil, fmt.Errorf("table %q: got %d selection values for %d rows; expected one per row", t.Caption,
+			len(t.Pick.Values), len(t.Rows))
 	}
 	for k, row := range t.Rows {
 		if len(row) != len(t.Columns) {

@@ -29,8 +29,8 @@ func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
 // ErrForeign reports a folder that is not a run folder.
-var ErrForeign = errors.New("not a run folder: it contains no files written by graft or by the original system; " +
-	"expected a run folder, or a folder that contains run folders")
+var ErrForeign = errors.New("the folder is not a run folder: it contains no files written by graft or by the " +
+	"original system; expected a run folder, or a folder that contains run folders")
 
 // ReadFolder lists a folder without writing to it.
 func ReadFolder(fsys files.FS, folder string) (*Folder, error) {

@@ -42,7 +42,7 @@ func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 			s.Group = row.text("group")
 		}
 		if s.To < s.From {
-			row.fault("to_seconds", "is before the value in column \"from_seconds\"")
+			row.fault("to_seconds", "the end is before the start in column \"from_seconds\"")
 		}
 		all = append(all, s)
 	})
@@ -70,7 +70,7 @@ func (r *tableRow) text(column string) string {
 func (r *tableRow) number(column string) float64 {
 	v, err := strconv.ParseFloat(r.text(column), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		r.fault(column, "is not a number")
+		r.fault(column, "expected a finite number")
 	}
 	return v
 }
@@ -78,14 +78,14 @@ func (r *tableRow) number(column string) float64 {
 func (r *tableRow) place(column string) int {
 	v, err := strconv.Atoi(r.text(column))
 	if err != nil || v < 0 || v > maxPlaces {
-		r.fault(column, fmt.Sprintf("must be an integer from 0 to %d", maxPlaces))
+		r.fault(column, fmt.Sprintf("expected an integer from 0 to %d", maxPlaces))
 	}
 	return v
 }
 
 func (r *tableRow) fault(column, says string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("column %s: %.100q %s", column, r.text(column), says)
+		r.err = fmt.Errorf("column %s is %.100q; %s", column, r.text(column), says)
 	}
 }
 

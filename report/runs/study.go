@@ -165,7 +165,7 @@ func Spans(r *Run, folder string) (all []NodeSpan, err error) {
 			Lane: row.place("lane"), From: row.number("from [s]"), To: row.number("to [s]"), End: row.text("end"),
 		}
 		if s.To < s.From {
-			row.fault("to [s]", "is before the value in column \"from [s]\"")
+			row.fault("to [s]", "the end is before the start in column \"from [s]\"")
 		}
 		all = append(all, s)
 	})

@@ -92,8 +92,8 @@ func (o *PredictOptions) microBatches() (int, error) {
 		}
 	}
 	if each := o.Plan.MicroBatch * o.Plan.Data; o.Batch%each != 0 {
-		return 0, fmt.Errorf("option %q: %d sequences are not a multiple of %d replicas with micro batches of %d",
-			"batch", o.Batch, o.Plan.Data, o.Plan.MicroBatch)
+		return 0, fmt.Errorf("option %q: a batch of %d sequences cannot be divided among %d replicas in micro "+
+			"batches of %d", "batch", o.Batch, o.Plan.Data, o.Plan.MicroBatch)
 	}
 	return o.Batch / (o.Plan.MicroBatch * o.Plan.Data), nil
 }

@@ -36,7 +36,8 @@ func (o *Outcome) check(want Expected) error {
 // checkShape compares the outcome with the segment, and its lists with each other.
 func (o *Outcome) checkShape(want Expected) error {
 	if !slices.Equal(o.Sequence, want.Sequence) || o.Seed != want.Seed {
-		return fmt.Errorf("the outcome belongs to leg %s; expected leg %s", o.Segment(), want.Segment)
+		return fmt.Errorf("the outcome belongs to leg %s (the training between two decisions); expected leg %s",
+			o.Segment(), want.Segment)
 	}
 	ended := len(o.Sequence) == want.Decisions
 	noted := want.Decisions
@@ -56,11 +57,9 @@ func (o *Outcome) checkShape(want Expected) error {
 			len(o.Step), len(o.Before), noted)
 	case len(o.Loss) > noted || len(o.Fall) > noted || len(o.Gap) > noted || len(o.After) > noted:
 		return fmt.Errorf("got %d values of \"loss\", %d of \"fall\", %d of \"gap\" and %d of \"after\"; expected at "+
-			"most %d "+
-			"of each",
-			len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
+			"most %d of each", len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
 	case len(o.Networks) != networks:
-		return fmt.Errorf("got %d networks, expected %d", len(o.Networks), networks)
+		return fmt.Errorf("the outcome has %d networks; expected %d", len(o.Networks), networks)
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ func (o *Outcome) goOn(st state) error {
 		return nil
 	}
 	if err := json.Unmarshal(st[segmentSection], o); err != nil {
-		return fmt.Errorf("resume a stopped leg: %w", err)
+		return fmt.Errorf("resume a stopped leg (the training between two decisions): %w", err)
 	}
 	return nil
 }
@@ -232,8 +232,8 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
-		return fmt.Errorf("simulate %s: the budget ended before decision %d of %d; move the device grants earlier, "+
-			"or lower simulate.decisions", o.Segment(), len(o.Left)+1, decisions)
+		return fmt.Errorf("simulate %s: the budget ended before decision %d of %d; move the \"up\" events "+
+			"earlier, or lower simulate.decisions", o.Segment(), len(o.Left)+1, decisions)
 	}
 	o.Ended, o.Accuracy, o.Test, o.Weights = true, e.Validation.Accuracy, e.Test.Accuracy, e.Digest
 	return nil

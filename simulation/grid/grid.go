@@ -214,7 +214,7 @@ type task struct {
 func (t task) key() string { return t.keys[t.seed] }
 
 // errTaken ends a walk over the grid that has found a task.
-var errTaken = errors.New("search ended: this worker holds the lease of a leg (the training between two decisions)")
+var errTaken = errors.New("the search has leased a leg (the training between two decisions) for this worker")
 
 // Leases grants a segment to one worker at a time. If two workers run the same segment nevertheless, work is wasted,
 // but both produce the same outcome.

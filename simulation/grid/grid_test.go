@@ -456,7 +456,7 @@ func TestGroundOfKinds(t *testing.T) {
 		require.Equal(t, 8, sequences, "what was widened so far is not widened so far again")
 		g.Actions = []net2net.Action{{Kind: "deepen", Target: "99"}}
 		_, _, err = g.Count(10)
-		require.ErrorContains(t, err, "after sequence (): ")
+		require.ErrorContains(t, err, "after the action sequence (): ")
 	})
 }
 

@@ -51,13 +51,13 @@ func (g Space) follow(b *node) ([]*node, error) {
 	}
 	actions, err := g.choices(b.network)
 	if err != nil {
-		return nil, fmt.Errorf("after sequence %s: %w", tables.Tuple(b.sequence), err)
+		return nil, fmt.Errorf("after the action sequence %s: %w", tables.Tuple(b.sequence), err)
 	}
 	for _, a := range actions {
 		next := &node{sequence: append(slices.Clip(b.sequence), a.String()), parent: b, network: b.network.Sketch()}
 		_, err := net2net.Apply(next.network, a, g.Surgery)
 		if err != nil && b.parent == nil && len(g.Actions) > 0 {
-			return nil, fmt.Errorf("after sequence %s: %w", tables.Tuple(b.sequence), err)
+			return nil, fmt.Errorf("after the action sequence %s: %w", tables.Tuple(b.sequence), err)
 		}
 		if err == nil {
 			b.children = append(b.children, next)

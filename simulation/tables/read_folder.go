@@ -23,7 +23,7 @@ var segmentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}-[1-9][0-9]{0
 // Errors about a folder as a whole.
 var (
 	// ErrNoTable reports that a folder does not contain a table.
-	ErrNoTable = errors.New("not a table folder")
+	ErrNoTable = errors.New("the folder is not a table folder")
 	// ErrExists reports that the folder for a new table is not empty.
 	ErrExists = errors.New("the folder already exists")
 )

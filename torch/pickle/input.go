@@ -49,7 +49,7 @@ func (m *machine) readByte() byte {
 // read returns the next n bytes in fresh memory.
 func (m *machine) read(n uint64) []byte {
 	if n > uint64(m.opt.MaxString) {
-		m.fail(fmt.Errorf("a string of %d bytes: %w", n, overLimit("bytes", "MaxString", m.opt.MaxString)))
+		m.fail(fmt.Errorf("a string has %d bytes: %w", n, overLimit("bytes", "MaxString", m.opt.MaxString)))
 	} else if n > uint64(m.opt.MaxBytes-m.offset) {
 		m.fail(overLimit("bytes", "MaxBytes", m.opt.MaxBytes))
 	}
@@ -86,7 +86,7 @@ func (m *machine) line(limit int64) string {
 			break
 		}
 		if int64(len(line)) >= limit {
-			m.fail(fmt.Errorf("%w: a line of more than %d bytes", ErrLimit, limit))
+			m.fail(fmt.Errorf("%w: a line has more than %d bytes", ErrLimit, limit))
 		}
 		line = append(line, b)
 	}

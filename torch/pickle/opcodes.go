@@ -71,13 +71,13 @@ func (m *machine) index() uint64 {
 
 // refused lists the opcodes that exist but are not supported in a file.
 var refused = map[byte]func(*machine){
-	0x82: refuse("the extension registry"), // EXT1
-	0x83: refuse("the extension registry"), // EXT2
-	0x84: refuse("the extension registry"), // EXT4
-	0x97: refuse("an out-of-band buffer"),  // NEXT_BUFFER
-	0x98: refuse("an out-of-band buffer"),  // READONLY_BUFFER
+	0x82: refuse("the pickle uses the extension registry"),     // EXT1
+	0x83: refuse("the pickle uses the extension registry"),     // EXT2
+	0x84: refuse("the pickle uses the extension registry"),     // EXT4
+	0x97: refuse("the pickle refers to an out-of-band buffer"), // NEXT_BUFFER
+	0x98: refuse("the pickle refers to an out-of-band buffer"), // READONLY_BUFFER
 }
 
 func refuse(what string) func(*machine) {
-	return func(m *machine) { m.fail(fmt.Errorf("%s is %w", what, ErrForbidden)) }
+	return func(m *machine) { m.fail(fmt.Errorf("%s, which is %w", what, ErrForbidden)) }
 }

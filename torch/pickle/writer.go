@@ -60,7 +60,8 @@ func (o *writer) bytes(b ...byte) { _, _ = o.w.Write(b) }
 // value writes opcodes that leave the value on top of the reader's stack.
 func (o *writer) value(value any, depth int) error {
 	if o.values++; o.values > maxWriteValues || depth > maxWriteDepth {
-		return fmt.Errorf("%w: more than %d values or %d levels; the cause may be a value that contains itself",
+		return fmt.Errorf("%w: the data has more than %d values or %d levels; the cause may be a value that "+
+			"contains itself",
 			ErrLimit, maxWriteValues, maxWriteDepth)
 	}
 	switch v := value.(type) {
@@ -138,7 +139,7 @@ func (o *writer) int(v int64) {
 func (o *writer) long(v *big.Int) error {
 	size := v.BitLen()/8 + 1
 	if size > math.MaxUint8 {
-		return fmt.Errorf("%w: an int of %d bytes", ErrLimit, size)
+		return fmt.Errorf("%w: an int has %d bytes", ErrLimit, size)
 	}
 	n := v
 	if v.Sign() < 0 {
@@ -153,7 +154,7 @@ func (o *writer) long(v *big.Int) error {
 
 func (o *writer) text(v string) error {
 	if len(v) > math.MaxInt32 {
-		return fmt.Errorf("%w: a string of %d bytes", ErrLimit, len(v))
+		return fmt.Errorf("%w: a string has %d bytes", ErrLimit, len(v))
 	}
 	if !utf8.ValidString(v) {
 		return malformed("the text %.40q is not UTF-8: write it as []byte", v)

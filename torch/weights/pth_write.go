@@ -136,7 +136,7 @@ func (z *recordWriter) write(name string, data []byte) {
 
 func (z *recordWriter) writeRecord(name string, data []byte) error {
 	if int64(len(data)) >= math.MaxUint32 {
-		return fmt.Errorf("%d bytes exceed the limit of a record; write safetensors instead", len(data))
+		return fmt.Errorf("the record has %d bytes, more than the format allows; write safetensors instead", len(data))
 	}
 	sum := crc32.ChecksumIEEE(data)
 	z.sums = append(z.sums, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))

@@ -75,7 +75,7 @@ func asInts(value any) ([]int64, error) {
 		return nil, err
 	}
 	if len(items) > maxDimensions {
-		return nil, fmt.Errorf("got %d dimensions, expected at most %d", len(items), maxDimensions)
+		return nil, fmt.Errorf("a tensor has %d dimensions, expected at most %d", len(items), maxDimensions)
 	}
 	ints := make([]int64, len(items))
 	for i, item := range items {

@@ -84,7 +84,7 @@ func byteCount(d DType, shape []int64) (int64, error) {
 // LibTorch later.
 func count(shape []int64) (int64, error) {
 	if len(shape) > maxDimensions {
-		return 0, fmt.Errorf("got %d dimensions, expected at most %d", len(shape), maxDimensions)
+		return 0, fmt.Errorf("the tensor has %d dimensions, expected at most %d", len(shape), maxDimensions)
 	}
 	n, empty := int64(1), false
 	for _, size := range shape {

@@ -84,8 +84,8 @@ func (c Costs) Validate() error {
 		faults = append(faults, errors.New("communication_share and exchange_seconds are both set; remove one of them"))
 	}
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
-		faults = append(faults, errors.New("step: only one of step and batch has rates; "+
-			"set rates for both, or for neither"))
+		faults = append(faults, errors.New("step: only one of step and batch has cost rates; "+
+			"set cost rates for both, or for neither"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
 		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set both together with "+

@@ -19,7 +19,7 @@ type LayerTime struct {
 // one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if !p.hasRates() {
-		return nil, fmt.Errorf("profile %s has no rates to divide times among layers; "+
+		return nil, fmt.Errorf("profile %s has no cost rates, which divide times among layers; "+
 			"measure more networks with 'graft profile', or use another profile", p.Name)
 	}
 	sheet, err := n.Sheet()

@@ -50,7 +50,7 @@ func TestOperatorsAreCharged(t *testing.T) {
 		assert.Greater(t, cost(s.Network, Steps, 4), base, s.String())
 	}
 	_, err = p.LayerTimes(n, 4)
-	assert.ErrorContains(t, err, "has no rates to divide times among layers")
+	assert.ErrorContains(t, err, "has no cost rates, which divide times among layers")
 
 	unfitted := &Profile{Name: "traced", Operators: p.Operators}
 	assert.Equal(t, p.Cost(Work{Kind: Steps, Count: 1, Rows: 4, Network: n}),

@@ -276,8 +276,8 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		return made.Step, err
 	}
 	if rates == (Rates{}) {
-		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d, and no rates for "+
-			"unmeasured networks; measure this network, or more networks, with 'graft profile'",
+		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d, and no cost rates to "+
+			"predict unmeasured networks; measure this network, or more networks, with 'graft profile'",
 			p.Name, w.Network.Name(), w.Rows)
 	}
 	size, err := SizeOf(w.Network)

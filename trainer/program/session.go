@@ -239,8 +239,8 @@ func (s *Session) epoch(ctx context.Context, order map[string]any) (Place, error
 	if at.Steps < 1 || at.Batch < 1 || at.Steps > math.MaxInt32 || at.Batch > math.MaxInt32 || at.Position < 0 ||
 		at.Position > at.Steps {
 		return Place{}, fmt.Errorf("%s reports %d steps per epoch, %d examples per step and %d completed steps; steps "+
-			"and examples must be between 1 and %d, and completed steps at most the steps", s.name, at.Steps, at.Batch,
-			at.Position, math.MaxInt32)
+			"and examples must be between 1 and %d, and completed steps at most the steps per epoch", s.name, at.Steps,
+			at.Batch, at.Position, math.MaxInt32)
 	}
 	return at, nil
 }

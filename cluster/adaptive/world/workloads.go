@@ -78,8 +78,8 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 	}
 	jobs, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; alternatively, provide a table with the columns name, time, application, "+
-			"num_replicas and batch_size", err)
+		return nil, fmt.Errorf("%w; alternatively, name a table of jobs with the columns name, time, "+
+			"application, num_replicas and batch_size", err)
 	}
 	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
 }

@@ -29,12 +29,12 @@ type Env struct {
 // mostSlots slots; zero means 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("create an environment of elastic jobs: there are no workloads; expected at least one")
+		return nil, errors.New("learn to schedule elastic jobs: there are no workloads; expected at least one")
 	}
 	e := &Env{studies: studies}
 	for k := range studies {
 		if _, err := elastic.NewWorld(studies[k]); err != nil {
-			return nil, fmt.Errorf("create an environment of elastic jobs: workload %d: %w", k, err)
+			return nil, fmt.Errorf("learn to schedule elastic jobs: workload %d: %w", k, err)
 		}
 		e.units = append(e.units, sync.OnceValues(func() (float64, error) { return rewardUnit(studies[k]) }))
 	}

@@ -33,7 +33,7 @@ type counts struct{ workers, servers int }
 func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)
 	if err != nil {
-		return nil, fmt.Errorf("learn from %s: %w", l.Teacher.Name, err)
+		return nil, fmt.Errorf("learn from scheduler %s: %w", l.Teacher.Name, err)
 	}
 	unit, err := rewardUnit(s)
 	if err != nil {
@@ -61,8 +61,8 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		w.End()
 		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
 		if w.Slot() > patience*slots {
-			return nil, fmt.Errorf("learn from %s: %d jobs are unfinished after %d slots; choose another teacher, "+
-				"or raise learn.max_slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
+			return nil, fmt.Errorf("learn from scheduler %s: %d jobs are unfinished after %d slots; choose another "+
+				"teacher, or raise learn.max_slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}
 	later, end := 0.0, len(all)

@@ -79,7 +79,7 @@ func (f *File) Validate() error {
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
-		err = fmt.Errorf("%w, or the path of a learned scheduler, such as ./%s", err, name)
+		err = fmt.Errorf("%w; the path of a learned scheduler, such as ./%s, is also valid", err, name)
 	}
 	return err
 }

@@ -21,11 +21,11 @@ type Env struct {
 // NewEnv creates an environment in which each episode simulates a random one of the given studies.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("create an environment of episodes: there are no episodes; expected at least one")
+		return nil, errors.New("learn to schedule jobs: there are no episodes; expected at least one")
 	}
 	for k, s := range studies {
 		if err := s.Validate(); err != nil {
-			return nil, fmt.Errorf("create an environment of episodes: episode %d: %w", k, err)
+			return nil, fmt.Errorf("learn to schedule jobs: episode %d: %w", k, err)
 		}
 		s.Prepare()
 	}

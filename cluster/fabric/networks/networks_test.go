@@ -77,5 +77,5 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = Profile(n, Options{Batch: -1, Profile: profile})
 	require.ErrorContains(t, err, "batch is -1")
 	_, err = Profile(n, Options{Profile: &clock.Profile{Name: "mine"}})
-	require.ErrorContains(t, err, "no rates")
+	require.ErrorContains(t, err, "no cost rates")
 }

@@ -43,7 +43,8 @@ func named(name string) (fabric.Kind, error) {
 	}
 	k, err := fabric.Named(name)
 	if err != nil {
-		err = fmt.Errorf("%w, %s, %s, or the path of a learned scheduler, such as ./%s", err, BestConstant, Exact, name)
+		err = fmt.Errorf("%w; %s, %s and the path of a learned scheduler, such as ./%s, are also valid", err,
+			BestConstant, Exact, name)
 	}
 	return k, err
 }

@@ -52,7 +52,7 @@ func known(name string) error {
 	if err == nil || publishedScheduler(name) {
 		return nil
 	}
-	return fmt.Errorf("%w, or the path of a learned scheduler, such as ./%s", err, name)
+	return fmt.Errorf("%w; the path of a learned scheduler, such as ./%s, is also valid", err, name)
 }
 
 // options returns the options of a scheduler.

@@ -114,7 +114,7 @@ func Faults() map[string]Fault {
 		"more after a quote": {head + "1,\"ann\"e,1,0,5,0,1\n", `a.csv:2:8: unexpected text after the closing quote`},
 		"a column twice": {"job_id,gpu_num,submit_time,duration,job_id\n",
 			`a.csv:1:37: job_id is a duplicate column`},
-		"nothing": {"", `a.csv: the file is empty; use another trace`},
+		"nothing": {"", `a.csv: the file is empty; name a trace with at least one line`},
 		"something else": {"a,b,c\n1,2,3\n",
 			`a.csv: unknown trace format; set the trace format to one of`},
 		"a line without end": {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},

@@ -40,7 +40,7 @@ func Check(page string) *Structure {
 			break
 		}
 		if err != nil {
-			s.fault("cannot be parsed: %v", err)
+			s.fault("the page cannot be parsed: %v", err)
 			break
 		}
 		switch e := token.(type) {

@@ -86,7 +86,7 @@ func (p *parser) span(e *event) error {
 		return nil
 	}
 	if s.Length > longest {
-		return fmt.Errorf("it lasts %v; the maximum is %v; export the trace again", s.Length, longest)
+		return fmt.Errorf("the event lasts %v; the maximum is %v; export the trace again", s.Length, longest)
 	}
 	var a arguments
 	if len(e.Args) > 0 {

@@ -98,7 +98,7 @@ func TestDamagedTracesAreErrors(t *testing.T) {
 			"dur: 1e300 microseconds are out of range"},
 		"a huge start": {traceOf(op("aten::mm", 1, "9000000000000000", "1", shaped)), "out of range"},
 		"a long operator": {traceOf(op("aten::mm", 1, "1", "2000000000", shaped)),
-			"it lasts 33m20s; the maximum is 18m"},
+			"the event lasts 33m20s; the maximum is 18m"},
 		"a number with an endless exponent": {traceOf(op("aten::mm", 1, "1e999999999", "1", shaped)),
 			"ts: 1e999999999: expected a number of microseconds"},
 		"a number with many digits": {traceOf(op("aten::mm", 1, "1."+strings.Repeat("3", 1000), "1", shaped)),

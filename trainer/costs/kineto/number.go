@@ -98,7 +98,8 @@ func appendShapes(to [][]int, text json.RawMessage, depth int) ([][]int, error) 
 		}
 		switch {
 		case len(sizes) > mostDimensions || len(to) == mostTensors:
-			return nil, fmt.Errorf("more than %d dimensions or %d tensors", mostDimensions, mostTensors)
+			return nil, fmt.Errorf("a shape has more than %d dimensions, or there are more than %d tensors",
+				mostDimensions, mostTensors)
 		case len(sizes) > 0:
 			to = append(to, sizes)
 		}
