@@ -38,7 +38,7 @@ func NamedQuirks(names []string, all []Quirk) (Quirks, error) {
 	known := QuirksOf(all)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("unknown quirk %q; expected one of %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown quirk %q; expected one of: %s", name, strings.Join(known, ", "))
 		}
 	}
 	return names, nil

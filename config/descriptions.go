@@ -193,8 +193,8 @@ var descriptions = map[string]string{
 		"net_joules empty.",
 	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. The middle of a longer " +
 		"log is discarded. Default 16.",
-	"graft/cluster/node/world.Executor.Sampling": "Time between two readings of the devices, from 10ms to 1s. " +
-		"Default 100ms.",
+	"graft/cluster/node/world.Executor.Sampling": "Interval at which the state of the devices is sampled, from 10ms " +
+		"to 1s. Default 100ms.",
 	"graft/cluster/node/world.Executor.UUIDs": "UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty " +
 		"means all GPUs.",
 	"graft/cluster/node/world.File.Executor": "Options for 'graft node run'.",
@@ -846,8 +846,8 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a graft vocabulary file, " +
 		"or NAME.ids.pkl with NAME.embeddings.pkl in the same folder. Required.",
 	"graft/simulation/learning.Options.Beta": "Weight of the best sequences in the objective. Zero maximises the " +
-		"expected reward; a larger value maximises (1/beta) log E exp(beta R), with rewards R of standard deviation " +
-		"one. Default 8, or 2 if learn.for = \"new\".",
+		"expected reward; a larger value maximises (1/beta) log E exp(beta R), where R is the reward divided by the " +
+		"standard deviation of the rewards. Default 8, or 2 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Entropy": "Reward per nat of the policy's entropy. Default 0 (no reward), or " +
 		"0.1 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Every": "Interval between evaluations on held-out tables, in steps. Zero " +

@@ -196,7 +196,7 @@ func TestFaultsOfTasks(t *testing.T) {
 	const task = "[[task]]\nname = \"a\"\nduration = \"1s\"\n"
 	for text, says := range map[string]string{
 		"[machine]\n" + task + "after = [\"b\"]\n": `task a: unknown task "b" in the key "after"; ` +
-			`expected one of [a]`,
+			`expected one of: [a]`,
 		"[machine]\n" + task + "count = 3\nafter = [\"a-4\"]\n": `unknown task "a-4" in the key "after"`,
 		"[machine]\n" + task + "count = 2\nafter = [\"a\"]\n":   "a-1 after a-1",
 		"[machine]\n" + task + "count = 9999999\n": "count is 9999999; " +

@@ -143,7 +143,7 @@ func (o *CompareOptions) EnsureDefaults() {
 func (o CompareOptions) Validate() error {
 	var faults validate.Faults
 	for k, arm := range o.Arms {
-		faults.When(!slices.Contains(Arms(), arm), "arms: got %q, expected one of %q", arm, Arms())
+		faults.When(!slices.Contains(Arms(), arm), "arms: got %q, expected one of: %q", arm, Arms())
 		faults.When(slices.Index(o.Arms, arm) < k, "arms: duplicate %q; list each arm once", arm)
 	}
 	for name, n := range map[string]int{"seeds": o.Seeds, "selection_seeds": o.SelectionSeeds,

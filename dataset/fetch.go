@@ -74,7 +74,7 @@ func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir st
 	progress func(done, total int64)) error {
 	list, known := published[name]
 	if !known {
-		return fmt.Errorf("fetch %s: unknown published dataset; expected one of %s", name,
+		return fmt.Errorf("fetch %s: unknown published dataset; expected one of: %s", name,
 			strings.Join(Fetchable(), ", "))
 	}
 	return fetch(ctx, client, fsys, list, dir, progress)

@@ -124,7 +124,7 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 	for _, class := range classes {
 		label := slices.Index(src.classes, class)
 		if label < 0 {
-			return nil, fmt.Errorf("read %s: unknown class %q; expected one of %s", folder, class,
+			return nil, fmt.Errorf("read %s: unknown class %q; expected one of: %s", folder, class,
 				strings.Join(src.classes, ", "))
 		}
 		names, err := list(fsys, filepath.Join(folder, class), isPicture)

@@ -126,7 +126,7 @@ func (o *Options) EnsureDefaults() {
 func (o Options) Validate() error {
 	var faults validate.Faults
 	_, known := kinds.Find(o.Kind)
-	faults.Unless(known, "unknown kind %q; expected one of %s", o.Kind, strings.Join(Kinds(), ", "))
+	faults.Unless(known, "unknown kind %q; expected one of: %s", o.Kind, strings.Join(Kinds(), ", "))
 	faults.When(known && o.Kind != KindSynthetic && o.Path == "", "path is missing; set it to the files of dataset %s",
 		o.Kind)
 	faults.Unless(o.ValidationShare > 0 && o.ValidationShare < 1, "validation_share is %v; must be between 0 and 1",

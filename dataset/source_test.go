@@ -155,7 +155,7 @@ func TestOptionsListEveryFault(t *testing.T) {
 		require.ErrorContains(t, wrong.Validate(), text)
 	}
 	err := Options{Kind: "cifar", ValidationShare: math.NaN(), Size: 1}.Validate()
-	require.ErrorContains(t, err, `expected one of cifar10, cifar100, csv, digits, fashion-mnist, folder, `+
+	require.ErrorContains(t, err, `expected one of: cifar10, cifar100, csv, digits, fashion-mnist, folder, `+
 		`mnist, shards, synthetic, text`)
 	require.ErrorContains(t, err, "validation_share is NaN")
 	err = loadError(Options{Kind: KindMNIST, ValidationShare: 2})

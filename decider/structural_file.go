@@ -214,7 +214,7 @@ func (h *structuralHeader) validate() error {
 	}
 	for _, kind := range h.Learned {
 		faults.Unless(slices.Contains(net2net.Kinds(), kind), "the policy was trained on the unknown operation %.40q; "+
-			"expected one of %v", kind, net2net.Kinds())
+			"expected one of: %v", kind, net2net.Kinds())
 	}
 	for _, target := range h.Targets {
 		if kind, _, _ := strings.Cut(target, " "); !slices.Contains(net2net.Kinds(), net2net.Kind(kind)) {

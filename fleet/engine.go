@@ -136,7 +136,7 @@ func NewEngine(name string, t Tools) (Engine, error) {
 }
 
 func noEngine(name string) error {
-	return fmt.Errorf("unknown engine %q; expected one of %s", name, strings.Join(Engines(), ", "))
+	return fmt.Errorf("unknown engine %q; expected one of: %s", name, strings.Join(Engines(), ", "))
 }
 
 // ValidateFor returns every error in a batch for an engine, including unsupported resources.

@@ -84,7 +84,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	require.ErrorContains(t, Resources{Partition: "p", Extra: []string{"--x"}, Time: time.Hour}.local(),
 		"partition is set, but only Slurm")
 	_, err = NewEngine("pbs", Tools{})
-	require.ErrorContains(t, err, "expected one of local, slurm")
+	require.ErrorContains(t, err, "expected one of: local, slurm")
 }
 
 // answers is a fake Slurm with given answers, which records the requests.

@@ -47,7 +47,7 @@ type Study struct {
 
 // Recorder records the progress of a study. It must be safe for concurrent use.
 type Recorder interface {
-	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
+	// Step is called after each training step of a seed and reports its progress. It blocks training, so keep it fast.
 	Step(seed uint64, l Learner)
 	// Row adds a row of metrics. A resumed seed reports all its rows again, from the first row on.
 	Row(r Row) error

@@ -79,7 +79,7 @@ func unknownKind(name string) error {
 	if guess := words.Guess(name, names); guess != "" {
 		return fmt.Errorf("unknown layer %s%s", clipped(name), guess)
 	}
-	return fmt.Errorf("unknown layer %s; expected one of %s", clipped(name), strings.Join(names, ", "))
+	return fmt.Errorf("unknown layer %s; expected one of: %s", clipped(name), strings.Join(names, ", "))
 }
 
 // bind assigns arguments to parameters, and fills in defaults.

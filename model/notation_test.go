@@ -106,7 +106,7 @@ func TestWhatIsNoLayerGetsASentence(t *testing.T) {
 		"Conv2d(3, bias=x)":           `expected a number, True, False, None or a quoted word, got "x)"`,
 		"GELU(approximate='none)":     `unclosed quote`,
 		"Conv2D(3, 32, 3)":            `unknown layer "Conv2D"; did you mean Conv2d?`,
-		"Transformer()":               `unknown layer "Transformer"; expected one of Conv2d, Linear`,
+		"Transformer()":               `unknown layer "Transformer"; expected one of: Conv2d, Linear`,
 		"Conv2d(3, 32)":               `missing arguments; Conv2d requires kernel_size`,
 		"Conv2d()":                    `missing arguments; Conv2d requires in_channels, out_channels, kernel_size`,
 		"Conv2d(3, 32, kernel=3)":     `Conv2d has no argument kernel; did you mean kernel_size?`,

@@ -92,7 +92,7 @@ func operations() registry.List[operation] {
 func find(kind Kind) (operation, error) {
 	op, found := operations().Find(string(kind))
 	if !found {
-		return op, fmt.Errorf("unknown operation %q; expected one of none, %s", string(kind),
+		return op, fmt.Errorf("unknown operation %q; expected one of: none, %s", string(kind),
 			strings.Join(operations().Names(), ", "))
 	}
 	return op, nil

@@ -181,7 +181,7 @@ func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
 func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	s := c.sections[name]
 	if s == nil {
-		return nil, fmt.Errorf("checkpoint %s has no section %q; expected one of %q", c.Name, name, c.names)
+		return nil, fmt.Errorf("checkpoint %s has no section %q; expected one of: %q", c.Name, name, c.names)
 	}
 	return io.NewSectionReader(s, 0, s.Size()), nil
 }

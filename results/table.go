@@ -112,7 +112,7 @@ func (t *Table) settle() {
 func (t *Table) series(name string) (*series, error) {
 	s := t.data[name]
 	if s == nil {
-		return nil, fmt.Errorf("unknown column %q; expected one of %q", name, t.Columns)
+		return nil, fmt.Errorf("unknown column %q; expected one of: %q", name, t.Columns)
 	}
 	return s, nil
 }

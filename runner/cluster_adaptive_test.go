@@ -164,7 +164,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	fails(t, failure.Configuration, "jobs.csv", "cluster", "run", file, "--trace", pipe, "--out", out)
 	run := []string{"cluster", "run", file, "--trace", "workload-1.csv", "--out", out}
-	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of tiresias, optimus, pollux`,
+	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of: tiresias, optimus, pollux`,
 		append(run, "--scheduler", "best")...)
 	fails(t, failure.Configuration, `srtf is rigid, but compat = "pollux" allows only schedulers for adaptive jobs`,
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)

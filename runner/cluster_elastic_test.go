@@ -156,7 +156,7 @@ func TestElasticFaults(t *testing.T) {
 	}
 	fails(t, failure.Usage, "--load does not apply to simulations of elastic jobs; omit it", run("--load", "2")...)
 	fails(t, failure.Configuration,
-		`unknown scheduler "dfr"; did you mean drf; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
+		`unknown scheduler "dfr"; did you mean drf; expected one of: fifo, srtf, drf, tetris, optimus, peak, frontier`,
 		run("--scheduler", "dfr")...)
 	fails(t, failure.Usage, "the scheduler sjf is for cluster simulations: jobs that keep the devices that they "+
 		"request",

@@ -45,7 +45,7 @@ it stopped.`,
 
 func runDataFetch(ctx context.Context, w io.Writer, name, dir string) error {
 	if known := dataset.Fetchable(); !slices.Contains(known, name) {
-		return failure.Usagef("fetch %s: unknown dataset; expected one of %s", name,
+		return failure.Usagef("fetch %s: unknown dataset; expected one of: %s", name,
 			strings.Join(known, ", "))
 	}
 	log, told := loggerFrom(ctx), int64(-1)

@@ -104,7 +104,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
 	fails(t, failure.Usage, "--table: valid only for policies on tables", "evaluate", path, "--table", "x")
-	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
+	fails(t, failure.Usage, "--against is sjf; expected one of: drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "expected the run folder of a completed 'graft learn'", "evaluate", path,
 		"--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")

@@ -39,7 +39,7 @@ func TestList(t *testing.T) {
 			containsAll(t, text, e.Example()...)
 		}
 	}
-	fails(t, failure.Usage, `unknown list "nothing"; expected one of schedulers, deciders`, "list", "nothing")
+	fails(t, failure.Usage, `unknown list "nothing"; expected one of: schedulers, deciders`, "list", "nothing")
 }
 
 // Things that are registered are listed.

@@ -71,7 +71,7 @@ func TestPublishedTasksFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for set, says := range map[string]string{
 		`schedule.schedulers=["best-fit"]`: "unknown scheduler best-fit; " +
-			"with machine.compat = \"tasks\", expected one of gpu0, round_robin",
+			"with machine.compat = \"tasks\", expected one of: gpu0, round_robin",
 		"tasks.max_tasks=60":        "tasks.max_tasks is not used if machine.compat is tasks",
 		`workload.traces=["a.csv"]`: "workload.traces is not used if machine.compat is tasks",
 		"schedule.quantum=3s":       "schedule.quantum is not used if machine.compat is tasks",

@@ -185,7 +185,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 			"after = [\"a\"]\n", "dependency cycle: a after b after a"},
 		"a task after itself": {"[machine]\n" + task + "after = [\"a\"]\n", "a after a"},
 		"a task after nothing": {"[machine]\n" + task + "after = [\"c\"]\n",
-			`unknown task "c" in the key "after"; expected one of [a]`},
+			`unknown task "c" in the key "after"; expected one of: [a]`},
 		"one name twice": {"[machine]\n" + task + task, "task a: duplicate name"},
 		"a name of a count": {"[machine]\n" + task + "count = 2\n[[task]]\nname = \"a-2\"\nduration = \"1s\"\n",
 			"task a-2: duplicate name"},

@@ -92,7 +92,7 @@ func TestSurgeryRefuses(t *testing.T) {
 		"bad shape": {[]string{"--model", "ConvNet2", "--action", "none", "--input", "3by3"}, failure.Usage,
 			"3x32x32"},
 		"bad form": {[]string{"--model", "ConvNet2", "--action", "none", "--form", "round"}, failure.Usage,
-			"expected one of [identity residual opposite stacked]"},
+			"expected one of: [identity residual opposite stacked]"},
 		"bad format": {[]string{"--model", "ConvNet2", "--action", "none", "--out", "x.txt"}, failure.Usage, "txt"},
 		"bad file":   {[]string{"--model", broken, "--action", "none"}, failure.Configuration, "did you mean Conv2d?"},
 		"bad weights": {[]string{"--model", "ConvNet2", "--weights", damaged, "--action", "none"}, failure.Damaged,

@@ -118,7 +118,7 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"info few.csv --from x":                `unknown trace format "x"`,
 		"info few.csv --gpus-per-node 0":       "the number of GPUs per node is 0; expected",
 		"convert few.csv out.csv":              `"to"`,
-		"convert few.csv out.csv --to philly":  `--to is "philly"; expected one of graft, helios, swf`,
+		"convert few.csv out.csv --to philly":  `--to is "philly"; expected one of: graft, helios, swf`,
 		"generate out.csv --arrivals x":        "--arrivals x: expected diurnal or poisson",
 		"generate out.csv --jobs -1 --load -2": "the number of jobs is -1; expected 1",
 		"generate out.csv --to philly":         `--to is "philly"`,

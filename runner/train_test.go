@@ -132,7 +132,7 @@ func TestTrainRefuses(t *testing.T) {
 }
 
 func TestDataFetchRefuses(t *testing.T) {
-	fails(t, failure.Usage, "expected one of cifar10", "data", "fetch", "cifar11")
+	fails(t, failure.Usage, "expected one of: cifar10", "data", "fetch", "cifar11")
 	require.Equal(t, failure.Usage, graft("data", "fetch").code)
 	require.Equal(t, failure.Usage, graft("data", "fech", "mnist").code)
 }

@@ -45,5 +45,5 @@ func (e enum[T]) unmarshal(v *T, text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown %s %q; expected one of %s", e.noun, text, strings.Join(e.list(), ", "))
+	return fmt.Errorf("unknown %s %q; expected one of: %s", e.noun, text, strings.Join(e.list(), ", "))
 }

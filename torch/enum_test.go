@@ -22,7 +22,7 @@ func TestRulesAndPrecisionsHaveNames(t *testing.T) {
 	_, err := Rule(99).MarshalText()
 	assert.ErrorContains(t, err, "99")
 	assert.ErrorContains(t, new(Rule).UnmarshalText([]byte("rmsprop")),
-		`unknown rule "rmsprop"; expected one of sgd, adam, adamw`)
+		`unknown rule "rmsprop"; expected one of: sgd, adam, adamw`)
 
 	assert.Equal(t, []string{"float32", "bfloat16", "float16", "tf32"}, PrecisionNames())
 	precision := Brain

@@ -69,9 +69,9 @@ func (s *Schedule) EnsureDefaults() {
 func (s Schedule) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule),
-		"rule is %q; expected one of cosine, linear, exponential, step, constant", string(s.Rule))
+		"rule is %q; expected one of: cosine, linear, exponential, step, constant", string(s.Rule))
 	faults.Unless(slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart),
-		"restart is %q; expected one of never, devices, surgery", string(s.Restart))
+		"restart is %q; expected one of: never, devices, surgery", string(s.Restart))
 	faults.When(s.Decay < 0 || s.Decay > 1, "decay is %v; must be between 0 and 1", s.Decay)
 	faults.When(s.Every < 0, "every: got %d; must be at least 0", s.Every)
 	faults.When(s.MinLR < 0, "min_lr is %v; must be at least 0", s.MinLR)

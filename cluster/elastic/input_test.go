@@ -22,7 +22,7 @@ func TestOptionsListAllFaults(t *testing.T) {
 		"the relative speed error is 1; expected at least 0 and less than 1",
 		"the limit is -1 slots; expected at least 0 (0 means no limit)",
 		"unknown reward 7; expected Progress or Unfinished",
-		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
+		`unknown scaling cost "magic"; expected one of: none, checkpoint, hot`,
 		"unknown quirks none; expected any of first-node, stale-share, backward, remaining-fraction, " +
 			"longest-first, no-cost",
 	}, "\n"))
@@ -119,8 +119,8 @@ func TestOverridesThatAreWrong(t *testing.T) {
 		"overrides: TESTBED is 1; expected true or false",
 		"CLUSTER_NUM_NODES is 0.5; expected a whole number from 1 to 1048576",
 		"TS_DURATION is long; expected a number",
-		`JOB_LEN_PATTERN is "Ali_Trace"; expected one of Normal`,
-		"unknown parameter CLUSTER_NODES; expected one of CLUSTER_NUM_NODES, FINE_GRAIN_JCT",
+		`JOB_LEN_PATTERN is "Ali_Trace"; expected one of: Normal`,
+		"unknown parameter CLUSTER_NODES; expected one of: CLUSTER_NUM_NODES, FINE_GRAIN_JCT",
 	} {
 		require.ErrorContains(t, err, want)
 	}

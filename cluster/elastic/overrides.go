@@ -27,7 +27,7 @@ func ParseOverrides(overrides map[string]any) (Settings, error) {
 	v.workload(&s.Generate)
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
 		if !v.read[name] {
-			v.faults = append(v.faults, fmt.Errorf("unknown parameter %s; expected one of %s", name, v.names()))
+			v.faults = append(v.faults, fmt.Errorf("unknown parameter %s; expected one of: %s", name, v.names()))
 		}
 	}
 	if err := errors.Join(v.faults...); err != nil {
@@ -135,7 +135,7 @@ func (v *overridden) integer(name string, otherwise int) int {
 func (v *overridden) choice(name string, words ...string) string {
 	word := valueOf(v, name, "one of "+strings.Join(words, ", "), words[0])
 	if !slices.Contains(words, word) {
-		v.faults = append(v.faults, fmt.Errorf("%s is %q; expected one of %s", name, word, strings.Join(words, ", ")))
+		v.faults = append(v.faults, fmt.Errorf("%s is %q; expected one of: %s", name, word, strings.Join(words, ", ")))
 	}
 	return word
 }

@@ -44,8 +44,8 @@ func (r Resources) Within(limit Resources) bool {
 	return true
 }
 
-// DominantShare returns the largest fraction of the total that any kind of resource takes (Ghodsi et al., "Dominant
-// Resource Fairness", NSDI 2011). Kinds with a total of zero are ignored.
+// DominantShare returns the largest of the fractions of total that r takes, over all kinds of resources (Ghodsi et al.,
+// "Dominant Resource Fairness", NSDI 2011). Kinds with a total of zero are ignored.
 func (r Resources) DominantShare(total Resources) (share float64) {
 	for k := range r {
 		if total[k] > 0 {

@@ -106,7 +106,7 @@ func (o Options) Validate() error {
 	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}},
 		{"validation", o.Validation, []string{ValidateRandom, ValidateBlocks, ValidateLast}},
 		{"target", o.Target, []string{TargetPlain, TargetLog, TargetMedian}}} {
-		faults.When(!slices.Contains(v.known, v.value), "%s is %q; expected one of %q", v.name, v.value, v.known)
+		faults.When(!slices.Contains(v.known, v.value), "%s is %q; expected one of: %q", v.name, v.value, v.known)
 	}
 	faults.When(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; must be more than 0 and at most 1",
 		o.LearningRate)

@@ -114,7 +114,7 @@ func TestNamesOfDeciders(t *testing.T) {
 	kind, err := fabric.Named("constant-6")
 	require.NoError(t, err)
 	require.Equal(t, fabric.Constant{Parts: 6}, kind.New(nil))
-	for name, says := range map[string]string{"best": "expected one of never, least, most, in-time, thrifty, " +
+	for name, says := range map[string]string{"best": "expected one of: never, least, most, in-time, thrifty, " +
 		"quickest, random, or constant-N with a degree N", "constant-3": "expected 1 or an even number " +
 		"up to 4096, such as constant-4",
 		"constant-":     "expected 1 or an even number up to 4096, such as constant-4",

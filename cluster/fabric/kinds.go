@@ -53,7 +53,7 @@ func Named(name string) (Kind, error) {
 		return Kind{}, fmt.Errorf("decider %q has an invalid degree; expected 1 or an even number up to %d, such as "+
 			"constant-4", name, maxParts)
 	}
-	return Kind{}, fmt.Errorf("unknown decider %q; expected one of %s, or constant-N with a degree N", name,
+	return Kind{}, fmt.Errorf("unknown decider %q; expected one of: %s, or constant-N with a degree N", name,
 		strings.Join(Kinds().Names(), ", "))
 }
 

@@ -79,7 +79,7 @@ type Options struct {
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if o.Format != "" && formatOf(o.Format) == nil {
-		faults = append(faults, fmt.Errorf("unknown trace format %.40q: expected one of %s", o.Format, names()))
+		faults = append(faults, fmt.Errorf("unknown trace format %.40q; expected one of: %s", o.Format, names()))
 	}
 	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "unknown origin %d; expected Midnight or FirstJob",
 		o.Origin)

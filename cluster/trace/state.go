@@ -40,7 +40,7 @@ func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *State) UnmarshalText(text []byte) error {
 	*s = stateOf(text)
 	if *s == Unknown && len(text) > 0 {
-		return fmt.Errorf("unknown state %.40q: expected one of %v", text, stateNames[1:])
+		return fmt.Errorf("unknown state %.40q; expected one of: %v", text, stateNames[1:])
 	}
 	return nil
 }

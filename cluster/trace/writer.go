@@ -50,7 +50,7 @@ func (o *WriterOptions) Validate() error {
 				can = append(can, f.Name)
 			}
 		}
-		faults = append(faults, fmt.Errorf("cannot write format %.40q: expected one of %s", o.Format,
+		faults = append(faults, fmt.Errorf("cannot write format %.40q; expected one of: %s", o.Format,
 			strings.Join(can, ", ")))
 	}
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {

@@ -72,7 +72,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	require.ErrorContains(t, w.Write(&trace.Job{ID: "1", Submit: 1e9}), "second 1000000000 is in the year 10030")
 	_, err := trace.NewWriter(new(bytes.Buffer),
 		trace.WriterOptions{Format: "philly", Nodes: -1, Start: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)})
-	for _, part := range []string{`cannot write format "philly": expected one of graft, helios, swf`, "year -5",
+	for _, part := range []string{`cannot write format "philly"; expected one of: graft, helios, swf`, "year -5",
 		"expected at least 0"} {
 		require.ErrorContains(t, err, part)
 	}

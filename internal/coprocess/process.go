@@ -72,7 +72,7 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 		err = p.Ask(ctx, first, &answer)
 	}
 	if err == nil && answer.Protocol != Protocol {
-		err = fmt.Errorf("%s answered with protocol %d; expected {\"protocol\": %d}", o.Path, answer.Protocol, Protocol)
+		err = fmt.Errorf("%s answered with protocol %d; expected protocol %d", o.Path, answer.Protocol, Protocol)
 	}
 	if err != nil {
 		p.Close()

@@ -41,7 +41,7 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)
 	if !found {
-		return kind, fmt.Errorf("unknown %s %q%s; expected one of %s", what, name,
+		return kind, fmt.Errorf("unknown %s %q%s; expected one of: %s", what, name,
 			strings.TrimSuffix(words.Guess(name, l.Names()), "?"), strings.Join(l.Names(), ", "))
 	}
 	return kind, nil

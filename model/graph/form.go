@@ -158,7 +158,7 @@ func (r *formReader) inside(step any, read func()) {
 func (r *formReader) known(table map[string]any, keys ...string) {
 	for key := range table {
 		if !slices.Contains(keys, key) {
-			r.bad(key, "unknown key; expected one of %s", strings.Join(keys, ", "))
+			r.bad(key, "unknown key; expected one of: %s", strings.Join(keys, ", "))
 		}
 	}
 }

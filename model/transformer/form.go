@@ -44,7 +44,7 @@ func FromForm(table map[string]any) (*graph.Graph, error) {
 	known := c.fields()
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		if set, ok := known[k]; !ok {
-			bad(key, k)("unknown key; expected one of %q", slices.Sorted(maps.Keys(known)))
+			bad(key, k)("unknown key; expected one of: %q", slices.Sorted(maps.Keys(known)))
 		} else if want := set(options[k]); want != "" {
 			bad(key, k)("got %v, expected %s", options[k], want)
 		}

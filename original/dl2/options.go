@@ -221,7 +221,7 @@ func within(what string, value, least, most int) error {
 
 func oneOf(what, value string, names []string) error {
 	if !slices.Contains(names, value) {
-		return fmt.Errorf("%s is %q; expected one of %q", what, value, names)
+		return fmt.Errorf("%s is %q; expected one of: %q", what, value, names)
 	}
 	return nil
 }

@@ -273,5 +273,5 @@ func (m masked) Degree(w *fabric.World) (int, error) {
 	if m.block {
 		return 0, nil
 	}
-	return 0, fmt.Errorf("job %d: the agent chose degree %d; expected one of %v", w.Waiting().ID, degree, w.Degrees())
+	return 0, fmt.Errorf("job %d: the agent chose degree %d; expected one of: %v", w.Waiting().ID, degree, w.Degrees())
 }

@@ -73,7 +73,7 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 	c.Until, c.MaxParts, c.Quantum = &until, 16, 0.01
 	switch k := slices.Index(Limits, limits); k {
 	case -1:
-		return nil, fmt.Errorf("unknown limits %q; expected one of %v", limits, Limits)
+		return nil, fmt.Errorf("unknown limits %q; expected one of: %v", limits, Limits)
 	case 0:
 		c.Jobs.Limit = distribution{Target: "Uniform", Min: 0.1, Max: 1}
 	default:

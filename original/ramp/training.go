@@ -34,7 +34,7 @@ func Learn(ctx context.Context, method string, env *Env, seed uint64, updates in
 	case methodApeX:
 		return learnApeX(ctx, env, seed, updates, each)
 	}
-	return nil, fmt.Errorf("method %q is unknown; expected one of %v", method, Methods)
+	return nil, fmt.Errorf("method %q is unknown; expected one of: %v", method, Methods)
 }
 
 // The published settings of learning (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).

@@ -29,8 +29,8 @@ type Span struct {
 	End      End
 }
 
-// End is the way in which a span ended. The marks of the ends differ in shape, so that they can be read without
-// colours.
+// End is the way in which a span ended. Each way has a mark of its own shape, so that readers can tell them apart
+// without colours.
 type End int
 
 // Ends of spans.

@@ -74,6 +74,6 @@ func Render(w io.Writer, f Figure, o Options) (err error) {
 	case PDF:
 		return p.writePDF(w, o.Theme)
 	}
-	return fmt.Errorf("draw a figure: unknown format %q; expected one of %s", o.Format,
+	return fmt.Errorf("draw a figure: unknown format %q; expected one of: %s", o.Format,
 		strings.Join(Formats().Names(), ", "))
 }

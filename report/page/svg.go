@@ -64,7 +64,7 @@ func checkSVG(text []byte) error {
 
 func checkElement(e xml.StartElement) error {
 	if !slices.Contains(shapes, e.Name.Local) {
-		return fmt.Errorf("element <%s> is not allowed; expected one of %s", e.Name.Local, strings.Join(shapes, ", "))
+		return fmt.Errorf("element <%s> is not allowed; expected one of: %s", e.Name.Local, strings.Join(shapes, ", "))
 	}
 	for _, a := range e.Attr {
 		name := strings.ToLower(a.Name.Local)

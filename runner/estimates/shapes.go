@@ -42,7 +42,7 @@ func shapesOf(m *estimate.Model, name string) ([]estimate.Shape, error) {
 		shapes = append(shapes, s)
 	}
 	if len(shapes) == 0 {
-		return nil, failure.Usagef("option \"term\" is %q, which is unknown; expected one of %s", name,
+		return nil, failure.Usagef("option \"term\" is %q, which is unknown; expected one of: %s", name,
 			strings.Join(names, ", "))
 	}
 	return shapes, nil

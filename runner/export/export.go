@@ -88,7 +88,7 @@ func Run(env *app.Env, target string, o Options) (*Report, error) {
 	extension := strings.ToLower(filepath.Ext(o.Out))
 	k := slices.IndexFunc(forms, func(f form) bool { return f.extension == extension })
 	if k < 0 {
-		return nil, failure.Usagef("%q: unknown extension; expected one of\n%s", o.Out, Forms())
+		return nil, failure.Usagef("%q: unknown extension; expected one of:\n%s", o.Out, Forms())
 	}
 	paths := []string{o.Out}
 	if forms[k].beside != nil {

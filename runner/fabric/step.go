@@ -40,7 +40,7 @@ type StepReport struct {
 	Degrees  []StepCell `json:"degrees"`  // results for the degrees, in the given order
 	Critical []StepLeg  `json:"critical"` // critical path of the examined step, in order
 	Kinds    []StepPart `json:"kinds"`    // parts of the critical path by kind, longest first
-	Degree   int        `json:"degree"`   // degree of the examined step; zero if no degree fits
+	Degree   int        `json:"degree"`   // degree of the examined step; zero if the job fits at none of the degrees
 	File     string     `json:"file"`     // path of the trace; empty means none
 	Figure   string     `json:"figure"`   // path of the figure; empty means none
 }
@@ -107,8 +107,8 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 		}
 	}
 	if last == nil {
-		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: no degree fits: %s; choose a lower "+
-			"degree, or set option \"shape\" to a larger network", p.Model, reasons(r.Degrees)))
+		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: the job fits at none of the "+
+			"degrees: %s; choose a lower degree, or set option \"shape\" to a larger cluster", p.Model, reasons(r.Degrees)))
 	}
 	names := namesOf(p, s, last)
 	r.critical(last, names)

@@ -47,7 +47,7 @@ type Result struct {
 // error.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
-		return nil, failure.Usagef("unknown engine %q; expected one of %s", o.Engine,
+		return nil, failure.Usagef("unknown engine %q; expected one of: %s", o.Engine,
 			strings.Join(fleet.Engines(), ", "))
 	}
 	m, err := config.ReadSimulation(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))

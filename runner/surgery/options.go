@@ -52,7 +52,7 @@ func (o *Options) validate() error {
 			"the minimum is -1 for shrink, 2 for rows, and 0 for noise and tolerance", o.Keep, o.Rows, o.Noise,
 			o.Tolerance)
 	case !slices.Contains(net2net.Forms(), o.Form):
-		return failure.Usagef("option \"form\" is %q; expected one of %v", o.Form, net2net.Forms()[1:])
+		return failure.Usagef("option \"form\" is %q; expected one of: %v", o.Form, net2net.Forms()[1:])
 	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:
 		return failure.Usagef("option \"compat\" is %q; expected original or original-without-norm", o.Compat)
 	}

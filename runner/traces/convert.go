@@ -75,7 +75,7 @@ func Writable() (names []string) {
 
 func mayFormat(format string) error {
 	if !slices.Contains(Writable(), format) {
-		return failure.Usagef("option \"to\" is %q; expected one of %s", format, document.SomeOf(Writable(), 8))
+		return failure.Usagef("option \"to\" is %q; expected one of: %s", format, document.SomeOf(Writable(), 8))
 	}
 	return nil
 }

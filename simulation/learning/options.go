@@ -26,7 +26,8 @@ type Options struct {
 	Trees  int // Number of regression trees in a forest. Zero means 200.
 	Leaf   int // Minimum number of choices in a leaf of a regression tree. Zero means 2.
 	// Weight of the best sequences in the objective. Zero maximises the expected reward; a larger value maximises
-	// (1/beta) log E exp(beta R), with rewards R of standard deviation one. Default 8, or 2 if learn.for = "new".
+	// (1/beta) log E exp(beta R), where R is the reward divided by the standard deviation of the rewards. Default 8, or
+	// 2 if learn.for = "new".
 	Beta float64
 	// Transformation of accuracies into rewards: "tangent", as in the original system, stretches high accuracies before
 	// they are standardised; "points" divides the accuracies of all tables by the same standard deviation. Empty
@@ -128,7 +129,7 @@ func (o Options) Validate() error {
 		"method is %q; must be %s or %s", string(o.Method), Network, Forest)
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
-			faults = append(faults, fmt.Errorf("without: unknown input %q; expected one of %s", name,
+			faults = append(faults, fmt.Errorf("without: unknown input %q; expected one of: %s", name,
 				strings.Join(decider.InputNames(), ", ")))
 		}
 	}

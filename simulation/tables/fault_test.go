@@ -116,7 +116,7 @@ var damages = map[string]damage{
 		return l
 	}),
 		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, widen:a): unknown action widen:a; " +
-			"expected one of deepen:0, " +
+			"expected one of: deepen:0, " +
 			"none; the record is not used"}, 7},
 	"a record of another length": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `["deepen:0",`, `[`)

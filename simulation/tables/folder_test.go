@@ -153,7 +153,7 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 			e.Key, e.Profile = strings.Repeat("0", 64), "cpu-4"
 		},
 		"is invalid; expected a SHA-256": func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
-		"unknown action widen:a; expected one of deepen:0, none": func(e *tables.Entry) {
+		"unknown action widen:a; expected one of: deepen:0, none": func(e *tables.Entry) {
 			e.Sequence = []string{"none", "widen:a"}
 		},
 		"duplicate seed 1": func(e *tables.Entry) {
@@ -354,7 +354,7 @@ func TestTablesAreOneTree(t *testing.T) {
 
 	_, err = tables.New(s, []tables.Record{record("none", "none"), record("none", "none"), record("none", "widen:a")})
 	require.ErrorContains(t, err, "(none, none): duplicate in records 0 and 1")
-	require.ErrorContains(t, err, "(none, widen:a): unknown action widen:a; expected one of none, deepen:0")
+	require.ErrorContains(t, err, "(none, widen:a): unknown action widen:a; expected one of: none, deepen:0")
 	require.True(t, math.IsNaN((&tables.Record{}).Mean()))
 }
 

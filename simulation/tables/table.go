@@ -154,7 +154,7 @@ func (s Scenario) fits(r *Record) error {
 	}
 	for _, a := range r.Sequence {
 		if len(s.Actions) > 0 && !slices.Contains(s.Actions, a) {
-			return fmt.Errorf("unknown action %s; expected one of %s", a, strings.Join(s.Actions, ", "))
+			return fmt.Errorf("unknown action %s; expected one of: %s", a, strings.Join(s.Actions, ", "))
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ func Profiles() registry.List[*Profile] { return registry.List[*Profile]{v100(),
 func FindProfile(name string) (*Profile, error) {
 	p, found := Profiles().Find(name)
 	if !found {
-		return nil, fmt.Errorf("unknown profile %q; expected one of %s", name, strings.Join(Profiles().Names(), ", "))
+		return nil, fmt.Errorf("unknown profile %q; expected one of: %s", name, strings.Join(Profiles().Names(), ", "))
 	}
 	return p, nil
 }

@@ -51,7 +51,7 @@ func TestInvalidHardware(t *testing.T) {
 func TestFindHardware(t *testing.T) {
 	fsys := files.OS{}
 	_, err := Find(fsys, "a1000")
-	require.ErrorContains(t, err, `unknown hardware "a1000"; did you mean a100; expected one of a100, v100`)
+	require.ErrorContains(t, err, `unknown hardware "a1000"; did you mean a100; expected one of: a100, v100`)
 	_, err = Find(fsys, "missing.toml")
 	require.ErrorContains(t, err, "read the constants of hardware: ")
 	path := t.TempDir() + "/mine.toml"

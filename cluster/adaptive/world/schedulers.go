@@ -65,7 +65,7 @@ func named(name string, o adaptive.SchedulerOptions, seed uint64) (Scheduler, er
 		}
 		names = append(names, s.Name)
 	}
-	return Scheduler{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
+	return Scheduler{}, fmt.Errorf("unknown scheduler %q; expected one of: %s", name, strings.Join(names, ", "))
 }
 
 // known returns an error for an unknown scheduler name.

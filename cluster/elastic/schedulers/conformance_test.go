@@ -21,6 +21,6 @@ func TestConformance(t *testing.T) {
 
 func TestUnknownScheduler(t *testing.T) {
 	_, err := schedulers.Named("lifo")
-	require.EqualError(t, err, `unknown scheduler "lifo"; did you mean fifo; expected one of fifo, srtf, `+
+	require.EqualError(t, err, `unknown scheduler "lifo"; did you mean fifo; expected one of: fifo, srtf, `+
 		`drf, tetris, optimus, peak, frontier`)
 }

@@ -94,7 +94,7 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 		var after []int
 		for _, name := range tasks[k].After {
 			if after = append(after, places[name]...); len(places[name]) == 0 {
-				faults = append(faults, fmt.Errorf("task %s: unknown task %q in the key \"after\"; expected one of "+
+				faults = append(faults, fmt.Errorf("task %s: unknown task %q in the key \"after\"; expected one of: "+
 					"%.200s",
 					specs[at].Name, name, fmt.Sprint(slices.Sorted(maps.Keys(places)))))
 			}
