@@ -508,7 +508,7 @@ var descriptions = map[string]string{
 		"operations that fits the current network, and then \"none\". Empty means deepen and widen if " +
 		"simulate.actions is empty too.",
 	"graft/config.SimulateOptions.MaxSequences": "Maximum number of sequences. The designs \"sample\" and \"likely\" " +
-		"select this number; the design \"all\" fails if there are more. Zero means 10,000.",
+		"select this many sequences; the design \"all\" fails if there are more. Zero means 10,000.",
 	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
 	"graft/config.SimulateOptions.Policy": "Path of the structural policy for design = \"likely\". Must be empty for " +
 		"other designs.",
@@ -710,7 +710,7 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
 		"in the state.",
 	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned scale and shift after each ReLU. The published " +
-		"program names them \"batch normalization\", although they use no batch statistics. Default false.",
+		"program calls this layer \"batch normalization\", although it uses no batch statistics. Default false.",
 	"graft/original/dl2.ShapeOptions.NoStart": "Omits the worker and the parameter server that each job otherwise " +
 		"gets before the policy acts in a slot. Default false.",
 	"graft/original/dl2.ShapeOptions.Shortcut": "Connects each job's front layer directly to the job's outputs, in " +

@@ -27,8 +27,8 @@ type SimulateOptions struct {
 	// sequences, divided evenly among the choices at each decision; "halve" drops the branches with the lowest accuracy
 	// at each decision; "likely" runs the most probable sequences under a policy. Empty means "all".
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	// Maximum number of sequences. The designs "sample" and "likely" select this number; the design "all" fails if
-	// there are more. Zero means 10,000.
+	// Maximum number of sequences. The designs "sample" and "likely" select this many sequences; the design "all" fails
+	// if there are more. Zero means 10,000.
 	MaxSequences int `config:",was=most"`
 	// Fraction of the branches that design = "halve" keeps at each decision, from 0 to 1. Zero means 0.5.
 	Keep float64

@@ -44,8 +44,9 @@ type LeaseOptions struct {
 	Lost time.Duration
 	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
-	// Host identifies this machine since its boot, as [ThisHost] does. Tasks of dead processes on the same host can be
-	// taken over at once. If Host is empty, a takeover always requires that Lost has passed without a heartbeat.
+	// Host identifies this machine and its current boot, as [ThisHost] returns it. Tasks of dead processes on the same
+	// host can be taken over at once. If Host is empty, a takeover always requires that Lost has passed without a
+	// heartbeat.
 	Host string
 	// Random is the source of random bytes for the unique name of this process, such as crypto/rand.Reader. Required.
 	Random io.Reader
@@ -85,9 +86,8 @@ func (o LeaseOptions) Validate() error {
 // another process takes over the task, only one of them can create this file, so exactly one process holds the task,
 // regardless of their clocks. A process that creates a file holds the task only if the previous file still exists;
 // otherwise another process has held and released the task in between. TASK.0 exists as long as the task is held. A
-// process therefore takes a free task in one step, by creating TASK.0, and only one process succeeds. TASK.0 is
-// rewritten when TASK.1 is created and at every takeover, so that a process that watches only TASK.0 notices the
-// takeover.
+// process therefore takes a free task in one step, by creating TASK.0, and only one process succeeds. The first
+// heartbeat and every takeover rewrite TASK.0, so that a process that watches only TASK.0 notices a takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string

@@ -19,7 +19,7 @@ func newModelForwardCommand() *cobra.Command {
 		Use:   "forward RUN|NAME|FILE",
 		Short: "Compute the outputs of a network for given inputs",
 		Long: `forward computes the outputs of a network in evaluation mode: the trained network of a run folder,
-or with --weights a network of the zoo or of a file. Inputs must have the network's input shape
+or with --weights a network from the zoo or a network file. Inputs must have the network's input shape
 and be normalised like its training data:
 
   {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
@@ -41,7 +41,7 @@ If an imported network expects integers, add "dtype": "int64" next to the shape.
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Inputs, "inputs", "", "JSON file with the inputs")
-	flags.StringVar(&o.Weights, "weights", "", "weight file for a network of the zoo or of a file")
+	flags.StringVar(&o.Weights, "weights", "", "weight file for a network from the zoo or from a network file")
 	flags.StringVar(&o.Out, "out", "",
 		"JSON `FILE` to write instead of printing; an existing file is replaced")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),

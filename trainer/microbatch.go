@@ -80,7 +80,7 @@ func (o Options) Computes(n *model.Network) error {
 }
 
 // Normalizes returns an error if a step on a part of the training images would leave BatchNorm with only one value
-// per channel. The argument is the number of training images; zero means unknown.
+// per channel. count is the number of training images; zero means unknown.
 func (o Options) Normalizes(n *model.Network, count int) error {
 	least, norm, err := n.LeastRows()
 	if err != nil || least < 2 {

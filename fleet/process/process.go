@@ -53,7 +53,7 @@ func Named(fsys files.FS, id int) (Process, error) {
 	return Process{id, ticks}, err
 }
 
-// Found is a process with its environment.
+// Found describes a process that a search has found, with its environment.
 type Found struct {
 	Process
 	environ string

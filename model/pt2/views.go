@@ -185,7 +185,8 @@ func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value
 		n.Operator = "permute.default"
 		n.Set("dims", back)
 	default:
-		return "", fmt.Errorf("graft does not support in-place changes of views made by %s", s.node.Operator)
+		return "", fmt.Errorf("graft does not support changing the result of %s in place, because this result "+
+			"is a view", s.node.Operator)
 	}
 	v.emit(n)
 	return n.Results[0], nil

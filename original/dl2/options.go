@@ -31,8 +31,8 @@ type ShapeOptions struct {
 	Layers  int // Number of hidden layers. Zero means 1.
 	// Number of neurons per hidden layer. Zero means the number of values in the state.
 	Neurons int `config:"hidden,was=neurons"`
-	// Removes the learned scale and shift after each ReLU. The published program names them "batch normalization",
-	// although they use no batch statistics. Default false.
+	// Removes the learned scale and shift after each ReLU. The published program calls this layer "batch
+	// normalization", although it uses no batch statistics. Default false.
 	NoAffine  bool
 	FirstTanh bool // Uses tanh instead of ReLU in the first layer. Default false.
 	// Layers in front of the hidden layers: "jobs" adds one layer per job, "attributes" adds one layer per job

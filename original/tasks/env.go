@@ -83,7 +83,7 @@ func (e *Env) Reset(random *rand.Rand) error {
 	return nil
 }
 
-// Begin starts an episode with given tasks.
+// Begin starts an episode with the given tasks.
 func (e *Env) Begin(list []Task) {
 	e.tasks = append(e.tasks[:0], list...)
 	e.begin()
@@ -129,7 +129,7 @@ func (e *Env) Waiting() (count, steps int) {
 // this order.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
-		return o, fmt.Errorf("act in the packing environment: got GPU %d of %d, expected 0 to %d", gpu, e.o.GPUs,
+		return o, fmt.Errorf("place a task in the packing environment: there is no GPU %d; expected 0 to %d", gpu,
 			e.o.GPUs-1)
 	}
 	e.release(&o.Reward)

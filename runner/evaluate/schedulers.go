@@ -98,7 +98,8 @@ func candidates(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticwor
 		names = append(names, s.Kind.Name)
 	}
 	if o.Against != "" && !slices.Contains(names, o.Against) {
-		return nil, failure.Usagef("option \"against\" is %s; expected one of: %s", o.Against, strings.Join(names, ", "))
+		return nil, failure.Usagef("option \"against\" is %s; expected one of: %s", o.Against,
+			strings.Join(names, ", "))
 	}
 	return all, nil
 }

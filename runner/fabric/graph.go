@@ -44,7 +44,7 @@ type GraphLargest struct {
 	Parameters float64 `json:"parameter_bytes"`  // bytes of its parameters
 }
 
-// GraphKindPart sums the operations of the same kind.
+// GraphKindPart holds the total cost of all operations of one kind.
 type GraphKindPart struct {
 	Kind       string  `json:"kind"`            // kind of operation, such as Conv2d
 	Operations int     `json:"operations"`      // number of operations

@@ -32,7 +32,7 @@ func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load,
 			err = fmt.Errorf("the worker uses %d MiB of memory, more than the limit of %d MiB", l.Memory>>20, limit>>20)
 		}
 		if err != nil && n == 1 {
-			return best, "", fmt.Errorf("fit workers to the device: a single worker failed: %w", err)
+			return best, "", fmt.Errorf("fit workers to the device: the job failed even with only one worker: %w", err)
 		}
 		if err != nil {
 			why = fmt.Sprintf("%d workers do not fit: %v", n, err)

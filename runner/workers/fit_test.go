@@ -60,7 +60,7 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 		})
 	}
 	_, _, err := Fit(8, 0, (&madeUp{breaks: 1}).try)
-	require.ErrorContains(t, err, "a single worker failed: out of memory")
+	require.ErrorContains(t, err, "the job failed even with only one worker: out of memory")
 	_, _, err = Fit(8, mib, (&madeUp{each: 2 * mib}).try)
 	require.ErrorContains(t, err, "2 MiB of memory, more than the limit of 1 MiB")
 }

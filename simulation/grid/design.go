@@ -37,7 +37,7 @@ const (
 // Design selects the sequences of a tree to run. The zero value selects all sequences.
 type Design struct {
 	Which DesignKind `json:"which"` // rule that selects sequences; empty means all
-	// maximum number of sequences; zero means 10,000. The designs "sample" and "likely" select this number of
+	// maximum number of sequences; zero means 10,000. The designs "sample" and "likely" select this many
 	// sequences. The designs "all" and "halve" fail if there are more.
 	Most int     `json:"most"`
 	Keep float64 `json:"keep,omitempty"` // fraction of branches that "halve" keeps at each decision; zero means 0.5

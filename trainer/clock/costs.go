@@ -88,8 +88,8 @@ func (c Costs) Validate() error {
 			"set cost rates for both, or for neither"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
-		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set both together with "+
-			"step and batch, or remove graph_step and graph_batch"))
+		faults = append(faults, errors.New("cost rates of graph_step and graph_batch require "+
+			"each other and the rates of step and batch; set all four, or remove graph_step and graph_batch"))
 	}
 	return errors.Join(faults...)
 }
