@@ -325,7 +325,7 @@ func TestLearnTreesStopsEarly(t *testing.T) {
 // On a terminal a bar shows how many policies are done, and what they do.
 func TestBarsOfPolicies(t *testing.T) {
 	t.Setenv("TERM", "xterm")
-	path := classFile(t, "[run]\nseeds = 2\n[learn]\nsteps = 800\ntolerance = -1\n")
+	path := classFile(t, "[run]\nseeds = 2\n[learn]\nsteps = 300\ntolerance = -1\n")
 	for _, columns := range []uint16{100, 24} {
 		text := drawn(t, columns, "learn", path, "--folder", filepath.Join(t.TempDir(), "run"))
 		shown := emulate(t, text)

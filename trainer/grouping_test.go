@@ -26,7 +26,10 @@ func pacing(seed uint64) func() time.Time {
 func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	adam := torch.OptimizerOptions{Rule: torch.Adam, LR: 0.001}
-	cases, groupings := 0, 0
+	cases, groupings, runs := 0, 0, 2
+	if long {
+		runs = 4
+	}
 	for name, c := range map[string]struct {
 		change  func(*trainer.Options)
 		actions []string
@@ -63,7 +66,7 @@ func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 		o.Adapt.Every, o.Adapt.MaxDecisions = false, 1
 		c.change(&o)
 		digests, calls := map[string][]int{}, map[int]bool{}
-		for run := range 4 {
+		for run := range runs {
 			threads, asked := 1+run%3, 0
 			require.NoError(t, torch.SetThreads(threads))
 			clock := pacing(uint64(run))

@@ -24,7 +24,7 @@ import (
 
 // jobsDrawn is the number of random jobs, and longJobs with GRAFT_LONG.
 const (
-	jobsDrawn = 20
+	jobsDrawn = 12
 	longJobs  = 500
 )
 

@@ -352,7 +352,7 @@ func faultStep() int {
 	if os.Getenv("GRAFT_LONG") != "" {
 		return 1
 	}
-	return 9
+	return 14
 }
 
 // Whatever goes wrong with a write, a worker on a disk that is well again ends with
@@ -401,6 +401,9 @@ func TestDesigns(t *testing.T) {
 			var want map[string]string
 			counts := []int{1, 3}
 			if c.design.Most == 100 && os.Getenv("GRAFT_LONG") == "" {
+				if c.design.Which == Likely {
+					t.Skip("left out: the whole tree a second time; set GRAFT_LONG=1")
+				}
 				counts = counts[1:] // the whole tree, once
 			}
 			for _, workers := range counts {
