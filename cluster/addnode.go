@@ -48,8 +48,8 @@ func (p *Pool) RemoveNode(name int) bool {
 	return true
 }
 
-// RenameNode gives a node an unused name. The node moves to the end of the node lists of its jobs. It returns false if
-// the node does not exist or the name is taken.
+// RenameNode gives a node an unused name. The node moves to the end of the node lists of its jobs. RenameNode returns
+// false if the node does not exist or the name is taken.
 func (p *Pool) RenameNode(from, to int) bool {
 	nd := p.nodes.find(from)
 	if nd == nil || p.nodes.find(to) != nil {

@@ -56,8 +56,8 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. It sets ten lessons and ten rounds, because an agent learns in
-// seconds, and more lessons or rounds made little difference.
+// New returns an empty file, before EnsureDefaults. It sets the number of lessons and the number of rounds to ten,
+// because larger numbers hardly improved the learned schedulers.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -101,8 +101,8 @@ func (f *File) Shared() study.Shared {
 	return study.Shared{Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
 
-// Check reads the graphs and the learned schedulers, and generates and places the jobs for each combination of swept
-// values.
+// Check reads the graphs and the learned schedulers. For each combination of swept values, it generates the jobs and
+// checks that every model fits on the cluster.
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if f.Validate() != nil || !f.readGraphs(fsys, r) || !f.findSchedulers(fsys, r) {
 		return

@@ -141,7 +141,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line, and checks the commands of tasks.
+// Summary describes the file in one line. It returns an error if the command of a task is invalid.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil

@@ -10,7 +10,7 @@ import (
 	"graft/internal/words"
 )
 
-// Published is a published study that machine.compat = "tasks" reproduces.
+// Published describes the published study that machine.compat = "tasks" reproduces.
 type Published struct {
 	Schedulers []study.Entry             // schedulers that schedule.schedulers can name
 	Keys       []string                  // keys that the study reads; a key that ends in a dot is a section
