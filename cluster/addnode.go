@@ -20,13 +20,13 @@ func (p *Pool) AddNode(name int) bool {
 	return true
 }
 
-// HasNode reports whether a node with that name exists, and whether it is idle.
+// HasNode reports whether a node with the given name exists, and whether it is idle.
 func (p *Pool) HasNode(name int) (there, idle bool) {
 	nd := p.nodes.find(name)
 	return nd != nil, nd != nil && nd.jobs == 0
 }
 
-// LastIdle returns the idle node whose name sorts last; ok is false if no node is idle.
+// LastIdle returns the name of the idle node with the highest number; ok is false if no node is idle.
 func (p *Pool) LastIdle() (name int, ok bool) {
 	for _, nd := range p.nodes.list {
 		if nd.jobs == 0 && (!ok || nd.name > name) {

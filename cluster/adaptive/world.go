@@ -92,7 +92,7 @@ type Kind struct {
 	New    func(w *World) Scheduler
 }
 
-// Listing returns the name and the help text in one line.
+// Listing returns the name and a one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 // World is the state of a running simulation.

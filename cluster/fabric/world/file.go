@@ -96,7 +96,7 @@ func (f *File) Validate() error {
 		f.Run.Validate())...)
 }
 
-// Shared returns the sections of the file that every simulator has.
+// Shared returns the sections of the file that are common to all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
@@ -150,7 +150,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
+// Contents writes all inputs other than configuration keys, so that the caller can compute a digest of them.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)

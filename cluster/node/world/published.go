@@ -31,8 +31,8 @@ func publishedScheduler(name string) bool {
 	return slices.ContainsFunc(published.Schedulers, func(e study.Entry) bool { return e.Name == name })
 }
 
-// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers, or all of them
-// if the file names none.
+// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers or, if the file
+// names none, all of them.
 func (f *File) PublishedSchedulers() []string {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.Schedule.Schedulers
