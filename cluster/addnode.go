@@ -20,13 +20,13 @@ func (p *Pool) AddNode(name int) bool {
 	return true
 }
 
-// HasNode reports whether a node with that name exists, and whether it is idle.
+// HasNode reports whether a node with the given name exists, and whether it is idle.
 func (p *Pool) HasNode(name int) (there, idle bool) {
 	nd := p.nodes.find(name)
 	return nd != nil, nd != nil && nd.jobs == 0
 }
 
-// LastIdle returns the idle node whose name sorts last; ok is false if no node is idle.
+// LastIdle returns the name of the idle node with the highest number; ok is false if no node is idle.
 func (p *Pool) LastIdle() (name int, ok bool) {
 	for _, nd := range p.nodes.list {
 		if nd.jobs == 0 && (!ok || nd.name > name) {
@@ -48,8 +48,8 @@ func (p *Pool) RemoveNode(name int) bool {
 	return true
 }
 
-// RenameNode gives a node an unused name. The node moves to the end of the node lists of its jobs. It returns false if
-// the node does not exist or the name is taken.
+// RenameNode gives a node an unused name. The node moves to the end of the node lists of its jobs. RenameNode returns
+// false if the node does not exist or the name is taken.
 func (p *Pool) RenameNode(from, to int) bool {
 	nd := p.nodes.find(from)
 	if nd == nil || p.nodes.find(to) != nil {

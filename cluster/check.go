@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Check reports inconsistencies of a pool: devices with too many jobs, jobs in two places or in none, and free devices
-// that are counted as taken. Debug builds (-tags graftdebug) call it at every simulated second that has an event.
+// Check reports inconsistencies of a pool: devices with too many jobs, jobs that are listed twice or nowhere, and free
+// devices that are counted as taken. Debug builds (-tags graftdebug) call it at every simulated second that has an
+// event.
 func (p *Pool) Check() error {
 	users := map[int][]int{} // jobs on each device of a node
 	for _, nd := range p.nodes.list {

@@ -8,7 +8,7 @@ import (
 	"graft/internal/files"
 )
 
-// Data holds the paths of a cluster's files. An empty path means that the file is missing.
+// Data holds the paths of a cluster's data files. An empty path means that the file is missing.
 type Data struct {
 	Nodes    string // list of virtual clusters and their nodes
 	LGB      string // job durations estimated by boosted trees
@@ -18,7 +18,7 @@ type Data struct {
 	Forecast string // forecast of submissions
 }
 
-// FindData finds the data files in a folder by their names. It returns an error if two files match.
+// FindData finds the data files in a folder by their names. It returns an error if two files could hold the same data.
 func FindData(fsys files.FS, dir string) (Data, error) {
 	var d Data
 	entries, err := fsys.ReadDir(dir)

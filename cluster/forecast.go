@@ -48,7 +48,7 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo makes a forecast's times relative to a trace. The given date is the date at which the trace has time 0.
+// ShiftTo makes a forecast's times relative to the given date, at which the time of a trace is 0.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

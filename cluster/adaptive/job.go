@@ -74,7 +74,7 @@ func (j *Job) Done() bool { return j.Ended >= 0 }
 // JCT is the time from submission to completion.
 func (j *Job) JCT() float64 { return j.Ended - j.Submitted }
 
-// Known returns the speed model fitted to the job's own steps, or nil before its first step.
+// Known returns the speed model fitted to the job's own step times, or nil before its first step.
 func (j *Job) Known() *goodput.Job { return j.known }
 
 // tune chooses the division of the batch among devices, and the batch size if it is adaptive.

@@ -9,7 +9,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// RigidPool is the name of the only virtual cluster of a rigid study.
+// RigidPool is the name of the only virtual cluster in a study that [Study.Rigid] returns.
 const RigidPool = "all"
 
 // Rigid returns the jobs of the study as rigid jobs, which always use the number of devices and the batch size that

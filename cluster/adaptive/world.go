@@ -39,7 +39,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds rounds the end times of epochs to whole seconds.
+// WholeSeconds is a quirk: the end times of epochs are rounded to whole seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "an epoch ends when its progress is complete, not at a whole second"}
 
@@ -61,8 +61,8 @@ func (s Study) Faster(factor float64) Study {
 	return s
 }
 
-// DeviceSeconds returns the total device time of the jobs, each with the batch and the devices that its user
-// requests.
+// DeviceSeconds returns the total device time of the jobs if each runs with the batch size and the number of devices
+// that its user requests.
 func (s *Study) DeviceSeconds() (sum float64, err error) {
 	s.Options.EnsureDefaults()
 	for k := range s.Jobs {
@@ -92,7 +92,7 @@ type Kind struct {
 	New    func(w *World) Scheduler
 }
 
-// Listing returns the name and the help text in one line.
+// Listing returns the name and a one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 // World is the state of a running simulation.

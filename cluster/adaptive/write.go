@@ -19,8 +19,8 @@ import (
 // Recording holds the measured training runs and step times of an application.
 type Recording struct {
 	Runs []Run // training runs with different batches, smallest first
-	// number of epochs of a job at the smallest batch size; zero means the largest number for which every run made
-	// enough progress
+	// number of epochs of a job at the smallest batch size; zero means the largest number of epochs whose progress
+	// every run reached
 	Epochs int
 	Steps  []Step // measured step times
 }
@@ -99,10 +99,11 @@ func (s Step) devices() (n int) {
 }
 
 // Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
-// application with the same name is replaced if replace is true; otherwise Write returns an error. The table that
-// identifies an application is written last, so a killed process leaves no partial application. Write also returns an
-// error if properties of an application with this name are already set, since they would override the measurements.
-// Properties are set in applications.csv or, if that file is missing, in the argument "fixed".
+// application with the same name is replaced if replace is true; otherwise Write returns an error. The file
+// placements.csv, which marks a folder as an application, is written last, so a killed process leaves no partial
+// application. Write also returns an error if properties of an application with this name are already set, since they
+// would override the measurements. Properties are set in applications.csv or, if that file is missing, in the argument
+// "fixed".
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

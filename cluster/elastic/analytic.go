@@ -11,8 +11,9 @@ import (
 // computes, then sends its gradients and receives the parameters. The speed of a job, in epochs per second, is its
 // steps per second divided by EpochSize.
 type Analytic struct {
-	// WholeShares counts the full traffic between nodes unless all workers are on one node. WholeShares reproduces an
-	// integer division of the original simulator, and affects only clusters without parameter servers.
+	// WholeShares counts all gradient traffic as traffic between nodes unless all workers are on one node. False counts
+	// only the part that leaves a node. WholeShares reproduces an integer division of the original simulator, and
+	// affects only clusters without parameter servers.
 	WholeShares bool
 }
 

@@ -29,9 +29,9 @@ type Bound struct {
 // E(j) multiplied by the minimum cost of an epoch over all numbers of tasks. A job that holds resources of weight x
 // completes work at a rate of at most x, measured in units of v, and all jobs together complete work at a rate of at
 // most one. Now consider a single machine with preemption, on which job j arrives at the same time and needs the
-// processing time v(j). For any schedule of the cluster, this machine can complete every job at least as early. On this
-// machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of the
-// optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
+// processing time v(j). This machine can complete every job at least as early as any schedule of the cluster does. On
+// this machine, shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of
+// the optimality of the shortest remaining processing time discipline", Operations Research 16, 1968). Jobs that hold
 // resources until the end of their last slot use more than v(j), so the bound still holds.
 //
 // MeanBusy. Let M(j) be the mean time at which job j does its work, weighted by the work done. Since a job never

@@ -3,10 +3,10 @@ package elastic
 import "math"
 
 // Load returns the fraction of the cluster that the jobs need from the first slot to the last arrival. Each job is
-// assumed to run with the numbers of workers and servers that minimize its need. If the load is above 1, jobs queue
-// under every scheduler. The need of a job is its dominant share: the largest fraction that it uses of any resource
-// (Ghodsi et al., Dominant Resource Fairness, 2011). Load returns NaN if a type has no positive speed, or all jobs
-// arrive in one slot.
+// assumed to run with the numbers of workers and servers that minimise its need. If the load is above 1, jobs queue
+// under every scheduler. The need of a job is its run time multiplied by its dominant share, the largest fraction that
+// it uses of any resource (Ghodsi et al., Dominant Resource Fairness, 2011). Load returns NaN if a type has no positive
+// speed, or all jobs arrive in one slot.
 func (s Study) Load() float64 {
 	o := s.Options
 	o.EnsureDefaults()

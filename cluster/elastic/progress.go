@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// End trains all jobs that have tasks until the end of the slot, and returns the slot's reward.
+// End simulates the training of all jobs in the current slot, ends the slot, and returns its reward.
 func (w *World) End() (reward float64) {
 	w.gain = 0
 	w.line = w.line[:0]

@@ -26,7 +26,7 @@ func (r Resources) Times(n int) Resources {
 	return r
 }
 
-// Sum returns the number of slots over all kinds.
+// Sum returns the total number of slots of all kinds.
 func (r Resources) Sum() (sum int) {
 	for _, n := range r {
 		sum += n
@@ -44,8 +44,8 @@ func (r Resources) Within(limit Resources) bool {
 	return true
 }
 
-// DominantShare returns the largest of the fractions of total that r takes, over all kinds of resources (Ghodsi et al.,
-// "Dominant Resource Fairness", NSDI 2011). Kinds with a total of zero are ignored.
+// DominantShare returns the maximum of r[k]/total[k] over all kinds k of resources (Ghodsi et al., "Dominant Resource
+// Fairness", NSDI 2011). Kinds with a total of zero are ignored.
 func (r Resources) DominantShare(total Resources) (share float64) {
 	for k := range r {
 		if total[k] > 0 {

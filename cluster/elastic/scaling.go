@@ -36,8 +36,8 @@ func Scalings() registry.List[Scaling] {
 // ScalingNamed returns a scaling model by its name.
 func ScalingNamed(name string) (Scaling, error) { return Scalings().Named("scaling cost", name) }
 
-// Seconds returns the time, in seconds, that a job loses if a number of tasks is added or removed. It returns zero if
-// no task is added or removed.
+// Seconds returns the time, in seconds, that a job loses if the given number of tasks is added or removed. It returns
+// zero if this number is not positive.
 func (s Scaling) Seconds(tasks int) float64 {
 	if tasks <= 0 {
 		return 0

@@ -2,7 +2,7 @@ package elastic
 
 import "iter"
 
-// Deployment is a job type together with the nodes on which a job's tasks run.
+// Deployment holds the type of a job and the nodes on which its tasks run.
 type Deployment struct {
 	Model   *JobType
 	Workers []int // node of each worker; not empty

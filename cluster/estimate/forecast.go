@@ -50,9 +50,9 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	return f.t, f.score()
 }
 
-// WalkThroughput forecasts every tick from the ticks known before it. A new model is trained after each interval
-// (option Every). In the first interval, and in windows with too few ticks to learn from, the forecast is the mean of
-// the last known hour.
+// WalkThroughput forecasts every tick from the ticks known before it. It divides the ticks into windows of length
+// o.Every and trains a new model at the start of each window. In the first window, and in windows with too few earlier
+// ticks to learn from, the forecast is the mean of the last known hour.
 func WalkThroughput(ctx context.Context, ticks []Tick, o ThroughputOptions) (*Throughput, error) {
 	o.Every = cmp.Or(o.Every, week7*time.Second)
 	f, err := newForecaster(ticks, o)

@@ -51,8 +51,8 @@ type Options struct {
 	Leaves       int     // number of leaves per tree of one feature; zero means 3
 	LeastRows    int     // minimum number of rows per leaf; zero means 20
 
-	// number of models to average, each trained on most of the rows; the standard deviation over these models is
-	// reported for each value; zero means 8
+	// number of models to average, each trained on most of the rows; each reported contribution has its standard
+	// deviation over these models; zero means 8
 	Bags int
 	// method that chooses the validation rows; empty means ValidateRandom; the other methods need rows sorted by time
 	Validation      string

@@ -42,14 +42,15 @@ func (t *term) importance() float64 {
 	return sum / weight
 }
 
-// Shape is a term as a table: a curve over the bins of one feature, or a map over the bins of two features.
+// Shape holds the contributions of a term in all bins: a curve over the bins of one feature, or a map over the bins of
+// two features.
 type Shape struct {
 	Term  Term   // term with this shape
 	Axes  []Axis // one axis for a curve, two axes for a map
 	Cells []Cell // cells ordered by the bin of the first axis, then by the bin of the second axis
 }
 
-// Axis is a feature of a shape.
+// Axis holds a feature of a shape and the bins of this feature.
 type Axis struct {
 	Feature string // name of the feature
 	Text    bool   // the feature's values are texts

@@ -18,8 +18,8 @@ type Value struct {
 	Text   string  // value in a text column
 }
 
-// Table holds rows of features with a target. Columns are added one after another. [Table.Err] and Fit return the first
-// error. The zero value is an empty table.
+// Table holds rows of features with a target. Columns are added one after another. If columns are invalid, [Table.Err]
+// and Fit return the first error. The zero value is an empty table.
 type Table struct {
 	columns []column
 	target  []float64

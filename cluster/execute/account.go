@@ -37,7 +37,7 @@ type Account struct {
 	At   time.Duration // time of the last event
 	Host string        // host of the executor; of the latest one if the run was resumed
 	// Confinement describes how tasks are confined: by CPU affinity alone, or by cgroups with resource limits. Each
-	// executor process chooses this; if the run was resumed, the description is for the latest process.
+	// executor process chooses a method; after a resume, the description is for the latest process.
 	Confinement string
 	Jobs        []JobResult // state of each job, in the order of the jobs
 	Spans       []node.Span // running periods on devices, by start; the period of a running task has no end

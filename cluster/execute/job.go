@@ -16,7 +16,8 @@ type Job struct {
 	Command []string // program and arguments, run without a shell
 	Folder  string   // working directory; empty means the working directory of this process
 	Env     []string // variables as NAME=VALUE, added to the environment of this process
-	// Timeout limits the running time of an attempt, not counting stops; zero means no limit.
+	// Timeout limits the running time of an attempt, not counting the time for which it is stopped; zero means no
+	// limit.
 	Timeout time.Duration
 	// maximum number of retries after failures; zero means none; interruptions do not count
 	Retries int
@@ -25,8 +26,8 @@ type Job struct {
 	// that state in its next run. The command can request another run at any time with exit code 75. Graft's commands
 	// support checkpoints and exit code 75.
 	Checkpoint bool
-	// MemoryLimit limits the main memory of all processes of the task, in MiB. It is enforced only if the user may
-	// write to a cgroup with a memory limit. Zero means no limit.
+	// MemoryLimit limits the main memory of all processes of the task, in MiB. It is enforced only if graft can create
+	// cgroups with memory limits. Zero means no limit.
 	MemoryLimit float64
 }
 

@@ -28,7 +28,7 @@ type Placement struct {
 // unknownWork is the run time of tasks without an estimate in a plan.
 const unknownWork = time.Minute
 
-// Plan simulates the jobs with their estimated run times. A job without an estimate is assumed to take one minute. It
+// Plan simulates the jobs with their estimated run times. A job without an estimate is assumed to take one minute. Plan
 // returns the placements that Run would make, in order of start times. It starts no process and writes no file. Run
 // reacts to actual events, so it may place tasks on other devices.
 func Plan(ctx context.Context, o Options, jobs []Job, folder string) ([]Placement, *node.Result, error) {

@@ -65,7 +65,7 @@ func (c Constant) Degree(w *World) (int, error) {
 	return w.atMost(c.Parts), nil
 }
 
-// Never always chooses degree 1, which does not split jobs.
+// Never is the decider that splits no job: it chooses degree 1 for every job.
 type Never struct{}
 
 // Degree implements [Decider].

@@ -61,7 +61,7 @@ func (o *NetworkOptions) EnsureDefaults() {
 	}
 }
 
-// Make builds the network from options whose defaults are set.
+// Make builds the network. Call EnsureDefaults first.
 func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 	kind, ok := kindsOfNetworks[o.Kind]
 	if !ok {

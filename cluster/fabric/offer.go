@@ -1,7 +1,6 @@
 package fabric
 
-// Offer holds the predicted run time and the number of servers for the waiting job if it runs at one degree of
-// parallelism.
+// Offer holds the predicted run time and the number of servers for the waiting job at a given degree of parallelism.
 type Offer struct {
 	Degree  int
 	Cause   Cause   // reason to block the job at this degree; NoCause if the job would start

@@ -91,7 +91,7 @@ func (s *spread) see(k int) {
 	}
 }
 
-// Rates runs the transfer with the highest priority on each lane.
+// Rates implements [Network]: on each lane, only the transfer with the highest priority makes progress.
 func (r *Ramp) Rates(p *Placed, ready []int, rates []float64) {
 	for k, dep := range ready {
 		rates[k] = 0

@@ -58,14 +58,14 @@ type Event struct {
 	Jobs     int     // number of running jobs
 	Servers  float64 // number of servers that running jobs hold
 	Channels float64
-	// Memory is the memory of a job's operations, in bytes, weighted by the fraction of the job that is done in this
-	// period and summed over the running jobs.
+	// Memory is a sum over the running jobs, in bytes: for each job, the memory of its operations multiplied by the
+	// fraction of the job that is done in this period.
 	Memory float64
-	// Dep is the size of a job's transfers, in bytes, weighted by the fraction of the job that is done in this period
-	// and summed over the running jobs.
+	// Dep is a sum over the running jobs, in bytes: for each job, the size of its transfers multiplied by the fraction
+	// of the job that is done in this period.
 	Dep float64
-	// Flow is the size of a job's transfers between servers, in bytes, weighted by the fraction of the job that is done
-	// in this period and summed over the running jobs.
+	// Flow is a sum over the running jobs, in bytes: for each job, the size of its transfers between servers multiplied
+	// by the fraction of the job that is done in this period.
 	Flow         float64
 	DemandMemory float64 // value of Memory for the jobs before they were split
 	DemandDep    float64
@@ -80,12 +80,12 @@ type Event struct {
 	Waiting int // number of jobs in the queue at the end of the period
 }
 
-// Record sums the periods of an episode.
+// Record holds the totals of an episode over all its periods.
 type Record struct {
 	Completed int
 	Blocked   int
 	Events    int
-	// sums over the periods; From and To are the start of the first and the end of the last period
+	// totals over all periods; From is the start of the first period, and To is the end of the last period
 	Sum  Event
 	Load float64 // sum over arrivals of the job's bytes per second until the next arrival
 }

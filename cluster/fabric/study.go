@@ -41,7 +41,8 @@ type Options struct {
 	Memory   float64 // memory per server in bytes; zero means 80e9, as on an A100
 	Speed    float64 // server speed relative to the profiles; zero means 1
 	Until    float64 // end of the episode in seconds; zero ends it with the last job
-	// declares that more jobs arrive after the study's last job, so the episode lasts until Until even if no job runs
+	// declares that more jobs arrive after the study's last job, so the episode does not end before the time Until,
+	// even if no job runs
 	More bool
 	// time in seconds at which the first job after the study would arrive; zero means never
 	Next   float64

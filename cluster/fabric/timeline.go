@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Span is the period of an operation, or of a transfer between servers, from its first progress to its end.
+// Span is a period in which an operation runs without interruption, or the period of a transfer between servers, from
+// its first progress to its end.
 type Span struct {
 	// indexes of the operation and of the transfer in the graph; -1 if not applicable
 	Op, Dep  int

@@ -31,7 +31,8 @@ func Of(j *cluster.Job) *Job {
 	return &Job{}
 }
 
-// Rate returns the job's last rate, for the table of jobs.
+// Rate returns the rate of a job for the table of jobs, which is 1 for jobs that the quirk slow-partner reports as
+// running alone.
 func Rate(j *cluster.Job) float64 {
 	if Of(j).alone {
 		return 1
@@ -42,7 +43,7 @@ func Rate(j *cluster.Job) float64 {
 // columns are the columns of Lucid's simulator, so that its tools can read tables of jobs.
 var columns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
 
-// Columns returns the names of Lucid's columns for a profiled job, or nil for another job.
+// Columns returns the names of the columns that Lucid adds to the table of jobs, or nil if the job was not profiled.
 func (l *Job) Columns() []string {
 	if !l.Profiled {
 		return nil

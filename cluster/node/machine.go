@@ -77,7 +77,7 @@ type Rules struct {
 	Keep     bool // a stopped task keeps its memory and its device; false releases both
 }
 
-// NewMachine creates a machine with idle devices. The defaults of the specs must be set.
+// NewMachine creates a machine with idle devices. Call EnsureDefaults on each spec first.
 func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 	m := &Machine{rules: rules}
 	for k, d := range devices {

@@ -21,8 +21,8 @@ type Scheduler interface {
 
 // Slicer is a scheduler that time-shares devices.
 type Slicer interface {
-	// Slice returns the time slice of a task that just started, after which the task returns to the queue. Zero lets
-	// the task run to completion.
+	// Slice returns the time slice of a task that just started. When the slice ends, the task returns to the queue.
+	// Zero lets the task run to completion.
 	Slice(t *Task) time.Duration
 }
 
@@ -30,8 +30,7 @@ type Slicer interface {
 type Kind struct {
 	Name  string // name in files and flags
 	About string // help text in one line
-	// Slices reports whether the scheduler stops running tasks. Such a scheduler requires programs that support
-	// stopping.
+	// Slices is true if the scheduler preempts tasks. Such a scheduler requires programs that support preemption.
 	Slices bool
 	Draws  bool // decisions depend on SchedulerOptions.Random
 	New    func(o SchedulerOptions) Scheduler

@@ -60,7 +60,7 @@ type File interface {
 	EnsureDefaults()          // fills in defaults
 	Validate() error          // returns every invalid option
 	Origins() *decode.Sources // sources of the values
-	// Shared returns the sections of the file that every simulator has.
+	// Shared returns the sections of the file that are common to all simulators.
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)

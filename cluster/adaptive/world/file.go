@@ -99,7 +99,7 @@ func (f *File) Validate() error {
 		f.SchedulerOptions.Validate())...)
 }
 
-// Shared returns the sections of the file that every simulator has.
+// Shared returns the sections of the file that are common to all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
@@ -126,7 +126,7 @@ func (f *File) scheduler(name string, seed uint64) (Scheduler, error) {
 	return named(name, f.SchedulerOptions, seed)
 }
 
-// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
+// Contents writes all inputs other than configuration keys, so that the caller can compute a digest of them.
 func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
 
 // Summary describes the simulations in one line.

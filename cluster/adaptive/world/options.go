@@ -14,8 +14,8 @@ import (
 // looked up in the working directory first, then in the folder of the file.
 type Options struct {
 	// Folder of applications. Each application has a subfolder in this folder or in its subfolder "traces". The
-	// application's subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the epochs of all
-	// applications. Required.
+	// application's subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the number of
+	// epochs of each application. Required.
 	Data    string `config:",path" result:"contents"`
 	Nodes   int    // Number of nodes; all nodes have the same number of GPUs. Default 16.
 	Devices int    `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 if compat = "pollux".
@@ -36,7 +36,7 @@ type Options struct {
 	Quirks []string
 }
 
-// CompatPollux reproduces the results of Pollux's simulator.
+// CompatPollux is the value of the key compat that reproduces the results of Pollux's simulator.
 const CompatPollux = "pollux"
 
 // compatNone corrects the faults of other simulators.

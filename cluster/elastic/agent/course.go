@@ -28,7 +28,8 @@ type course struct {
 	train, validation []elastic.Study
 }
 
-// NewLearner creates a learner whose agent has random initial weights. Validation workloads are for early stopping.
+// NewLearner creates a learner whose agent has random initial weights. The validation workloads are used for early
+// stopping.
 func NewLearner(train, validation []elastic.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {

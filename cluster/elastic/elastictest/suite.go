@@ -22,9 +22,10 @@ const mostSlots = 200_000
 // rounding is the relative tolerance of times, which are rounded sums of parts of slots.
 const rounding = 1e-9
 
-// Run is the conformance suite of a scheduler. It runs the scheduler on random studies. The scheduler must respect
-// capacities and maximum counts, complete all jobs, and not beat a lower bound. The scheduler must make the same
-// decisions in a second run. If only later arrivals change, the scheduler's earlier decisions must not change.
+// Run is the conformance suite for schedulers. It runs a scheduler on random studies. The scheduler must respect the
+// capacities of nodes and the maximum numbers of tasks, complete all jobs, and not beat a lower bound. The scheduler
+// must make the same decisions in a second run. If only later arrivals change, the scheduler's earlier decisions must
+// not change.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {

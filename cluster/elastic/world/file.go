@@ -84,7 +84,7 @@ func Known(name string) error {
 	return err
 }
 
-// Shared returns the sections of the file that every simulator has.
+// Shared returns the sections of the file that are common to all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
@@ -155,7 +155,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
+// Contents writes all inputs other than configuration keys, so that the caller can compute a digest of them.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {

@@ -75,8 +75,8 @@ func (w *Inputs) Types() []elastic.JobType { return w.types }
 // Trace returns the first trace, or nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
-// Contents writes the speeds, the job types and the contents of the application files; the caller computes a digest of
-// this text.
+// Contents writes the speeds, the job types and the contents of the application files, so that the caller can compute a
+// digest of them.
 func (w *Inputs) Contents(to io.Writer) {
 	fmt.Fprintln(to, w.table, w.types, w.analytic)
 	_, _ = io.WriteString(to, w.contents)

@@ -48,7 +48,7 @@ const usualSlots = 8
 // speedsAnalytic computes speeds instead of reading them.
 const speedsAnalytic = "analytic"
 
-// CompatDL2 reproduces the results of DL2's simulator.
+// CompatDL2 is the value of the key compat that reproduces the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
 // EnsureDefaults replaces zero values with defaults, except values that the trace may set.

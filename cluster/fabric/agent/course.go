@@ -19,7 +19,8 @@ type course struct {
 	teachers          []fabric.Kind
 }
 
-// NewLearner creates a learner whose agent has random initial weights. Validation episodes are for early stopping.
+// NewLearner creates a learner whose agent has random initial weights. The validation episodes are used for early
+// stopping.
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {

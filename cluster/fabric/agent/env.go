@@ -18,7 +18,7 @@ type Env struct {
 	now     learn.Observation
 }
 
-// NewEnv creates an environment in which each episode simulates a random one of the given studies.
+// NewEnv creates an environment in which each episode simulates one of the given studies, chosen at random.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("learn to schedule jobs: there are no episodes; expected at least one")

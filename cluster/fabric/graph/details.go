@@ -29,7 +29,7 @@ func (p *Peak) see(at int, value float64) {
 	}
 }
 
-// Details computes sums and maxima, in the order of the operations.
+// Details returns the sums and maxima of the graph. It adds values in the order of the operations.
 func (g *Graph) Details() Details {
 	d := Details{Depth: g.depths()}
 	for k := range g.Ops {

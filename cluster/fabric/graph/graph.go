@@ -50,8 +50,8 @@ func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
 // MirrorOptions selects the bugs of PAC-ML's simulator that Mirror reproduces. The zero value reproduces none.
 type MirrorOptions struct {
-	// gives each backward transfer the size of its source's forward output; false gives it the size of its target's
-	// forward output
+	// gives each backward transfer the output size of its source's forward twin; false gives it the output size of its
+	// target's forward twin
 	SourceSizes bool
 	// makes backward operations wait only for the last forward operation; false makes each operation wait for its own
 	// twin

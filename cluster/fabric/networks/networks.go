@@ -23,10 +23,10 @@ const maxBatch = 1 << 20
 // valueBytes is the size of a value: networks compute in float32.
 const valueBytes = 4
 
-// Profile creates the profile of a network: its input, a node for each layer in execution order, and a node for each
-// sum and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step times
-// come from the device's profile; the profile's rates divide a step time among the layers. The backward time includes
-// the optimizer.
+// Profile creates the profile of a network: a node for the input, for each layer in execution order, and for each sum
+// and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step times
+// come from the device's profile, whose rates also determine how a step time is divided among the layers. The backward
+// time includes the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	if o.Batch == 0 {
 		o.Batch = 64

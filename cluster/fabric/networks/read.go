@@ -39,7 +39,7 @@ type Reader struct {
 const largestGraph = 256 << 20
 
 // Read reads the graph of a training step. A name that ends in .txt is a PipeDream profile, and a JSON file with
-// operations is a graph; any other name is a network file or a network of the zoo. Read returns an error for a graph
+// operations is a graph; any other name is a network file or a network from the zoo. Read returns an error for a graph
 // without work, because its training step would take no time.
 func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
 	p, err := r.read(fsys, name, o)

@@ -56,8 +56,8 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. It sets ten lessons and ten rounds, because an agent learns in
-// seconds, and more lessons or rounds made little difference.
+// New returns an empty file, before EnsureDefaults. It sets the number of lessons and the number of rounds to ten,
+// because larger numbers hardly improved the learned schedulers.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -96,13 +96,13 @@ func (f *File) Validate() error {
 		f.Run.Validate())...)
 }
 
-// Shared returns the sections of the file that every simulator has.
+// Shared returns the sections of the file that are common to all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Schedule: &f.Schedule, Folder: f.Run.Folder}
 }
 
-// Check reads the graphs and the learned schedulers, and generates and places the jobs for each combination of swept
-// values.
+// Check reads the graphs and the learned schedulers. For each combination of swept values, it generates the jobs and
+// checks that every model fits on the cluster.
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	if f.Validate() != nil || !f.readGraphs(fsys, r) || !f.findSchedulers(fsys, r) {
 		return
@@ -150,7 +150,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
+// Contents writes all inputs other than configuration keys, so that the caller can compute a digest of them.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)

@@ -21,7 +21,8 @@ type course struct {
 	objective         Objective
 }
 
-// NewLearner creates a learner whose agent has random initial weights. Validation workloads are for early stopping.
+// NewLearner creates a learner whose agent has random initial weights. The validation workloads are used for early
+// stopping.
 func NewLearner(train, validation []node.Study, objective Objective, o candidates.Options,
 	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()

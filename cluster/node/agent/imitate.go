@@ -18,7 +18,7 @@ type Lesson struct {
 	Follow  float64        // fraction of decisions in which the teacher's action replaces the agent's action
 }
 
-// Give plays an episode of an environment that has been reset. It returns each state with the teacher's action.
+// Give plays one episode and returns each state with the teacher's action. Call [Env.Reset] first.
 func (l *Lesson) Give(ctx context.Context, e *Env, random *rand.Rand) (all []learn.Example, err error) {
 	var rewards []float64
 	for done := false; !done; {

@@ -38,8 +38,9 @@ func Draw(r *rand.Rand) node.Study {
 	return s
 }
 
-// Conforms runs the conformance suite on a scheduler. Every task must complete once, no device may exceed its memory,
-// no task may run in two places, no time may be lost or gained, and a second run must give the same result.
+// Conforms runs the conformance suite on a scheduler. Every task must complete once, after the tasks on which it
+// depends. No task may run faster than at full speed or in two places. No device may exceed its memory, and a second
+// run must give the same result.
 func Conforms(t *testing.T, kind node.Kind) {
 	t.Helper()
 	for seed := range uint64(300) {

@@ -91,7 +91,7 @@ func (f *File) Validate() error {
 		f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())
 }
 
-// Shared returns the sections of the file that every simulator has.
+// Shared returns the sections of the file that are common to all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
@@ -133,7 +133,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes all inputs other than configuration keys; the caller computes a digest of this text.
+// Contents writes all inputs other than configuration keys, so that the caller can compute a digest of them.
 func (f *File) Contents(w io.Writer) {
 	fmt.Fprintln(w, f.specs, f.speed)
 	for _, s := range f.baselines {
@@ -141,7 +141,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line, and checks the commands of tasks.
+// Summary describes the file in one line. It returns an error if the command of a task is invalid.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil

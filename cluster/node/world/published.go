@@ -10,7 +10,7 @@ import (
 	"graft/internal/words"
 )
 
-// Published is a published study that machine.compat = "tasks" reproduces.
+// Published describes the published study that machine.compat = "tasks" reproduces.
 type Published struct {
 	Schedulers []study.Entry             // schedulers that schedule.schedulers can name
 	Keys       []string                  // keys that the study reads; a key that ends in a dot is a section
@@ -31,8 +31,8 @@ func publishedScheduler(name string) bool {
 	return slices.ContainsFunc(published.Schedulers, func(e study.Entry) bool { return e.Name == name })
 }
 
-// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers, or all of them
-// if the file names none.
+// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers or, if the file
+// names none, all of them.
 func (f *File) PublishedSchedulers() []string {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.Schedule.Schedulers

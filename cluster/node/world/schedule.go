@@ -98,8 +98,8 @@ func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	})
 }
 
-// Candidates returns the schedulers to compare: the file's schedulers, or all schedulers that need no learning if the
-// file names none.
+// Candidates returns the schedulers to compare: the file's schedulers or, if the file names none, all schedulers that
+// need no learning.
 func (f *File) Candidates() []Scheduler {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.baselines
