@@ -9,9 +9,9 @@ import (
 	"graft/internal/parallel"
 )
 
-// NewGroup creates rollouts whose environments draw the same episodes, while each agent draws its own actions. Each
-// rollout draws actions from its own random stream. The streams have consecutive numbers; the first rollout uses the
-// given number.
+// NewGroup creates rollouts whose environments start the same random episodes, while each agent samples its own
+// actions. Each rollout draws actions from its own random stream. The streams have consecutive numbers; the first
+// rollout uses the given number.
 func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
 	for k := range envs {
 		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))

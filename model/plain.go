@@ -23,7 +23,7 @@ func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Va
 	return b.Flatten(x, 1, -1)
 }
 
-// Dropout sets values to zero with a probability in train mode.
+// Dropout sets each value to zero with a given probability in train mode.
 type Dropout struct {
 	passes
 	P       float64

@@ -119,7 +119,7 @@ func (g *growing) Backward(outputs []float64, gradients [][]float64) error {
 	return nil
 }
 
-// NewPass allocates a pass for a batch.
+// NewPass allocates a pass for batches of up to the given size.
 func (n *Network) NewPass(batch int) *Pass {
 	p := &Pass{network: n, room: batch}
 	for _, width := range n.widths {
