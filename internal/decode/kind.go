@@ -41,7 +41,7 @@ type FileKind struct {
 	Command  string   // command that reads these files, such as "graft simulate"
 	Title    string   // title of the JSON Schema
 	Sections []string // sections that occur only in these files
-	// BeforeWorlds means that a file with the kind's sections has this kind even if it also has sections of a cluster
+	// BeforeWorlds means that a file with the kind's sections is of this kind even if it also has sections of a cluster
 	// simulation. Default false.
 	BeforeWorlds bool
 	New          func() CheckedFile

@@ -22,7 +22,7 @@ type File interface {
 	Sync() error
 }
 
-// FS contains the operations of a file system that graft uses. Paths use the operating system's syntax. Errors wrap
+// FS contains the file-system operations that graft uses. Paths use the operating system's syntax. Errors wrap
 // [fs.ErrNotExist] and [fs.ErrExist], as in package os.
 type FS interface {
 	// Open opens an existing regular file for reading. It never blocks: for a folder, FIFO, socket or device, the error

@@ -252,8 +252,8 @@ func (Duel) Sizes(int) []int { return nil }
 // Init does nothing: the layer has no parameters.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
-// The first input of Forward is the value, and the others are the advantages. It subtracts the mean advantage from each
-// advantage and adds the value.
+// Forward reads the value from the first input and the advantages from the others. It subtracts the mean advantage from
+// each advantage and adds the value.
 func (Duel) Forward(_ [][]float64, x, y []float64) {
 	mean := sum(x[1:]) / float64(len(y))
 	for k := range y {

@@ -14,7 +14,7 @@ import (
 
 // Layer computes one layer of a [Network], forward and backward.
 type Layer interface {
-	// Outputs returns the number of outputs for a number of inputs.
+	// Outputs returns the number of outputs for the given number of inputs.
 	Outputs(inputs int) int
 	// Sizes returns the number of values in each parameter.
 	Sizes(inputs int) []int
