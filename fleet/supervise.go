@@ -12,21 +12,21 @@ import (
 
 // SuperviseOptions holds the options of Supervise. The zero value is ready to use.
 type SuperviseOptions struct {
-	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for other engines.
+	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for all other workers.
 	Every time.Duration
 	// Failures is the maximum number of times that a failed worker is restarted. Each completed task resets the count.
 	// Workers that request a restart do not count as failed. Zero means 3.
 	Failures int
-	// Grace is the time that workers have to end after the last task. Supervise then cancels the workers that are still
-	// running, and waits at most Grace again for them to end. Zero means one minute.
+	// Grace is the maximum time for workers to end by themselves after the last task. After this time, Supervise
+	// cancels the workers that are still running, and waits up to Grace once more. Zero means one minute.
 	Grace time.Duration
 	// ErrorTimeout is the time after which Supervise returns if every call to the engine fails. Zero means ten minutes.
 	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil discards the sentences.
 	Note func(text string)
 	// Recount is called before workers are restarted, and returns the current number of tasks without a result. The
-	// number from the callback left may be outdated, because workers may since have completed the last tasks and ended.
-	// Nil means that the number from left is used.
+	// number that Supervise got from its argument left may be outdated, because workers may since have completed the
+	// last tasks and ended. If Recount is nil, Supervise uses that number.
 	Recount func() (int, error)
 }
 
@@ -62,9 +62,9 @@ func (o SuperviseOptions) Validate() error {
 	return nil
 }
 
-// Supervise keeps workers running until no task is left. The callback left returns the number of tasks without a
-// result. Supervise restarts workers that are lost, are interrupted or request a restart. A worker that fails is
-// restarted up to Failures times; each completed task resets the count.
+// Supervise keeps workers running until no task is left. It calls left to get the number of tasks without a result.
+// Supervise restarts workers that are lost, are interrupted or request a restart. A worker that fails is restarted up
+// to Failures times; each completed task resets the count.
 //
 // It returns nil when all tasks are done and all workers have ended. The error wraps ErrNoWorkers if no worker may be
 // restarted, and ErrCancelled if the batch was cancelled. It also returns when ctx ends: local workers then end with

@@ -60,7 +60,7 @@ func (f *Folder) Row(r Row) error {
 	return f.rows.Append(cells...)
 }
 
-// Save writes the state of a seed's learner into a file.
+// Save writes the state of a seed's learner to a file.
 func (f *Folder) Save(seed uint64, set *weights.Set) error {
 	return files.WriteAtomic(f.fsys, f.path(seed), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
@@ -81,7 +81,7 @@ func (f *Folder) path(seed uint64) string {
 	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
 }
 
-// Finish replaces the rows of the table by the given rows of all seeds, in the given order. Until then, the rows of
+// Finish replaces the rows of the table with the given rows of all seeds, in the given order. Until then, the rows of
 // parallel learners are in the order in which they were produced.
 func (f *Folder) Finish(all ...[]Row) error {
 	if err := f.rows.Truncate(0); err != nil {

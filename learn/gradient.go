@@ -77,8 +77,8 @@ type ImitationOptions struct {
 	Batch   int     // number of examples per gradient; zero means 64
 	Segment int     // number of consecutive examples that stay together in a batch; zero means 1
 	MaxNorm float64 // maximum norm of the gradient; zero means no limit
-	// ValueLoss is the weight of half the mean squared error of values relative to returns. Zero turns off the training
-	// of values.
+	// ValueLoss is the weight of the value loss, which is half the mean squared error between values and returns. Zero
+	// turns off the training of values.
 	ValueLoss float64
 }
 

@@ -21,7 +21,7 @@ type Graph struct {
 // GraphOptions holds the options of an agent that reads a graph.
 type GraphOptions struct {
 	Graphs []Graph // graphs to which observations refer; required
-	// number of values of an observation in addition to its graph, and number of actions; required
+	// number of values in an observation in addition to its graph, and number of actions; required
 	Globals, Actions int
 	Rounds           int     // number of message-passing rounds; zero means 2
 	Message          int     // number of values per message, even; zero means 32

@@ -9,9 +9,9 @@ import (
 	"graft/internal/parallel"
 )
 
-// NewGroup creates rollouts whose environments draw the same episodes, while each agent draws its own actions. Each
-// rollout draws actions from its own random stream. The streams have consecutive numbers; the first rollout uses the
-// given number.
+// NewGroup creates rollouts whose environments start the same random episodes, while each agent samples its own
+// actions. Each rollout draws actions from its own random stream. The streams have consecutive numbers; the first
+// rollout uses the given number.
 func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
 	for k := range envs {
 		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))
@@ -42,10 +42,10 @@ func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, e
 	return played, err
 }
 
-// GroupAdvantages compares the episodes of a group. The advantage of an action is the sum of the rewards from its time
-// step on, minus the mean of the same sum in the other episodes. Common effects, such as arrivals, cancel out, and no
-// value function is learned (Mao et al., Variance Reduction for Reinforcement Learning in Input-Driven Environments,
-// ICLR 2019). Advantages are divided by their standard deviation.
+// GroupAdvantages returns the advantages of all actions in a group of episodes. The advantage of an action is the sum
+// of the rewards from its time step on, minus the mean of the same sum in the other episodes. Common effects, such as
+// arrivals, cancel out, and no value function is learned (Mao et al., Variance Reduction for Reinforcement Learning in
+// Input-Driven Environments, ICLR 2019). Advantages are divided by their standard deviation.
 func GroupAdvantages(episodes [][]Step, gamma float64) [][]float64 {
 	later := make([][]float64, len(episodes)) // later rewards of each episode, from each step of time on
 	longest := 0

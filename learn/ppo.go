@@ -31,7 +31,8 @@ type PPOOptions struct {
 	// Penalty is the weight of the divergence from the policy that played the rollout, estimated from its actions.
 	// Zero means none.
 	Penalty float64
-	// bound on the squared error of a value: values that reach it are excluded from the value loss; zero means no bound
+	// bound on the squared error of a value: a value whose error reaches the bound is excluded from the value loss;
+	// zero means no bound
 	Far float64
 	// Raw keeps advantages unscaled. If Raw is false, the advantages of each batch are scaled to mean zero and standard
 	// deviation one.

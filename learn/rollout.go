@@ -159,8 +159,8 @@ func (r *Rollout) step() (s Step, err error) {
 	return s, nil
 }
 
-// PlayAll plays in several environments. At most the given number of workers run rollouts at a time. The steps are in
-// the order of the rollouts.
+// PlayAll calls Play for each rollout and returns all steps, in the order of the rollouts. The number of workers is the
+// maximum number of rollouts that run at a time.
 func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step, error) {
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {

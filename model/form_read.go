@@ -20,8 +20,8 @@ const (
 )
 
 // FromForm creates a network from the content of a network file, which is called a form. The network has no tensors
-// yet. A returned error has the type FormFaults. It lists all errors in the form; if every part could be read, it lists
-// the errors that Check finds.
+// yet. A returned error has the type FormFaults. It lists all errors in the form or, if there are none, the errors that
+// Check finds.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
 		read := graph.FromForm

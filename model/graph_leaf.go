@@ -28,7 +28,7 @@ func (h Held) String() string {
 // Slots returns the module's own tensors.
 func (h Held) Slots() []Slot { return h.Tensors }
 
-// Infer returns an error, because only the graph has the shapes.
+// Infer returns an error, because only the graph can infer shapes.
 func (h Held) Infer(Shape) (Shape, error) { return nil, fmt.Errorf("%s: %w", h.Class, errGraph) }
 
 // Operations returns zero, because the graph counts the operations.

@@ -25,7 +25,7 @@ func (n *Network) setGraph(g *graph.Graph) {
 	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
 }
 
-// Rebuild replaces the network's graph by another graph, and sets the network's tensors by name. A tensor that occurs
+// Rebuild replaces the network's graph with another graph, and sets the network's tensors by name. A tensor that occurs
 // in both graphs is kept; the caller frees the other tensors. If tensors is nil, the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)

@@ -2,8 +2,8 @@ package model
 
 import "fmt"
 
-// WithClasses returns the network, without tensors, with one output per class: its last linear layer gets this number
-// of outputs.
+// WithClasses returns the network itself if it has one output per class; otherwise it returns a copy with a resized
+// last linear layer, which must not have tensors.
 func (n *Network) WithClasses(classes int) (*Network, error) {
 	out, err := n.Output()
 	if err != nil {

@@ -17,7 +17,7 @@ type Layer interface {
 	Slots() []Slot
 	// Infer returns the output shape for an example with the given shape.
 	Infer(in Shape) (Shape, error)
-	// Operations returns the floating-point operations for one example; a multiply and an add count as two.
+	// Operations returns the number of floating-point operations for one example; a multiply and an add count as two.
 	Operations(in, out Shape) int64
 	// Channels describes how outputs depend on the channels of the input.
 	Channels() Channels

@@ -1,8 +1,8 @@
 package model
 
 // LeastRows returns the minimum number of examples per training batch, and the path of the layer that requires more
-// than one example. That layer is the first BatchNorm with one value per channel and example: a single example has no
-// variance. If a batch of one example is enough, the path is empty.
+// than one example. That layer is the first BatchNorm with one value per channel and example, because the values of a
+// single example then have no variance. If a batch of one example is enough, the path is empty.
 func (n *Network) LeastRows() (least int, path string, err error) {
 	if n.Graph != nil {
 		return n.leastGraphRows()

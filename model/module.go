@@ -19,7 +19,7 @@ type Leaf struct {
 	Weights []*torch.Tensor
 }
 
-// Mark describes how surgery treats a container.
+// Mark states whether a container is a block of the initial network, a block that surgery added, or neither.
 type Mark int
 
 // Marks of containers. The zero Mark is Unmarked: surgery finds the blocks inside by their layers.
@@ -91,7 +91,8 @@ func (c *Container) body() []string {
 	return names
 }
 
-// Steps returns the names of a lane's children, and of its steps without a module, in execution order.
+// Steps returns, in execution order, the names of a lane's children and of its steps without a module. A lane is one of
+// the lists in the container's [Flow].
 func (c *Container) Steps(l Lane) []string { return lane(c, l) }
 
 // Child returns a child by name, or nil if there is none.
@@ -135,7 +136,7 @@ func (c *Container) Locate(name string) (Lane, int) {
 }
 
 // Add registers a child after the other children and returns its name. The name is the first free name among stem,
-// stem2, stem3 and so on. Schedule adds the child to the flow.
+// stem2, stem3 and so on. The child does not run until Schedule adds it to the flow.
 func (c *Container) Add(stem string, m Module) string {
 	c.Flow.Body = c.body() // a default body would include the new child
 	name := stem

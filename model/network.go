@@ -9,7 +9,7 @@ import (
 	"graft/torch"
 )
 
-// Network is a tree of modules. It also stores the shape of its input, which is one example. Its tensors belong to the
+// Network is a tree of modules. It also stores the shape of one input example. Its tensors belong to the
 // scope passed to Materialize. The zero Network has no tree and is not valid.
 type Network struct {
 	Root  *Container

@@ -23,7 +23,7 @@ func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Va
 	return b.Flatten(x, 1, -1)
 }
 
-// Dropout sets values to zero with a probability in train mode.
+// Dropout sets each value to zero with a given probability in train mode.
 type Dropout struct {
 	passes
 	P       float64
@@ -63,5 +63,5 @@ func (Identity) Infer(in Shape) (Shape, error) { return in, nil }
 // Operations returns zero: the layer does no arithmetic.
 func (Identity) Operations(_, _ Shape) int64 { return 0 }
 
-// Emit returns the input: the layer adds nothing to the program.
+// Emit returns the input and adds nothing to the program.
 func (Identity) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }

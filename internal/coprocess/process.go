@@ -31,7 +31,7 @@ const (
 	attachedGrace = 10 * time.Second
 )
 
-// Options selects a child program and the time limit of its answers.
+// Options holds the path of a child program and the time limit for its answers.
 type Options struct {
 	Path  string        // path of the program; a name that ends in .py runs with python3
 	Limit time.Duration // maximum time of an answer; zero means 10 s

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Blame reports a fault at the line of a key in the document, or at an item of the key's list. If the document does not
-// contain the key, Blame reports the fault at the key's table.
+// Blame reports a fault at a key in the document. If item is an index, it reports the fault at this item of the key's
+// list. If the document does not contain the key, Blame reports the fault at the key's table.
 func (r *Reading) Blame(key, text string, item ...any) { r.blame(r.outline.At(key), text, item...) }
 
 func (r *Reading) blame(o *Outline, text string, item ...any) {
@@ -59,7 +59,7 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// Attempt calls a function that reads the file named by a key. It does nothing if wanted is false or the value of the
+// Attempt calls read, which reads the file named by a key. Attempt does nothing if wanted is false or the value of the
 // key is invalid. Errors in the named file are listed after the errors in the document that contains the key.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {

@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Dialect describes a caller's option structs: the strings that each type allows, the notation of types, and the
-// descriptions of keys. The zero Dialect has no such information. A Dialect must not be changed after its first use.
+// Dialect describes a caller's option structs: the strings that each type allows, how values of each type are read from
+// text, and the descriptions of keys. The zero Dialect has no such information. A Dialect must not be changed after its
+// first use.
 type Dialect struct {
 	// strings that each type allows; the empty string means the zero value of the type
 	Words        map[reflect.Type][]string
@@ -38,7 +39,7 @@ func (f Field) ID() string {
 	return f.Of.PkgPath() + "." + f.Of.Name() + "." + f.Name
 }
 
-// Notation describes how a type is read from text.
+// Notation describes how values of a type are read from text.
 type Notation struct {
 	Read    func(string) (any, error)
 	Pattern string // regular expression that the text must match

@@ -42,7 +42,7 @@ func NewDocument(file string, text []byte) *Document {
 // Text returns the content of the file as read.
 func (d *Document) Text() string { return d.text }
 
-// Fresh returns a copy of the document in which no key has been read.
+// Fresh returns an unparsed copy of the document.
 func (d *Document) Fresh() *Document { return &Document{file: d.file, text: d.text, starts: d.starts} }
 
 // line returns the line, from zero, of an offset.
@@ -60,7 +60,7 @@ func (d *Document) offset(line, column int) int {
 	return min(start+max(column-1, 0), len(d.text))
 }
 
-// FaultAt returns a fault that marks a range of a line; width is the length of the range in bytes. Lines and columns
+// FaultAt returns a fault that marks part of a line; width is the length of this part in bytes. Lines and columns
 // are counted from 1, and columns are in bytes.
 func (d *Document) FaultAt(line, column, width int, text string) Fault {
 	at := d.offset(line, column)
@@ -113,8 +113,8 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate converts problems to Faults and adds the faults that were found while reading. It returns nil if there are no
-// faults.
+// Locate returns the given problems, and the faults that were found while reading, as an error of type Faults. It
+// returns nil if there are no problems and no faults.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {
@@ -137,8 +137,8 @@ func (d *Document) list(all []placed) error {
 	return faults
 }
 
-// Has reports whether the document contains a top-level key. If the document is not valid TOML, it considers the keys
-// before the syntax error and the tables after it.
+// Has reports whether the document contains a top-level key. If the document is not valid TOML, Has searches the keys
+// before the syntax error and the names of the tables after it.
 func (d *Document) Has(key string) bool {
 	if d.top == nil {
 		reader := *d

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Table is a table of a document, with its keys in order.
+// Table is a table in a document, with its keys in order.
 type Table []Entry
 
 // Entry is a key and its value, which is a string, a bool, an int64, a json.Number, a Table or a []any with values of
@@ -87,8 +87,8 @@ func FloatText(f float64) string {
 	return text
 }
 
-// DurationText formats a duration: whole seconds below one hour as seconds, such as 90s, and any other duration as Go
-// does.
+// DurationText formats a duration. A whole number of seconds below one hour is written in seconds, such as 90s; any
+// other duration is written as Go does.
 func DurationText(d time.Duration) string {
 	if d%time.Second == 0 && d.Abs() < time.Hour {
 		return fmt.Sprintf("%ds", d/time.Second)

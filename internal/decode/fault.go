@@ -19,7 +19,7 @@ type Fault struct {
 	More   int    // number of further faults that are counted but not listed; zero means none
 }
 
-// Faults is an error that lists the errors of a file in the order of its lines. The list is never empty.
+// Faults is an error that lists the errors in a file, in the order of the lines. The list is never empty.
 type Faults []Fault
 
 // Limits on the number and length of faults.

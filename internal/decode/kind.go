@@ -6,15 +6,16 @@ import (
 	"graft/internal/files"
 )
 
-// File is implemented by the options of a configuration file. Its struct embeds [Sources]; its other fields are the
-// file's sections.
+// File is implemented by the option struct of each kind of configuration file. The struct embeds [Sources]; its other
+// fields are the file's sections.
 type File interface {
 	EnsureDefaults()   // sets each zero field to its default
 	Validate() error   // returns an error that lists every invalid option
 	Origins() *Sources // returns where the values come from
 }
 
-// CheckedFile is a File whose results depend on its keys and on the files that it names.
+// CheckedFile is a File that can name other files. The results of a run depend on the configuration file's keys and on
+// the content of those files.
 type CheckedFile interface {
 	File
 	// Check reads the files that the configuration names and reports faults to r. It starts no work.
@@ -40,7 +41,7 @@ type FileKind struct {
 	Command  string   // command that reads these files, such as "graft simulate"
 	Title    string   // title of the JSON Schema
 	Sections []string // sections that occur only in these files
-	// BeforeWorlds means that a file with the kind's sections has this kind even if it also has sections of a cluster
+	// BeforeWorlds means that a file with the kind's sections is of this kind even if it also has sections of a cluster
 	// simulation. Default false.
 	BeforeWorlds bool
 	New          func() CheckedFile

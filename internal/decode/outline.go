@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Outline describes the keys of an option struct, or one key with the keys below it. The key of a field is its name in
-// snake_case. A struct is a table. The fields of an embedded struct belong to the enclosing table.
+// Outline describes the keys of an option struct, or one key with the keys below it. A field's key is the field's name
+// in snake_case. A field of a struct type is a table. The fields of an embedded struct belong to the enclosing table.
 type Outline struct {
 	Key    string     // name of the key in its table; empty for the whole file
 	Path   []string   // keys from the top of the file down to this one
@@ -179,7 +179,7 @@ func (o *Outline) Keys() []string {
 	return mapped(o.Fields, func(f *Outline) string { return f.Key })
 }
 
-// Leaves lists the keys with values in a table and in the tables below it, the table's own keys first.
+// Leaves lists the keys that are not tables, in a table and in the tables below it; the table's own keys come first.
 func (o *Outline) Leaves() []*Outline {
 	var own, below []*Outline
 	for _, f := range o.Fields {

@@ -1,6 +1,6 @@
 package decode
 
-// Problem is an error in a value of a document. A path of keys and indices identifies the value.
+// Problem is an error at a key or value in a document. Where identifies the key or value by its path.
 type Problem struct {
 	// keys (string) and list indices (int) from the top of the document; empty for the whole document
 	Where []any

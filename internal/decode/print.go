@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Resolved writes a struct as a TOML document that contains every value. Reading the document produces the same struct.
+// Resolved returns a TOML document that contains every value of a struct. Reading the document produces the same
+// struct.
 func (d *Dialect) Resolved(target any) string {
 	return d.print(target, func(*Outline) string { return "" })
 }
 
-// Described writes the same document as Resolved, with a descriptive comment above each table and key.
+// Described returns the same document as Resolved, with a descriptive comment above each table and key.
 func (d *Dialect) Described(target any) string {
 	return d.print(target, func(o *Outline) string {
 		var b strings.Builder

@@ -9,8 +9,8 @@ import (
 // DurationPattern is a regular expression for the strings that time.ParseDuration accepts.
 const DurationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// Schema returns the JSON Schema (draft 2020-12) for documents of a struct, for editors and other programs. The struct
-// must hold the defaults. Constraints between several keys are not included.
+// Schema returns the JSON Schema (draft 2020-12) of the documents that can be read into a struct, for editors and other
+// programs. The struct must hold the defaults. Constraints between several keys are not included.
 func (d *Dialect) Schema(title string, defaults any) (string, error) {
 	o, v := d.of(defaults)
 	schema := d.tableSchema(o, v)

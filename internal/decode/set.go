@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FlagFile returns the text that errors in a command-line assignment show instead of a file name.
+// FlagFile returns the text that takes the place of the file name in errors about a command-line assignment.
 func FlagFile(assignment string) string { return "--set " + assignment }
 
 func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }

@@ -8,7 +8,7 @@ type Sources struct {
 	text   string            // text of the file
 }
 
-// Origins returns s: a struct that embeds Sources inherits this method of the interface File.
+// Origins returns s. Every struct that embeds Sources inherits this method, which the interface File requires.
 func (s *Sources) Origins() *Sources { return s }
 
 // Take stores the sources that a Reading recorded. The zero Reading clears the stored sources.

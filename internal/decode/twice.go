@@ -14,7 +14,7 @@ const (
 	mostReadFor = 32 << 20 // total bytes
 )
 
-// LooseTOML reads the document like TOML, but continues after duplicate keys: it keeps the first occurrence of a key,
+// LooseTOML works like the method TOML, but continues after duplicate keys: it keeps the first occurrence of a key,
 // and Locate reports the others. A returned error has the type Faults.
 func (d *Document) LooseTOML() (map[string]any, error) {
 	whole := d.text

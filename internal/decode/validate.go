@@ -14,7 +14,8 @@ type (
 	validator interface{ Validate() error }
 )
 
-// Defaults replaces zero values by their defaults. An explicit zero is an error if zero means a default.
+// Defaults replaces zero values with their defaults. If a key is explicitly zero but its default is not, Defaults
+// reports an error.
 func (r *Reading) Defaults() {
 	zero := map[string]bool{}
 	for _, o := range r.outline.Leaves() {

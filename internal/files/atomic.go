@@ -20,8 +20,8 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// ErrNotDurable means that a file was written completely but its folder could not be synced: after a power failure, the
-// old file may be back.
+// ErrNotDurable means that a file was written completely but its folder could not be synced, so the old file may be
+// back after a power failure.
 var ErrNotDurable = errors.New("the file was written, but may be lost in a power failure")
 
 // WriteAtomic replaces the content of the file at path with the output of the callback. The bytes are written to a
@@ -35,7 +35,7 @@ func WriteAtomic(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, fsys.Rename)
 }
 
-// WritePrivate is like [WriteAtomic], but only this user can read the file.
+// WritePrivate is like [WriteAtomic], but only the current user can read the file.
 func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.CreatePrivate, fsys.Rename)
 }

@@ -16,7 +16,7 @@ var ErrOutside = errors.New("the path is outside the allowed folder")
 
 // Beneath returns a read-only [FS] of the folder root and its subfolders. Paths use the operating system's syntax and
 // start with root; they are absolute if root is absolute. A symbolic link that is absolute or leads outside root is an
-// error; root itself can be a link. No file is kept open, so a missing root is reported by each operation.
+// error; root itself can be a link. Each operation opens root, and returns an error if root does not exist.
 func Beneath(root string) FS { return ReadOnly{FS: beneath{root: filepath.Clean(root)}} }
 
 // beneath opens its root for each operation. Methods that it does not define are never called, because ReadOnly refuses

@@ -22,7 +22,7 @@ type File interface {
 	Sync() error
 }
 
-// FS contains the operations of a file system that graft uses. Paths use the operating system's syntax. Errors wrap
+// FS contains the file-system operations that graft uses. Paths use the operating system's syntax. Errors wrap
 // [fs.ErrNotExist] and [fs.ErrExist], as in package os.
 type FS interface {
 	// Open opens an existing regular file for reading. It never blocks: for a folder, FIFO, socket or device, the error
@@ -31,7 +31,7 @@ type FS interface {
 	// Create creates a new file for writing. If the file exists, the error wraps fs.ErrExist; WriteAtomic replaces a
 	// file.
 	Create(path string) (File, error)
-	// CreatePrivate is like Create, but only this user can read the file.
+	// CreatePrivate is like Create, but only the current user can read the file.
 	CreatePrivate(path string) (File, error)
 	// Append opens a regular file for writing at its end, and creates it if it does not exist. Like Open it never
 	// blocks.
@@ -45,9 +45,9 @@ type FS interface {
 	Remove(path string) error
 	// MkdirAll creates a folder with its parents. An existing folder is not an error.
 	MkdirAll(path string) error
-	// MkdirTemp creates a folder in parent with a new name that starts with prefix, and returns its path. Only this
-	// user can read it. An empty parent means the system's temporary folder. The caller must delete it, for example
-	// with RemoveAll.
+	// MkdirTemp creates a folder in parent with a new name that starts with prefix, and returns its path. Only the
+	// current user can read the folder. An empty parent means the system's temporary folder. The caller must delete it,
+	// for example with RemoveAll.
 	MkdirTemp(parent, prefix string) (string, error)
 	// ReadDir lists the entries of a folder, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)

@@ -50,7 +50,8 @@ func RemoveLeftovers(fsys FS, dir string) {
 	}
 }
 
-// IsLeftoverOf reports whether a file with this name is a temporary file of the given file.
+// IsLeftoverOf reports whether a file with this name is a temporary file that [WriteAtomic] left behind when it wrote
+// the given file.
 func IsLeftoverOf(name, file string) bool {
 	number, ok := strings.CutPrefix(strings.TrimSuffix(name, tempSuffix), "."+file+".")
 	_, err := strconv.Atoi(number)

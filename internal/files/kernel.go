@@ -8,8 +8,8 @@ import (
 // largestStatus limits the size of a kernel file, in bytes.
 const largestStatus = 1 << 20
 
-// KernelBytes reads a value in kB, such as MemTotal:, from a file such as /proc/meminfo (see proc(5)), and returns it
-// in bytes. Zero means unknown, for example on systems other than Linux.
+// KernelBytes returns the value after a name such as "MemTotal:" in a file such as /proc/meminfo (see proc(5)). It
+// converts the value from kB to bytes. Zero means unknown, for example on systems other than Linux.
 func KernelBytes(fsys FS, path, name string) int64 {
 	text, err := ReadAll(fsys, path, largestStatus)
 	if err != nil {

@@ -31,7 +31,7 @@ func (OS) Create(path string) (File, error) {
 	return asFile(openOS(path, os.O_RDWR|os.O_CREATE|os.O_EXCL))
 }
 
-// CreatePrivate creates a new file that only this user can read.
+// CreatePrivate creates a new file that only the current user can read.
 func (OS) CreatePrivate(path string) (File, error) {
 	return asFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, privatePermissions))
 }
@@ -54,7 +54,7 @@ func (OS) Remove(path string) error { return os.Remove(path) }
 // MkdirAll creates a folder with its parents.
 func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
 
-// MkdirTemp creates a folder with a new name. Only this user can read the folder.
+// MkdirTemp creates a folder with a new name. Only the current user can read the folder.
 func (OS) MkdirTemp(parent, prefix string) (string, error) { return os.MkdirTemp(parent, prefix) }
 
 // ReadDir lists the entries of a folder, sorted by name.

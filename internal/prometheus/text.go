@@ -35,7 +35,7 @@ func (t *Text) Sample(value float64, labels ...string) {
 	t.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
 }
 
-// Gauge writes a metric with one value. A nil value is unknown: nothing is written.
+// Gauge writes a metric with one value. If the value is nil, it writes nothing.
 func (t *Text) Gauge(name, help string, value *float64) {
 	if value != nil {
 		t.Family(name, "gauge", help)

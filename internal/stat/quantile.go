@@ -9,9 +9,9 @@ import (
 // Number lists the types of values whose quantiles can be computed.
 type Number interface{ ~int64 | ~float64 }
 
-// Quantile returns the quantile of sorted values at a share between 0 and 1, interpolated linearly between the two
-// nearest values. It returns NaN if there are no values. It is definition 7 of Hyndman and Fan, Sample quantiles in
-// statistical packages, 1996.
+// Quantile returns the quantile of sorted values at the given fraction, such as 0.5 for the median. It interpolates
+// linearly between the two nearest values. It returns NaN if there are no values. It is definition 7 of Hyndman and
+// Fan, Sample quantiles in statistical packages, 1996.
 func Quantile[N Number](sorted []N, share float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

@@ -20,7 +20,7 @@ var (
 // FewestSeeds is the minimum number of seeds for which an interval is computed.
 const FewestSeeds = 3
 
-// OverSeeds holds the mean of a quantity over seeds and its interval by Student's t-distribution.
+// OverSeeds holds the mean of a quantity over seeds and its interval, computed with Student's t-distribution.
 type OverSeeds struct {
 	N    int      `json:"n"`    // number of values, one per seed
 	Mean float64  `json:"mean"` // mean of the values
@@ -28,9 +28,9 @@ type OverSeeds struct {
 	High *float64 `json:"high"` // upper end of the interval; null for fewer than three values
 }
 
-// NewOverSeeds computes the mean and the interval of one value per seed with [TIntervalOf]. The argument miss is the
-// probability that the interval does not contain the true mean. The interval is clipped to the range of the quantity.
-// Since the true mean lies in that range, clipping does not change the probability.
+// NewOverSeeds computes the mean of the given values, one per seed, and its interval with [TIntervalOf]. The argument
+// miss is the probability that the interval does not contain the true mean. The interval is clipped to the range of the
+// quantity. Since the true mean lies in that range, clipping does not change the probability.
 func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	s := OverSeeds{N: len(values), Mean: Mean(values)}
 	if len(values) < FewestSeeds {

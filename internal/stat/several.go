@@ -25,9 +25,9 @@ func Holm(values []float64) []float64 {
 	return corrected
 }
 
-// PValue computes the two-sided p-value of the hypothesis that a mean is zero from the mean's 95% interval, assuming
-// that the mean is normally distributed (Altman and Bland, How to obtain the P value from a confidence interval, 2011).
-// It returns NaN if there is no interval.
+// PValue computes a two-sided p-value from the 95% interval of a mean, for the hypothesis that the mean is zero. It
+// assumes that the mean is normally distributed (Altman and Bland, How to obtain the P value from a confidence
+// interval, 2011). It returns NaN if there is no interval.
 func (i Interval) PValue() float64 {
 	const width = 2 * 1.959963984540054 // of a 95% interval, in standard errors
 	return math.Erfc(math.Abs(i.Mean) * width / (i.High - i.Low) / math.Sqrt2)

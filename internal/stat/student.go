@@ -10,8 +10,8 @@ func TInterval(values []float64) Interval { return TIntervalOf(values, 0.05) }
 // quantilePrecision is the relative width at which the search for a quantile ends.
 const quantilePrecision = 1e-13
 
-// StudentQuantile returns the quantile of Student's t-distribution for a probability between 0 and 1. It searches by
-// bisection of [StudentCDF]. It returns NaN if the degrees of freedom are not positive.
+// StudentQuantile returns the quantile of Student's t-distribution for a probability between 0 and 1. It inverts
+// [StudentCDF] by bisection. It returns NaN if the degrees of freedom are not positive.
 func StudentQuantile(share, freedom float64) float64 {
 	switch {
 	case !(share > 0 && share < 1 && freedom > 0):

@@ -43,7 +43,8 @@ type Energy struct {
 	// reason why the energy is not attributable or unknown, such as MIG, another task on the device, or a gap between
 	// readings
 	Why string `json:"why,omitempty"`
-	// whether the energy counter was used for less than 100 ms, which is about its refresh period
+	// whether Joules comes from the energy counter over an interval shorter than 100 ms, which is about the refresh
+	// period of the counter
 	Short bool `json:"short"`
 }
 
@@ -229,8 +230,8 @@ func fewReadings(counter, power *curve) string {
 	return "no readings of power or energy"
 }
 
-// Watts returns the energy divided by the length of the interval: the mean power. The mean power of an idle device is
-// the value for Use.IdleWatts.
+// Watts returns the mean power, which is the energy divided by the length of the interval. Measured on an idle device,
+// it can be used as Use.IdleWatts.
 func (m Measurement) Watts() Optional[float64] {
 	joules, known := m.Joules.Get()
 	if !known || m.Seconds <= 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Meter accumulates the power, utilization and memory readings of a device during an interval. Its size is constant.
+// Meter accumulates the power, utilization and memory readings of a device during an interval. It uses constant memory.
 // Only Sampler.Begin creates it; the zero value cannot be used.
 type Meter struct {
 	device         int

@@ -15,7 +15,8 @@ var ErrNoNVML = errors.New("GPU measurements are not available")
 // nvmlLibrary is the installed name of the driver's library.
 const nvmlLibrary = "libnvidia-ml.so.1"
 
-// NVML reads NVIDIA's GPUs through the driver's management library. OpenNVML creates it; the zero value cannot be used.
+// NVML reads the state of NVIDIA GPUs through the driver's management library. OpenNVML creates it; the zero value
+// cannot be used.
 type NVML struct {
 	lib     nvml.Interface
 	symbols *dl.DynamicLibrary

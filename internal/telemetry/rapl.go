@@ -19,8 +19,8 @@ var ErrNoRAPL = errors.New("CPU energy measurements are not available")
 // kernel's sources.
 const powercap = "/sys/class/powercap"
 
-// RAPL reads the energy of processors and their memory. Its devices are the domains "package" and "DRAM" of each
-// socket, which do not overlap. OpenRAPL creates it; the zero value cannot be used.
+// RAPL reads the energy counters of processors and of their memory. Its devices are the domains "package" and "DRAM" of
+// each socket, which do not overlap. OpenRAPL creates it; the zero value cannot be used.
 type RAPL struct {
 	fsys    files.FS
 	domains []*domain

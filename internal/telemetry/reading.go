@@ -20,7 +20,7 @@ const modeDefault, modeProhibited, modeExclusive = "default", "prohibited", "exc
 
 // Reading holds the state of a device at one time.
 type Reading struct {
-	// time of the reading in seconds; readings by graft and by nvidia-smi count from 1970
+	// time of the reading in seconds; for readings by graft or nvidia-smi, seconds since 1970
 	At     float64 `json:"at_s"`
 	Device int     `json:"device"` // index of the device in its source
 	// share of the time in which a kernel ran, in percent

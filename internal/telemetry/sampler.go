@@ -57,7 +57,7 @@ type Sink interface {
 }
 
 // Sampler reads all devices of a source at a fixed interval. It keeps only the last reading of each device and the
-// meters of running intervals. It is safe for concurrent use. NewSampler creates it; the zero value cannot be used.
+// meters that have not ended. It is safe for concurrent use. NewSampler creates it; the zero value cannot be used.
 type Sampler struct {
 	clock    Clock
 	interval time.Duration

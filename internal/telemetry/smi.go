@@ -20,11 +20,11 @@ const (
 // smiTime is the format of timestamps, in the machine's local time.
 const smiTime = "2006/01/02 15:04:05.000"
 
-// SMILog holds the readings in a file written by nvidia-smi.
+// SMILog holds the readings from a file that nvidia-smi wrote.
 type SMILog struct {
 	Devices  []Device  // GPUs in the file, sorted by index
 	Readings []Reading // readings in the file's order; their field At is in seconds since 1970
-	// whether the last row was incomplete and left out, because nvidia-smi was interrupted
+	// whether ReadSMI left out the last row because it is incomplete, as when nvidia-smi is interrupted
 	Cut bool
 }
 

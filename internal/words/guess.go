@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Guess returns "; did you mean X?" if a name is close to X, otherwise nothing.
+// Guess returns "; did you mean X?" if name is close to X, which is one of names. Otherwise it returns an empty string.
 func Guess(name string, names []string) string {
 	if best := Nearest(name, names); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)
@@ -16,8 +16,9 @@ func Guess(name string, names []string) string {
 // longestGuessed is the maximum length in bytes of names with suggestions.
 const longestGuessed = 100
 
-// Nearest returns the name with the smallest edit distance; a name that begins with the text has a distance of at most
-// 1. If more than half of the text differs from every name, it returns an empty string. It ignores case.
+// Nearest returns the element of names with the smallest edit distance to name, ignoring case. If name has at least
+// three bytes, an element that begins with name has a distance of at most 1. If every distance is greater than half the
+// length of name, Nearest returns an empty string.
 func Nearest(name string, names []string) string {
 	if len(name) > longestGuessed {
 		return ""

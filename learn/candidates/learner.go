@@ -67,7 +67,7 @@ const (
 	columns
 )
 
-// Course defines the scheduling problem that an agent learns.
+// Course defines the scheduling problem that an agent learns to solve.
 type Course interface {
 	// Shape returns the shape of the observations.
 	Shape() Shape
@@ -75,8 +75,8 @@ type Course interface {
 	Workloads() int
 	// Env creates an environment whose episodes are drawn from the training workloads.
 	Env() (learn.Env, error)
-	// Lesson lets an agent play a workload. In a fraction of the decisions, the teacher's actions replace the agent's
-	// actions. It returns one example per decision, with the state and the teacher's actions.
+	// Lesson lets an agent schedule a workload. For a fraction of the decisions, given by follow, the teacher's actions
+	// replace the agent's actions. It returns one example per decision, with the state and the teacher's actions.
 	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64,
 		random *rand.Rand) ([]learn.Example, error)
 	// Validate returns the mean cost on the validation workloads if an agent takes its most likely actions, or

@@ -70,8 +70,8 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 	}
 }
 
-// Forward implements [Layer]. It skips inputs that are zero: after a ReLU or in a window with few jobs, most inputs are
-// zero.
+// Forward implements [Layer]. It skips inputs that are zero, because after a ReLU, or if the state describes only a few
+// jobs, most inputs are zero.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
 	addRows(y, x, 1, params[0], f.Width)
@@ -119,8 +119,8 @@ func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	}
 }
 
-// AddScaled adds v times x to y. An explicit conversion prevents fused operations, which round differently on some
-// processors.
+// AddScaled adds v times x to y. An explicit conversion prevents a fused multiply-add, which some processors would use
+// and which rounds differently.
 func AddScaled(y []float64, v float64, x []float64) {
 	x = x[:len(y)]
 	for k := range y {
@@ -252,8 +252,8 @@ func (Duel) Sizes(int) []int { return nil }
 // Init does nothing: the layer has no parameters.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
-// The first input of Forward is the value, and the others are the advantages. It subtracts the mean advantage from each
-// advantage and adds the value.
+// Forward reads the value from the first input and the advantages from the others. It subtracts the mean advantage from
+// each advantage and adds the value.
 func (Duel) Forward(_ [][]float64, x, y []float64) {
 	mean := sum(x[1:]) / float64(len(y))
 	for k := range y {

@@ -14,7 +14,7 @@ import (
 
 // Layer computes one layer of a [Network], forward and backward.
 type Layer interface {
-	// Outputs returns the number of outputs for a number of inputs.
+	// Outputs returns the number of outputs for the given number of inputs.
 	Outputs(inputs int) int
 	// Sizes returns the number of values in each parameter.
 	Sizes(inputs int) []int
@@ -119,7 +119,7 @@ func (g *growing) Backward(outputs []float64, gradients [][]float64) error {
 	return nil
 }
 
-// NewPass allocates a pass for a batch.
+// NewPass allocates a pass for batches of up to the given size.
 func (n *Network) NewPass(batch int) *Pass {
 	p := &Pass{network: n, room: batch}
 	for _, width := range n.widths {

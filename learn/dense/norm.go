@@ -45,8 +45,8 @@ func (LayerNorm) Forward(params [][]float64, x, y []float64) {
 	}
 }
 
-// Backward computes the gradients of factors, shifts and inputs. It removes the gradient's components along the mean
-// and the standard deviation.
+// Backward computes the gradients of factors, shifts and inputs. It removes the components of the gradient that would
+// change only the mean or the standard deviation of the inputs.
 func (LayerNorm) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	mean, scale := moments(x)
 	plain, along := 0.0, 0.0

@@ -11,7 +11,7 @@ import (
 // table.
 type Form []Field
 
-// Field is a key and its value: a string, an int, a Form or an []any of these.
+// Field is a key with its value. The value is a string, an int, a Form or an []any of these.
 type Field struct {
 	Key   string
 	Value any

@@ -16,14 +16,14 @@ type Builder struct {
 	path  string // path of the current module
 }
 
-// NewBuilder starts the graph of a network with the given class name. The sizes of its input may have names, such as
-// batch=2.
+// NewBuilder starts the graph of a network with the given class name. If a size of the input has a name, such as
+// "batch", the size is variable.
 func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype,
 		count: map[string]int{}}
 }
 
-// Module adds a child of the current module, and calls the callback to add the child's operators and modules.
+// Module adds a child to the current module, and calls code, which adds the child's operators and modules.
 // [Graph.Recover] later sets the text that PyTorch prints for the child.
 func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
@@ -52,7 +52,7 @@ func (b *Builder) Tensor(t Tensor) Weight {
 	return Weight(t.Name)
 }
 
-// Call adds a call of an operator with arguments, given as pairs of name and value. Arguments whose value is nil are
+// Call adds a call to an operator. The arguments alternate between name and value; an argument whose value is nil is
 // omitted.
 func (b *Builder) Call(operator string, arguments ...any) Value {
 	return b.Calls(operator, 1, arguments...)[0]
@@ -72,7 +72,7 @@ func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	return x
 }
 
-// Calls adds a call of an operator that has several results.
+// Calls adds a call to an operator that has several results.
 func (b *Builder) Calls(operator string, results int, arguments ...any) []Value {
 	n := Node{Operator: operator, Module: b.path}
 	for k := 0; k+1 < len(arguments); k += 2 {

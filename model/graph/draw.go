@@ -20,7 +20,7 @@ func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom creates initial weights as Draw does. It calls the function seed once.
+// DrawFrom creates initial weights as Draw does. It calls the function seed exactly once, to get the seed.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}

@@ -13,7 +13,7 @@ type Graph struct {
 	Name   string // class name of the network
 	Input  Input
 	Output Value
-	// more inputs and outputs of a network that an external program runs
+	// additional inputs and outputs; a network that has any can run only in an external program
 	MoreInputs  []Input
 	MoreOutputs []Value
 
@@ -89,8 +89,9 @@ type Tensor struct {
 	DType weights.DType
 	Shape []int
 	Tied  string // name of the tensor that shares its memory; usually empty
-	// Init is the rule for the initial values: "zeros", "ones", or a distribution centred at zero, such as "normal
-	// 0.02" or "uniform 0.1". Empty means that the values must come from a weight file.
+	// Init is the rule for the initial values, such as "zeros", "ones", "normal 0.02" or "uniform 0.1"; the
+	// distributions are centred at zero. Empty means PyTorch's initialization of the layer that reads the tensor; see
+	// [Graph.Draw].
 	Init string
 }
 
@@ -100,7 +101,7 @@ type Value string
 // Weight is the name of a tensor of the network.
 type Weight string
 
-// Node is a call of an operator.
+// Node is a call to an operator.
 type Node struct {
 	Operator string // name and overload, such as conv2d.default
 	Module   string // path of the module whose code calls the operator

@@ -17,12 +17,12 @@ type Need struct {
 	Operations float64 // number of floating-point operations
 }
 
-// Training returns a lower bound of the memory for a training step, in bytes. It counts the tensors that exist when the
+// Training returns a lower bound on the memory for a training step, in bytes. It counts the tensors that exist when the
 // loss is computed: the outputs, their softmax and its gradient, and the gradients of the weights.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
-// Needs infers the resources for a pass on inputs of the given shape. A nil shape means the shape of the graph's
-// example input. If graft cannot infer a shape, Needs returns an error.
+// Needs computes lower bounds on the resources for a forward pass on inputs of the given shape. A nil shape means the
+// shape of the graph's example input. If graft cannot infer a shape, Needs returns an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {

@@ -2,8 +2,8 @@ package graph
 
 import "strings"
 
-// Operations returns the floating-point operations of each node for one example; a multiply and an add count as two.
-// Operators that only move values count as zero.
+// Operations returns the number of floating-point operations of each node for one example; a multiply and an add count
+// as two. Operators that only move values count as zero.
 func (g *Graph) Operations() ([]int64, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

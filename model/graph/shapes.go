@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Shapes returns the shape of each value that is a tensor, if the input has its example sizes. If graft cannot infer
-// the shape of an operator, Shapes returns an error, together with the shapes of the values that are computed before
-// that operator.
+// Shapes returns the shape of each value that is a tensor, computed for the sizes of the example input. If graft cannot
+// infer the shape of an operator, Shapes returns an error, together with the shapes of the values that are computed
+// before that operator.
 func (g *Graph) Shapes() (map[Value][]int, error) {
 	s := newShaper(g)
 	for k := range g.Nodes {

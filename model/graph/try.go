@@ -14,7 +14,7 @@ type Attempt struct {
 	Weights *weights.Set // weights of the graph; nil means zeros
 	Shape   []int        // shape of the input; nil means the example's shape
 	Values  []float64    // values of the input; nil means zeros
-	// also runs a pass in train mode with its gradients; the errors of this pass are ignored
+	// whether to also run a pass in train mode with gradients; errors in this pass are ignored
 	Gradients bool
 }
 

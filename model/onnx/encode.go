@@ -25,8 +25,8 @@ type Options struct {
 }
 
 // Encode returns a network with its weights as an ONNX model in eval mode. The model has one input, "input", and one
-// output, "output", for any batch size. All computations are in float32. The set has the network's tensors by name, as
-// model.Network.Save returns them.
+// output, "output", for any batch size. All computations are in float32. The set holds the network's tensors by name,
+// as model.Network.Save returns them.
 func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 	stored := map[string]weights.Tensor{}
 	for _, t := range set.Tensors {

@@ -129,7 +129,7 @@ func (f *FS) Open(path string) (files.File, error) { return f.open("open", path,
 // Create creates a new file.
 func (f *FS) Create(path string) (files.File, error) { return f.open("create", path, f.inner.Create) }
 
-// CreatePrivate creates a new file that only this user can read.
+// CreatePrivate creates a new file that only the current user can read.
 func (f *FS) CreatePrivate(path string) (files.File, error) {
 	return f.open("create", path, f.inner.CreatePrivate)
 }

@@ -21,8 +21,8 @@ var passed = struct {
 const mostPassed = 1000
 
 // Passes runs a graph with its gradients in a trial. The input is zeros in the shape of the graph's example input.
-// Passes returns the reason why the graph must not run in this process. If the weights are nil, it uses zeros. Results
-// are cached by graph and weights.
+// If the graph must not run in this process, Passes returns an error with the reason. If the set of weights is nil, it
+// uses zeros. Results are cached by graph and weights.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()
