@@ -11,17 +11,17 @@ import (
 	"graft/model/graph"
 )
 
-// ZooOptions holds the options for the input and output of a network of the zoo.
+// ZooOptions holds the options for the input and output of a network from the zoo.
 type ZooOptions struct {
 	Classes int   // number of classes; zero means the entry's default
 	Input   Shape // shape of one example; nil means the entry's default
-	// number of tokens of a text encoder, the last of which is padding; zero means the entry's default
+	// vocabulary size of a text encoder, including a padding token at the end; zero means the entry's default
 	Tokens int
-	// makes a text encoder output classes for each token; false outputs classes for the whole text
+	// makes a text encoder classify each token; false makes it classify the whole text
 	Each bool
 }
 
-// ZooEntry describes a network of the zoo.
+// ZooEntry describes a network in the zoo.
 type ZooEntry struct {
 	Name    string
 	Alias   string // second name; empty means none

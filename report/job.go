@@ -20,7 +20,8 @@ type JobDetail struct {
 	Epochs []epochRow `json:"epochs"` // last epochs; with --all, every epoch
 	// Skipped is the number of epochs before the first listed epoch.
 	Skipped int `json:"epochs_before"`
-	// Measured is the measured energy of the job; null before its end, or if an older version of graft wrote the run.
+	// Measured is the measured energy of the job; null until the job ends, and if an older version of graft wrote the
+	// run.
 	Measured *runs.MeasuredEnergy `json:"measured"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// Branches names the kind of branches that a new block has. This kind determines the initial output of the block.
+// Branches selects how the branches of a new block are initialised, which determines the block's initial output.
 type Branches string
 
 // Kinds of branches. Branches of the zero kind output zero, since their last layers are zero.

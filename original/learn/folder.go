@@ -73,7 +73,7 @@ func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	return nil
 }
 
-// Save writes a checkpoint. It must be called after the rows up to that time have been written.
+// Save writes a checkpoint. It must be called after all rows up to the checkpoint have been written.
 func (f *Folder) Save(l *Learner) error {
 	set, position, err := l.Save()
 	if err != nil {

@@ -115,8 +115,8 @@ func (d *Draws) until(job int) {
 	}
 }
 
-// Pick returns a function that chooses a channel for each transfer, by shuffling the channels. A nil Draws always
-// chooses the first channel.
+// Pick returns a function that chooses a random channel for each transfer. If d is nil, Pick returns nil, and the
+// simulator uses the channels in turn.
 func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 	if d == nil {
 		return nil

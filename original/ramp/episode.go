@@ -15,7 +15,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Episode holds the inputs of an episode of PAC-ML's simulator. In a recorded episode, the results are ignored.
+// Episode holds the inputs of an episode of PAC-ML's simulator. In the JSON text of a recorded episode, the recorded
+// results are ignored.
 type Episode struct {
 	Agent       string        `json:"agent"`
 	AgentKwargs agentKwargs   `json:"agent_kwargs"`
@@ -63,7 +64,7 @@ type jobsConfig struct {
 	// shuffles the pool when it is filled
 	Shuffle bool `json:"shuffle_files"`
 	Steps   int  `json:"num_training_steps"` // steps of every job
-	// largest degree, by which observations are scaled
+	// largest degree of parallelism, used to scale observations
 	Observed int `json:"max_partitions_per_op_in_observation"`
 }
 

@@ -58,7 +58,7 @@ func (f *Folder) Kind() (*Kind, error) {
 	return k, nil
 }
 
-// Guess determines the kind of the folder from its files, as for folders of earlier versions. It returns nil if no
+// Guess determines the kind of the folder from its files, without the manifest. It returns nil if no
 // kind matches.
 func (f *Folder) Guess() *Kind {
 	for _, k := range Kinds() {
@@ -164,7 +164,7 @@ func (f *Folder) IsRun() bool {
 // IsCache reports whether the folder is the cache of simulations, which is not a run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume returns an error if the folder holds a run of another kind than the wanted kind.
+// MayResume returns an error if the folder holds a run whose kind differs from want.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
