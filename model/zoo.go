@@ -39,7 +39,7 @@ func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
 // IsGraph reports whether the network is a graph of operators; other networks are trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
-// ZooEntries lists the zoo: the networks of the original experiments, then common networks.
+// ZooEntries lists the networks in the zoo: first the networks of the original experiments, then common networks.
 func ZooEntries() registry.List[ZooEntry] {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
 	return registry.List[ZooEntry]{

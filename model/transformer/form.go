@@ -12,7 +12,7 @@ import (
 // key is the key of a transformer in a network's file.
 const key = "transformer"
 
-// IsForm reports whether a network file describes a transformer: its top-level table contains a section "transformer".
+// IsForm reports whether the top-level table of a network file contains the section "transformer".
 func IsForm(table map[string]any) bool {
 	_, ok := table[key]
 	return ok

@@ -146,7 +146,7 @@ type twice struct{}
 // Outputs returns twice the number of inputs.
 func (twice) Outputs(inputs int) int { return 2 * inputs }
 
-// Sizes returns nil: the layer has no parameters.
+// Sizes returns nil, since the layer has no parameters.
 func (twice) Sizes(int) []int { return nil }
 
 // Init does nothing, since the layer has no parameters.

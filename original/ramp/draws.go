@@ -35,8 +35,8 @@ const mostPool = 10_000_000
 
 // Draws returns the random numbers for an episode. The published simulator creates the environment once more before the
 // episode, and draws a pool of jobs each time it creates the environment. Draws therefore skips the numbers of the
-// first pool. Draws returns nil if the episode needs no random numbers: its jobs come from a recording, and no other
-// part of the episode is random.
+// first pool. Draws returns nil if the episode needs no random numbers, because its jobs come from a recording and no
+// other part of the episode is random.
 func (e *Episode) Draws() (*Draws, error) {
 	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
 		return nil, nil

@@ -148,7 +148,7 @@ func hasManifestAnd(names ...string) func(*Folder) bool {
 // NotThere reports whether an error means that a file does not exist.
 func NotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// Absolute makes a path absolute, so that it ends in a name even for ".".
+// Absolute makes a path absolute. The result ends in a folder name even if the path is ".".
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
