@@ -112,7 +112,7 @@ type PolicyDetail struct {
 
 // learningRow holds the metrics of some episodes.
 type learningRow struct {
-	Episodes    int64   `json:"episodes"` // total after these
+	Episodes    int64   `json:"episodes"` // total number of episodes so far
 	Objective   float64 `json:"objective"`
 	Accuracy    float64 `json:"accuracy"`
 	Expected    float64 `json:"expected_accuracy"`
