@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// AvgPool2d averages over windows.
+// AvgPool2d averages the values in each window.
 type AvgPool2d struct {
 	passes
 	Kernel, Stride, Padding Pair
@@ -38,10 +38,10 @@ func (p AvgPool2d) Notation() string {
 	return text + ")"
 }
 
-// Infer returns the shape after the pool.
+// Infer returns the output shape of the pooling layer.
 func (p AvgPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
 
-// Operations counts the operations of each window.
+// Operations counts one operation for each value in each window.
 func (p AvgPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
@@ -74,10 +74,10 @@ func (p MaxPool2d) String() string {
 		p.Padding, python(p.Ceil))
 }
 
-// Infer returns the shape after the pool.
+// Infer returns the output shape of the pooling layer.
 func (p MaxPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
 
-// Operations counts the operations of each window.
+// Operations counts one operation for each value in each window.
 func (p MaxPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
@@ -121,7 +121,7 @@ func (p AdaptiveAvgPool2d) String() string {
 	return fmt.Sprintf("AdaptiveAvgPool2d(output_size=%v)", p.Size)
 }
 
-// Infer returns the shape with the fixed size.
+// Infer returns the output shape, whose height and width are always Size.
 func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 	if err := image(p, in, 0); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 	return Shape{in[0], p.Size.H, p.Size.W}, nil
 }
 
-// Operations counts one operation per value.
+// Operations counts one operation per input value.
 func (p AdaptiveAvgPool2d) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
 // Emit adds the average pool to a program.

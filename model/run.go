@@ -15,8 +15,8 @@ type Algebra[T any] interface {
 	Cat(path string, parts []T) (T, error)
 }
 
-// Follower is an optional interface of an Algebra. [Run] calls its methods at the beginning and the end of each
-// container.
+// Follower is an interface that an Algebra can also implement. [Run] then calls its methods at the beginning and the
+// end of each container.
 type Follower[T any] interface {
 	// Enter is called before the container's first layer.
 	Enter(path string, c *Container)
@@ -35,7 +35,7 @@ const (
 	BranchLane // branches of a Cat, which do not feed each other
 )
 
-// Place is the position of a child in the flow.
+// Place is the position of a child in its parent's [Flow].
 type Place struct {
 	Path   string // path of the child: names joined by dots, as in a state dict
 	Parent *Container

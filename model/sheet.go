@@ -103,7 +103,7 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	return sum, nil
 }
 
-// Counts returns the number of trained values in a layer, and the number of other values.
+// Counts returns the number of values in a layer that are trained, and the number of values that are not.
 func Counts(l Layer) (parameters, buffers int) {
 	for _, slot := range l.Slots() {
 		switch {

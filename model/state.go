@@ -147,8 +147,8 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// StateDict removes the constants of a graph from a network's weights, because PyTorch's state dict does not contain
-// them.
+// StateDict returns a network's weights without the constants of a graph, because PyTorch's state dict does not contain
+// constants.
 func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	constant := map[string]bool{}
 	for _, e := range n.State() {
@@ -163,8 +163,8 @@ func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	return dict
 }
 
-// WithConstants adds the constants of a graph to weights from a state dict, which lacks them. The graph determines
-// their values.
+// WithConstants adds the constants of a graph to weights from a state dict, which does not contain them. The graph
+// determines the values of the constants.
 func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 	if n.Graph == nil {
 		return set, nil
@@ -206,8 +206,8 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// LoadUndrawn copies tensors from a set into a network that runs as a graph. It copies only the tensors that
-// [graph.Graph.Undrawn] lists: no initialization is defined for them. The set must contain these tensors with the same
+// LoadUndrawn copies tensors from a set into a network that runs as a graph. It copies only the tensors for which no
+// initialization is defined, as listed by [graph.Graph.Undrawn]. The set must contain these tensors with the same
 // shapes.
 func (n *Network) LoadUndrawn(set *weights.Set) error {
 	if n.Graph == nil {

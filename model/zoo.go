@@ -11,17 +11,17 @@ import (
 	"graft/model/graph"
 )
 
-// ZooOptions holds the options for the input and output of a network of the zoo.
+// ZooOptions holds the options for the input and output of a network from the zoo.
 type ZooOptions struct {
 	Classes int   // number of classes; zero means the entry's default
 	Input   Shape // shape of one example; nil means the entry's default
-	// number of tokens of a text encoder, the last of which is padding; zero means the entry's default
+	// vocabulary size of a text encoder, including a padding token at the end; zero means the entry's default
 	Tokens int
-	// makes a text encoder output classes for each token; false outputs classes for the whole text
+	// makes a text encoder classify each token; false makes it classify the whole text
 	Each bool
 }
 
-// ZooEntry describes a network of the zoo.
+// ZooEntry describes a network in the zoo.
 type ZooEntry struct {
 	Name    string
 	Alias   string // second name; empty means none
@@ -39,7 +39,7 @@ func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
 // IsGraph reports whether the network is a graph of operators; other networks are trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
-// ZooEntries lists the zoo: the networks of the original experiments, then common networks.
+// ZooEntries lists the networks in the zoo: first the networks of the original experiments, then common networks.
 func ZooEntries() registry.List[ZooEntry] {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
 	return registry.List[ZooEntry]{

@@ -8,7 +8,8 @@ import (
 	"graft/tracing"
 )
 
-// Form names the form of a new block. The form determines how the new block preserves the network's function.
+// Form selects the structure and the initial weights of a new block, which determine whether and how the network's
+// function is preserved.
 type Form string
 
 // Forms of new blocks. The zero Form means Identity if the activation is idempotent and batch normalisation can be
@@ -32,7 +33,7 @@ type Options struct {
 	// that the network's function stays the same in train mode. A batch needs at least two values per channel; 64
 	// images are enough.
 	Batch *torch.Tensor
-	// Seed seeds the choice of the copied channels and the random tensors.
+	// Seed seeds the random choice of the channels to copy, and the values of random tensors.
 	Seed uint64
 	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
 	// relative to the root mean square of the tensor. Zero, the default, preserves the function exactly.
@@ -48,7 +49,7 @@ type Options struct {
 	Compat Compat
 	// Splits a unit's weights equally among the unit's copies when a network that runs as a graph of operators is
 	// widened, as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally.
-	// Equal and unequal splits preserve the function.
+	// Both kinds of split preserve the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

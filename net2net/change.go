@@ -23,7 +23,7 @@ const (
 	New     Fate = "new"
 )
 
-// Move describes the origin of a tensor after a change.
+// Move describes a tensor of the changed network and the tensor from which it was made.
 type Move struct {
 	Name string `json:"name"`
 	From string `json:"from,omitempty"` // name of the tensor before the change; empty for a new tensor
@@ -59,11 +59,11 @@ type Change struct {
 	// Before and After are the fingerprints of the network before and after the change.
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Moves holds the origin of every tensor after the change, in the order of the state dict; Gone names the tensors
-	// that were removed.
+	// Moves describes the origin of every tensor of the changed network, in the order of the state dict. Gone names the
+	// tensors that were removed.
 	Moves []Move   `json:"moves"`
 	Gone  []string `json:"gone,omitempty"`
-	// Units maps each unit of a widened space to its original unit.
+	// Units holds, for each unit after widening, the index of the original unit that it copies.
 	Units  []int      `json:"units,omitempty"`
 	Insert *Insertion `json:"insert,omitempty"`
 	Pad    [2]int     `json:"pad,omitzero"`

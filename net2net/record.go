@@ -19,7 +19,7 @@ type recordFile struct {
 	Changes []*Change `json:"changes"`
 }
 
-// WriteRecord atomically writes a file with the given changes, which keep their order.
+// WriteRecord atomically writes a file with the given changes, in the given order.
 func WriteRecord(fsys files.FS, path string, changes []*Change) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		encoder := json.NewEncoder(w)

@@ -16,8 +16,8 @@ type Drift struct {
 	L2       float64 `json:"l2"` // norm of the differences divided by the norm of the logits
 }
 
-// Compare runs copies of two networks on inputs, in train or in eval mode. Dropout is off,
-// and neither network is changed.
+// Compare returns the difference between the logits of two networks on the same inputs, in train or in eval mode. It
+// runs copies without dropout, so neither network is changed.
 func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) (Drift, error) {
 	x, err := Logits(before, inputs, training)
 	if err != nil {

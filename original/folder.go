@@ -11,7 +11,7 @@ import (
 	"graft/results"
 )
 
-// Folder holds a results folder of the original system.
+// Folder holds the contents of a results folder of the original system.
 type Folder struct {
 	Path        string   // path of the folder
 	Config      string   // text of config.toml; empty if it does not exist
@@ -21,7 +21,7 @@ type Folder struct {
 	Others      []string // names of all other files, such as weights.pth
 }
 
-// Metric holds a metric file, whose name is PREFIX.GRANULARITY.METRIC.
+// Metric holds the contents of a metric file, whose name is PREFIX.GRANULARITY.METRIC.
 type Metric struct {
 	File        string // name of the file
 	Prefix      string // source of the metric, such as "training00"; empty for the file runtimes
@@ -45,7 +45,7 @@ type Value struct {
 	Numbers []float64 // the number, or the numbers in the list; nil means none
 }
 
-// Log holds a log file, such as training00.log.
+// Log holds the contents of a log file, such as training00.log.
 type Log struct {
 	File string    // name of the file
 	Name string    // name of the file without its extension

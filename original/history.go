@@ -17,8 +17,8 @@ import (
 // history accumulates the history of weights during reading.
 type history struct{ trainer.WeightsHistory }
 
-// ReadHistory reads what the original system recorded while it trained weights, such as the end times of epochs.
-// ReadHistory is a [trainer.WeightsHistoryReader].
+// ReadHistory reads the data that the original system recorded while it trained weights, such as the end times of
+// epochs. ReadHistory is a [trainer.WeightsHistoryReader].
 func ReadHistory(fsys files.FS, path, runtimes string) (*trainer.WeightsHistory, error) {
 	h := &history{trainer.WeightsHistory{Weights: path}}
 	var tests []Metric

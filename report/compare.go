@@ -25,10 +25,10 @@ type comparison struct {
 // comparedColumn holds runs that differ only in their seed.
 type comparedColumn struct {
 	Name   string   `json:"name"`   // heading of the column
-	Runs   []string `json:"runs"`   // their folders
-	Seeds  []int64  `json:"seeds"`  // seeds of its runs
-	Ended  bool     `json:"ended"`  // all its runs have ended
-	Copies []string `json:"copies"` // folders with copies of a run; copies do not count
+	Runs   []string `json:"runs"`   // folders of the runs
+	Seeds  []int64  `json:"seeds"`  // seeds of the runs
+	Ended  bool     `json:"ended"`  // whether all runs have ended
+	Copies []string `json:"copies"` // folders with copies of these runs; copies do not count as runs
 
 	settings map[string]string
 	runs     []*runs.Run
@@ -36,16 +36,16 @@ type comparedColumn struct {
 
 // comparedSetting holds the values of a configuration key.
 type comparedSetting struct {
-	Key    string    `json:"key"`    // of the configuration
-	Values []*string `json:"values"` // value in each column; null if the key is absent
+	Key    string    `json:"key"`    // configuration key
+	Values []*string `json:"values"` // value in each column; null if the column does not set the key
 }
 
 // comparedQuantity holds a quantity in each column.
 type comparedQuantity struct {
-	Quantity string           `json:"quantity"` // its name
-	Unit     string           `json:"unit"`     // unit; share is between 0 and 1, empty is a count
-	Better   string           `json:"better"`   // more or less; empty if neither is better
-	Cells    []*comparedValue `json:"cells"`    // null if a column lacks the quantity
+	Quantity string           `json:"quantity"` // name of the quantity
+	Unit     string           `json:"unit"`     // unit; share means a fraction between 0 and 1, empty means a count
+	Better   string           `json:"better"`   // better direction: more or less; empty if neither is better
+	Cells    []*comparedValue `json:"cells"`    // value in each column; null if the column lacks the quantity
 
 	of    stat.Range // range of the values
 	level float64    // level of the interval
@@ -76,7 +76,7 @@ type summary struct {
 	// lower end of the 95% interval of the mean: over jobs or workloads in a cluster simulation, over seeds in other
 	// runs; null for fewer than three values
 	Low  *float64 `json:"low"`
-	High *float64 `json:"high"` // upper end of that interval; null if low is
+	High *float64 `json:"high"` // upper end of the same interval; null if low is null
 	N    int      `json:"n"`    // number of values
 }
 

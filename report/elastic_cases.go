@@ -7,7 +7,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintElasticCases writes the outcome of learning schedulers of elastic jobs in several cases as text.
+// PrintElasticCases writes, as text, the outcome of a run that learned schedulers for elastic jobs in several cases.
 func PrintElasticCases(o *runs.ElasticCasesOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeElasticCases(o, d)

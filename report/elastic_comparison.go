@@ -15,7 +15,7 @@ import (
 const rankRemark = "Schedulers share a rank if the 95% interval of their paired difference from the best " +
 	"scheduler of the rank contains zero."
 
-// PrintElasticComparison writes a comparison of schedulers of elastic jobs as text.
+// PrintElasticComparison writes, as text, a comparison of schedulers for elastic jobs.
 func PrintElasticComparison(c *runs.ElasticComparison, w io.Writer) error {
 	d := &document.Document{}
 	writeElasticComparison(c, d)

@@ -14,7 +14,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintElasticLearning writes the outcome of learning a scheduler of elastic jobs as text.
+// PrintElasticLearning writes, as text, the outcome of a run that learned a scheduler for elastic jobs.
 func PrintElasticLearning(o *runs.ElasticLearningOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeElasticLearning(o, d)

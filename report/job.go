@@ -20,25 +20,26 @@ type JobDetail struct {
 	Epochs []epochRow `json:"epochs"` // last epochs; with --all, every epoch
 	// Skipped is the number of epochs before the first listed epoch.
 	Skipped int `json:"epochs_before"`
-	// Measured is the measured energy of the job; null before its end, or if an older version of graft wrote the run.
+	// Measured is the measured energy of the job; null until the job ends, and if an older version of graft wrote the
+	// run.
 	Measured *runs.MeasuredEnergy `json:"measured"`
 }
 
 // eventRow is an event of a job, such as a change of devices or an adaptation.
 type eventRow struct {
-	Time   float64          `json:"time_s"` // time of the budget
-	Event  results.JobEvent `json:"event"`  // as trainer.Note names it
-	Action string           `json:"action"` // empty for none
+	Time   float64          `json:"time_s"` // time of the event on the job's clock, in seconds
+	Event  results.JobEvent `json:"event"`  // kind of the event
+	Action string           `json:"action"` // surgery operation; empty means none
 	// description of the tensor dimensions that the action widens, for a network that is a graph of operators
 	Meaning    string `json:"action_meaning,omitempty"`
 	Devices    int    `json:"devices"`
-	Processes  int    `json:"processes"` // training processes after it; zero if the event does not state it
+	Processes  int    `json:"processes"` // training processes after the event; zero if not stated
 	Before     int    `json:"parameters_before"`
 	Parameters int    `json:"parameters_after"`
 	// validation accuracy in the last evaluation before the event; null if not evaluated
 	Accuracy *float64 `json:"accuracy_before"`
 	After    *float64 `json:"accuracy_after"` // accuracy in the next evaluation; null if not evaluated
-	Took     float64  `json:"took_s"`         // time of the budget
+	Took     float64  `json:"took_s"`         // time that the event took from the budget, in seconds
 	// batch size after the event, in images per step; zero if the event does not state it
 	Batch int    `json:"batch"`
 	Why   string `json:"why"`
@@ -46,9 +47,9 @@ type eventRow struct {
 
 // epochRow holds the metrics of an epoch.
 type epochRow struct {
-	Epoch      int      `json:"epoch"`           // from 0
-	Time       float64  `json:"time_s"`          // time of the budget
-	Steps      int64    `json:"steps"`           // total
+	Epoch      int      `json:"epoch"`           // number of the epoch, from 0
+	Time       float64  `json:"time_s"`          // time of the evaluation on the job's clock, in seconds
+	Steps      int64    `json:"steps"`           // total number of steps so far
 	Loss       *float64 `json:"train_loss_nats"` // null means that the epoch has no step
 	Accuracy   *float64 `json:"train_accuracy"`  // null means unknown
 	Validation float64  `json:"validation_loss_nats"`
@@ -56,16 +57,16 @@ type epochRow struct {
 	Rate       float64  `json:"learning_rate"`
 	Parameters int      `json:"parameters"`
 	Devices    int      `json:"devices"`
-	Images     int64    `json:"images"`                  // training images, total; zero means unknown
-	FLOP       float64  `json:"flop"`                    // total; zero means unknown
-	DeviceTime float64  `json:"device_time_s"`           // total; zero means unknown
-	Batch      int      `json:"batch"`                   // images per step at its end; zero means unknown
-	Throughput float64  `json:"throughput_images_per_s"` // throughput of its steps; zero if noise is not measured
+	Images     int64    `json:"images"`                  // total number of training images so far; zero means unknown
+	FLOP       float64  `json:"flop"`                    // total FLOP of training so far; zero means unknown
+	DeviceTime float64  `json:"device_time_s"`           // total device time so far, in seconds; zero means unknown
+	Batch      int      `json:"batch"`                   // images per step at the end of the epoch; zero means unknown
+	Throughput float64  `json:"throughput_images_per_s"` // throughput of the epoch; zero if noise is not measured
 	// statistical efficiency: progress per image relative to the smallest batch; zero if the noise scale is not
 	// measured
 	Efficiency float64  `json:"efficiency"`
 	Goodput    float64  `json:"goodput_images_per_s"` // throughput times efficiency
-	Joules     *float64 `json:"joules"`               // measured in the epoch; null means unknown
+	Joules     *float64 `json:"joules"`               // energy measured in the epoch; null means unknown
 	// method of the energy measurement, or the reason why the energy is unknown; empty if not measured
 	Method string `json:"energy_method"`
 }

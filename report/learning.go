@@ -103,7 +103,8 @@ func (p *PoliciesDetail) write(d *document.Document) {
 	d.Say("OBJECTIVE is the quantity that learning maximizes, in rewards.")
 }
 
-// PolicyDetail holds the outcome of learning a policy in the original system's format, and the last metrics.
+// PolicyDetail holds the outcome of learning a policy in the original system's format, and the latest metrics of the
+// run.
 type PolicyDetail struct {
 	Outcome *learn.StudyOutcome `json:"outcome"` // outcome; null if learning has not ended
 	Rows    []learningRow       `json:"rows"`    // last metrics; with --all, every row
@@ -111,7 +112,7 @@ type PolicyDetail struct {
 
 // learningRow holds the metrics of some episodes.
 type learningRow struct {
-	Episodes    int64   `json:"episodes"` // total after these
+	Episodes    int64   `json:"episodes"` // total number of episodes so far
 	Objective   float64 `json:"objective"`
 	Accuracy    float64 `json:"accuracy"`
 	Expected    float64 `json:"expected_accuracy"`

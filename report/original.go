@@ -29,14 +29,14 @@ type metricReport struct {
 	To    *float64 `json:"to_s"`
 	First *float64 `json:"first"` // first value that is a single number; null if there is none
 	Last  *float64 `json:"last"`
-	Torn  bool     `json:"torn"` // the file ends in an incomplete row
+	Torn  bool     `json:"torn"` // whether the file ends in an incomplete row
 }
 
 // logReport describes a log file.
 type logReport struct {
 	File  string `json:"file"`
 	Lines int    `json:"lines"`
-	Last  string `json:"last"` // the last entry
+	Last  string `json:"last"` // text of the last entry
 }
 
 func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {

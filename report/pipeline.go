@@ -58,13 +58,13 @@ type PipelineDetail struct {
 type pipelineStage struct {
 	Stage   string          `json:"stage"`     // name of the stage, such as learn
 	State   runs.StageState `json:"state"`     // waits, begun, done or failed
-	Began   *time.Time      `json:"began"`     // start of the last attempt; null if it never started
-	Seconds float64         `json:"seconds"`   // duration of the last completion
-	Reused  int             `json:"reused"`    // number of times that it was skipped since then
-	Changed bool            `json:"changed"`   // its output was changed or removed
-	Parts   []string        `json:"part_runs"` // folders of its runs
+	Began   *time.Time      `json:"began"`     // start of the last attempt; null if the stage never started
+	Seconds float64         `json:"seconds"`   // duration of the last completed attempt, in seconds
+	Reused  int             `json:"reused"`    // number of times that the stage was skipped since then
+	Changed bool            `json:"changed"`   // whether the output of the stage was changed or removed
+	Parts   []string        `json:"part_runs"` // run folders of the stage
 	Made    []string        `json:"made"`      // outcome of each run, in words
-	Why     string          `json:"why"`       // reason of the failure; empty if it has not failed
+	Why     string          `json:"why"`       // reason of the failure; empty if the stage has not failed
 }
 
 func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {

@@ -33,7 +33,7 @@ type RunReport struct {
 	begun bool // the run has no results yet
 }
 
-// QuantityReport is a quantity of a run, such as its final accuracy, as reports contain it.
+// QuantityReport is a quantity of a run in a report, such as the run's final accuracy.
 type QuantityReport struct {
 	Quantity string `json:"quantity"` // name of the quantity
 	Unit     string `json:"unit"`     // unit; share means a fraction between 0 and 1, empty means a count

@@ -46,7 +46,7 @@ type Config struct {
 	DType    weights.DType // data type of the parameters; zero means float32
 }
 
-// Task names the kind of labels that a network's output predicts.
+// Task is the kind of labels that a network predicts.
 type Task int
 
 // Kinds of labels.

@@ -12,14 +12,14 @@ import (
 // key is the key of a transformer in a network's file.
 const key = "transformer"
 
-// IsForm reports whether a table of a network file describes a transformer: it has a name and the options of Config.
+// IsForm reports whether the top-level table of a network file contains the section "transformer".
 func IsForm(table map[string]any) bool {
 	_, ok := table[key]
 	return ok
 }
 
-// FromForm creates the graph of a transformer from its form. A returned error has the type form.Faults. The default
-// vocabulary has 256 tokens; the default context is 64.
+// FromForm creates the graph of a transformer from the top-level table of a network file. A returned error has the type
+// form.Faults. The default vocabulary has 256 tokens; the default context is 64.
 func FromForm(table map[string]any) (*graph.Graph, error) {
 	var faults form.Faults
 	bad := func(where ...any) func(string, ...any) {

@@ -62,7 +62,7 @@ type EfficientNet struct {
 	Last   int     // number of channels before the linear layer
 	Drop   float64 // probability of the dropout before the linear layer
 	// stochastic depth: the probability that a block's branch is dropped for an example is Path times the fraction of
-	// blocks before this block
+	// the network's blocks that precede this block
 	Path float64
 }
 

@@ -173,9 +173,9 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 	return sum
 }
 
-// Moments transfers an optimizer's moment of a tensor that is kept or changed. Each element is scaled by a factor: the
-// part of the old gradient that the element receives under the plan. The factor is raised to the given power, which is
-// 1 for the first moment and 2 for the second moment. The result is nil for a tensor whose optimizer state is reset.
+// Moments returns the optimizer's moment of a tensor after the change. Each element of the old moment is scaled by the
+// fraction of the old gradient that the element receives, raised to the given power: 1 for the first moment, 2 for the
+// second moment. Moments returns nil for a tensor whose optimizer state is reset.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil

@@ -26,8 +26,8 @@ type Branch struct {
 	Writers []string
 }
 
-// Blocks returns the blocks of a graph, outer blocks before nested blocks. If a repeated module is not a block, Blocks
-// returns the reason.
+// Blocks returns the blocks of a graph, outer blocks before nested blocks. For each repeated module that is not a
+// block, others holds the reason.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {

@@ -11,7 +11,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// Branches names the kind of branches that a new block has. This kind determines the initial output of the block.
+// Branches selects how the branches of a new block are initialised, which determines the block's initial output.
 type Branches string
 
 // Kinds of branches. Branches of the zero kind output zero, since their last layers are zero.
@@ -22,11 +22,11 @@ const (
 	StackedBranches  Branches = "stacked" // copies of the donor's branches (stacking), which change the function
 )
 
-// Deepen plans a copy of a block. The copy follows the block and passes its input on unchanged. If the path names a
-// list, Deepen copies all blocks of the list and adds the copies after the last block. In a network with norms after
-// the residual sums, the new norms follow the last norm of the block. Deepen then changes the epsilons of the last norm
-// and of the new norms, so that all of these norms together give the same result as the last norm alone did before
-// surgery.
+// Deepen plans a copy of a block, to be inserted after the block. Unless its branches are StackedBranches, the copy
+// initially returns its input unchanged. If the path names a list, Deepen copies all blocks of the list and adds the
+// copies after the last block. In a network with norms after the residual sums, the new norms follow the last norm of
+// the block. Deepen then changes the epsilons of the last norm and of the new norms, so that all of these norms
+// together give the same result as the last norm alone did before surgery.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {

@@ -26,7 +26,8 @@ type Move struct {
 	From string `json:"from,omitempty"` // name of the old tensor; empty for a tensor without an origin
 	// Dims holds the changes of dimensions, in the order in which they are applied. Nil keeps the tensor.
 	Dims []Dim `json:"dims,omitempty"`
-	// Values replaces the values by "zeros" or "ones" and resets the optimizer state; empty keeps the values.
+	// Values is "zeros" or "ones" to replace all values by zeros or ones, which also resets the optimizer state; empty
+	// keeps the values.
 	Values string `json:"values,omitempty"`
 	// Fresh resets the optimizer state, except that the second moment starts at the mean second moment of From.
 	Fresh bool `json:"fresh,omitempty"`
@@ -43,7 +44,8 @@ type Dim struct {
 	From []int `json:"from"` // index of the old slice for each new slice; -1 means padding
 	// Share holds one factor per entry of From, by which the values are multiplied. Nil means 1.
 	Share []float64 `json:"share,omitempty"`
-	// Split reports whether the sum over the dimension stays unchanged, because copies share the original weights.
+	// Split reports whether each original weight is divided among its copies, so that the sum over the dimension stays
+	// unchanged.
 	Split bool `json:"split,omitempty"`
 	// Moment holds one factor per entry of From, by which the optimizer's moment is multiplied: the fraction of the old
 	// gradient that the new slice receives. Nil means 1.

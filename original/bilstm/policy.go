@@ -95,7 +95,7 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 }
 
 // TimeCode returns the original system's encoding of the time left: the values 5 sin(2πi·left/budget) for i from 1 to
-// size. A full budget and zero have the same encoding.
+// size. The full budget and zero time left have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {
@@ -112,8 +112,8 @@ func rectify(x []float32) []float32 {
 }
 
 // Temper returns the probabilities with which the original system samples actions. For a temperature above 1, it
-// divides the probabilities, not the logits, by the temperature and returns their softmax, so no action is nearly
-// certain. For a temperature up to 1 the probabilities are unchanged.
+// divides the probabilities, not the logits, by the temperature and returns their softmax, so that no action gets a
+// probability close to 1. For a temperature up to 1 the probabilities are unchanged.
 func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
@@ -131,7 +131,8 @@ func Actions(n *model.Network) []net2net.Action {
 	return append(actions, net2net.Action{})
 }
 
-// FitsBlocks returns an error unless the policy has one action more than the network has original blocks.
+// FitsBlocks returns an error unless the number of the policy's actions is one more than the number of the network's
+// original blocks.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, but %s has %d actions: \"none\", "+

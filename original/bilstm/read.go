@@ -46,7 +46,7 @@ type Options struct {
 	Sample      bool
 	Temperature float64 // sampling temperature, see Temper; values up to 1, including zero, have no effect
 	Seed        uint64  // seed of drawing actions
-	// Want holds the sizes of the policy that a configuration requires. Zero sizes are not checked.
+	// Want holds the policy sizes that the configuration requires. Zero sizes are not checked.
 	Want Shape
 }
 

@@ -29,7 +29,7 @@ func (b *board) begin() {
 	}
 }
 
-// Observe returns the observation of the policy, row by row. The slice is valid until the next call.
+// Observe returns the observation for the policy, row by row. The returned slice is valid until the next call.
 func (b *board) Observe() []float64 {
 	b.Window.Observe()
 	return b.Window.State

@@ -84,7 +84,8 @@ func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) 
 // Done reports whether all jobs are completed or the episode was truncated.
 func (e *Env) Done() bool { return e.world.Done() || e.cut }
 
-// Cut reports whether the episode was truncated: it reached the maximum number of slots before all jobs were completed.
+// Cut reports whether the episode was truncated because it reached the maximum number of slots before all jobs were
+// completed.
 func (e *Env) Cut() bool { return e.cut }
 
 // Result returns the result of the episode so far.

@@ -146,7 +146,7 @@ type twice struct{}
 // Outputs returns twice the number of inputs.
 func (twice) Outputs(inputs int) int { return 2 * inputs }
 
-// Sizes returns nil: the layer has no parameters.
+// Sizes returns nil, since the layer has no parameters.
 func (twice) Sizes(int) []int { return nil }
 
 // Init does nothing, since the layer has no parameters.
@@ -185,7 +185,7 @@ func (b beside) Forward(params [][]float64, x, y []float64) {
 	b.Layer.Forward(params, x[b.keep:], y[b.keep:])
 }
 
-// Backward implements [dense.Layer]. The layer is never the first one of a network, so dx is never nil.
+// Backward implements [dense.Layer]. The layer is never the first layer of a network, so dx is never nil.
 func (b beside) Backward(params, grads [][]float64, x, y, dy, dx []float64) {
 	copy(dx, dy[:b.keep])
 	b.Layer.Backward(params, grads, x[b.keep:], y[b.keep:], dy[b.keep:], dx[b.keep:])
@@ -227,7 +227,7 @@ func (h heads) Forward(params [][]float64, x, y []float64) {
 	full(1).Forward(params[2:], x[h.jobs*h.each:], y[h.jobs*h.width:])
 }
 
-// Backward implements [dense.Layer]. The layer is never the first one of a network, so dx is never nil.
+// Backward implements [dense.Layer]. The layer is never the first layer of a network, so dx is never nil.
 func (h heads) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	own := h.jobs * h.each
 	joined, trunk := h.join(x), dx[own:]

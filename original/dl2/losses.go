@@ -19,8 +19,8 @@ type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, 
 var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare,
 	"Absolute_Difference": AbsoluteDifference}
 
-// CrossEntropy is a SupervisedLoss that averages the cross-entropy over examples. Probabilities outside the clipping
-// range have no gradient.
+// CrossEntropy is a SupervisedLoss that averages the cross-entropy over examples. Probabilities close to 0 or 1 are
+// clipped, and their gradient is zero.
 func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {

@@ -17,8 +17,8 @@ type MemoryOptions struct {
 	ByReward     bool
 	EvictLeast   bool // replaces the transition with the lowest priority; false replaces the oldest
 	MeanBaseline bool // whether rewards are relative to their mean; the limit on errors is then 4
-	// whether a value network exists; if MeanBaseline is false, errors are limited to 7 with a value network and to 1
-	// without one
+	// whether a value network exists; if MeanBaseline is false, value errors are limited to 7 with a value network and
+	// to 1 without one
 	Critic bool
 }
 

@@ -156,7 +156,7 @@ type ValidationOptions struct {
 	Likeliest bool
 }
 
-// Options holds the options of training DL2. The zero value means the settings in DL2's published program.
+// Options holds the options for training DL2. The zero value means the settings in DL2's published program.
 type Options struct {
 	Shape      ShapeOptions      // Observations, actions and networks of the policy.
 	Supervised SupervisedOptions // Options for imitation, the first phase of learning.

@@ -36,8 +36,8 @@ type agentState struct {
 	Next    int       `json:"next"`
 	Since   int       `json:"since"`
 	Updates int       `json:"updates"`
-	Running bool      `json:"running"` // a workload is in progress
-	Played  int       `json:"played"`  // slots of that workload
+	Running bool      `json:"running"` // whether a workload is in progress
+	Played  int       `json:"played"`  // number of completed slots of that workload
 	Slot    slotDraws `json:"slot"`
 	Beta    float64   `json:"beta"`
 	Place   int       `json:"place"` // index of the next transition

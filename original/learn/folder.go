@@ -62,7 +62,7 @@ func (f *Folder) Row(r Row) error {
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes appends rows to the table "episodes". With the rule "exact" there are no episodes.
+// Episodes appends rows to the table "episodes". The learning rule "exact" plays no episodes.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
@@ -73,7 +73,7 @@ func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	return nil
 }
 
-// Save writes a checkpoint. It must be called after the rows up to that time have been written.
+// Save writes a checkpoint. It must be called after all rows up to the checkpoint have been written.
 func (f *Folder) Save(l *Learner) error {
 	set, position, err := l.Save()
 	if err != nil {

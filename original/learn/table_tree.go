@@ -36,8 +36,8 @@ func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 type TreeOptions struct {
 	Surgery net2net.Options // options for applying actions; networks have no weights, so no batch is needed
 	Tokens  Tokens          // conversion of networks to tokens; required
-	// Discard skips the random numbers that the original system drew for the weights of its networks, so a policy draws
-	// the same actions as the original system on a CPU. Default false.
+	// Discard skips the random numbers that the original system drew for the weights of its networks. A policy then
+	// draws the same actions as it did in the original system, if that ran on a CPU. Default false.
 	Discard bool
 }
 

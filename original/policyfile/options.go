@@ -50,7 +50,7 @@ type TableOptions struct {
 	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
 	// means one number per block that the original system can deepen, in order, followed by one for "none".
 	Actions []net2net.Action
-	// Version of the deepen operation by which the networks of the table grew. "original" inserts layers as the
+	// Version of the deepen operation that was used to grow the networks in the table. "original" inserts layers as the
 	// original system does. "original-without-norm" inserts the same layers without batch normalisation. Empty means
 	// graft's version.
 	Compat net2net.Compat

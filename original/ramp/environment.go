@@ -14,7 +14,7 @@ import (
 // blocks the job. The reward is 1 for an accepted job and -1 for a blocked job. Every episode has different jobs.
 type Env struct {
 	Scales Scales
-	// Free turns off the masking of actions: an unavailable action blocks the job, as in the published DQN.
+	// Free turns off the masking of actions, so that an unavailable action blocks the job, as in the published DQN.
 	Free bool
 
 	episode  *Episode

@@ -15,7 +15,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Episode holds the inputs of an episode of PAC-ML's simulator. In a recorded episode, the results are ignored.
+// Episode holds the inputs of an episode of PAC-ML's simulator. In the JSON text of a recorded episode, the recorded
+// results are ignored.
 type Episode struct {
 	Agent       string        `json:"agent"`
 	AgentKwargs agentKwargs   `json:"agent_kwargs"`
@@ -35,12 +36,12 @@ type episodeConfig struct {
 	Topology struct {
 		Type   string         `json:"type"`
 		Kwargs topologyKwargs `json:"kwargs"`
-	} `json:"topology_config"` // the network
-	Jobs     jobsConfig `json:"jobs_config"`             // the pool of jobs
-	Until    *float64   `json:"max_simulation_run_time"` // s; nil means until the last job has ended
-	MaxParts int        `json:"max_partitions_per_op"`   // largest degree
-	Quantum  float64    `json:"min_op_run_time_quantum"` // ms
-	Queue    *int       `json:"job_queue_capacity"`      // jobs; nil means 10
+	} `json:"topology_config"` // network of the cluster
+	Jobs     jobsConfig `json:"jobs_config"`             // pool of jobs
+	Until    *float64   `json:"max_simulation_run_time"` // time limit in s; nil means until the last job ends
+	MaxParts int        `json:"max_partitions_per_op"`   // largest degree of parallelism
+	Quantum  float64    `json:"min_op_run_time_quantum"` // operation time per part, in ms
+	Queue    *int       `json:"job_queue_capacity"`      // capacity in jobs; nil means 10
 	Mask     *bool      `json:"apply_action_mask"`       // false blocks jobs with an unavailable degree; nil means true
 }
 
@@ -56,14 +57,14 @@ type topologyKwargs struct {
 
 type jobsConfig struct {
 	Replication  int          `json:"replication_factor"`                           // jobs per graph in the pool
-	Interarrival distribution `json:"job_interarrival_time_dist"`                   // s
-	Limit        distribution `json:"max_acceptable_job_completion_time_frac_dist"` // shares of the time on one server
+	Interarrival distribution `json:"job_interarrival_time_dist"`                   // in seconds
+	Limit        distribution `json:"max_acceptable_job_completion_time_frac_dist"` // fraction of time on one server
 	// mode of drawing jobs from the pool: replace, remove or remove_and_repeat
 	Sampling string `json:"job_sampling_mode"`
 	// shuffles the pool when it is filled
 	Shuffle bool `json:"shuffle_files"`
-	Steps   int  `json:"num_training_steps"` // steps of every job
-	// largest degree, by which observations are scaled
+	Steps   int  `json:"num_training_steps"` // number of training steps per job
+	// largest degree of parallelism, used to scale observations
 	Observed int `json:"max_partitions_per_op_in_observation"`
 }
 

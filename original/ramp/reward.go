@@ -23,8 +23,8 @@ type Reward struct {
 	Log     bool // whether the reward's magnitude is replaced by log10 of one plus it
 }
 
-// Decision holds the outcome of a scheduling decision: the values, known after the next event, from which a reward is
-// computed.
+// Decision holds the outcome of a scheduling decision, from which a reward is computed. The outcome is known after the
+// next event.
 type Decision struct {
 	Job        *fabric.Job
 	Accepted   bool    // whether the job started and ended before the end of the episode

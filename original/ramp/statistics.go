@@ -7,7 +7,7 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Statistics returns the statistics of an episode by the names that they have in PAC-ML's published simulator. Each
+// Statistics returns the statistics of an episode, under their names in PAC-ML's published simulator. Each
 // statistic is a number, or a list with a value for each job that was completed or blocked. A job that is still running
 // at the end is counted as blocked.
 func Statistics(w *fabric.World) map[string]any {

@@ -21,8 +21,8 @@ func NewPython(seed uint64) *Python {
 // Bits returns n random bits (1 to 32), as Python's getrandbits does.
 func (p *Python) Bits(n int) uint32 { return p.Uint32() >> (32 - n) }
 
-// IntN returns a number from 0 to n-1, as Python's randrange does; choice draws its index in the same way. While the
-// drawn bits have a value of n or more, IntN draws new bits. The argument n must be positive.
+// IntN returns a number from 0 to n-1, as Python's randrange does. Python's choice draws its index in the same way.
+// While the drawn bits have a value of n or more, IntN draws new bits. The argument n must be positive.
 func (p *Python) IntN(n int) int {
 	size := bits.Len(uint(n))
 	for {

@@ -34,8 +34,8 @@ type file struct {
 	Vectors [][]float32 `json:"vectors"` // one vector per token, starting with token 0; all have the same length
 }
 
-// Read reads a vocabulary. The path can name a file in graft's format, or the ids file of the original system with the
-// vectors file in the same folder. It can also name a folder that contains one of these files.
+// Read reads a vocabulary. The path can name a file in graft's format or an ids file of the original system, whose
+// vectors file must be in the same folder. It can also name a folder that contains one of these files.
 func Read(fsys files.FS, path string) (*Vocabulary, error) {
 	v, err := read(fsys, path)
 	if err != nil {
@@ -105,7 +105,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a vocabulary file in graft's format. Unknown content causes an error.
+// Parse reads the text of a vocabulary file in graft's format. It returns an error if the text contains an unknown key.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))

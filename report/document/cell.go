@@ -132,8 +132,8 @@ func (c Cell) exact() string {
 	return Exact(*c.Number)
 }
 
-// SortKey returns the number by which a page sorts the cell. It returns an empty string if the displayed text is
-// exactly this number.
+// SortKey returns the number by which a page sorts the cell. It returns an empty string if the cell has no number, or
+// if the displayed text is exactly the number.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

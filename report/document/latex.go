@@ -9,7 +9,7 @@ import (
 
 // Latex writes the document for LaTeX with the packages booktabs and graphicx. Each table becomes a table environment,
 // whose caption is the document's first heading followed by the heading before the table. All other parts become
-// comments. A table that is wider than a column is scaled down to it.
+// comments. A table that is wider than a column is scaled down to the column's width.
 func (d *Document) Latex(w io.Writer) error {
 	title, caption, tables := "", "", 0
 	return d.write(w, func(b block) string {

@@ -15,7 +15,7 @@ type Axis struct {
 	Low  float64 // lower end; if High is not above Low, the data determine both ends
 	High float64 // upper end
 	Zero bool    // starts the axis at zero if the data allow it
-	// Within limits both ends of the axis if they are derived from the data. The zero value means no limits.
+	// Within limits both ends of the axis if the ends are derived from the data. The zero value means no limits.
 	Within stat.Range
 
 	Whole bool // places ticks only at whole numbers

@@ -16,7 +16,7 @@ const (
 
 // Figure is a figure of any type, such as a [Chart] or a [Gantt].
 type Figure interface {
-	// Layout lays the figure out as a picture with the given width in points; the height follows from it.
+	// Layout lays the figure out as a picture with the given width in points, and chooses the height.
 	Layout(width float64) *Picture
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Tree shows all sequences of actions, with a column per decision and a box per prefix. The height of a box shows the
-// number of sequences with that prefix, and its colour shows the mean of their values.
+// number of sequences with that prefix, and the colour of the box shows the mean of their values.
 type Tree struct {
 	Title     string   // title, which is also the text alternative
 	Note      string   // note below the figure; empty means none

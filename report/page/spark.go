@@ -17,7 +17,7 @@ const (
 )
 
 // Bar draws the completed fraction of some work as an SVG element. The argument class selects the colour: "up", "down",
-// "pick", or an empty string for grey. The bar contains no text: the table cell around it shows the number.
+// "pick", or an empty string for grey. The bar contains no text, since the table cell around it shows the number.
 func Bar(share float64, class string) []byte {
 	share = min(1, max(0, share))
 	return fmt.Appendf(nil, `<svg class="bar %s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" aria-hidden="true">`+

@@ -100,8 +100,8 @@ func initialNetwork(fsys files.FS, job *config.Job, saved *model.Network) (*mode
 	return job.Model(dataset.Facts{Shape: saved.Input, Classes: last.Out.Shape[0]})
 }
 
-// SurgeryFigure creates a figure of a network before and after surgery, side by side. The surgery operations are
-// required only for graphs of operators.
+// SurgeryFigure creates a figure of a network before and after surgery, side by side. The argument changes is required
+// only for networks that are graphs of operators.
 func SurgeryFigure(before, after *model.Network, changes []*net2net.Change, actions string) (*figure.Surgery, error) {
 	s := &figure.Surgery{Title: "The network before and after " + actions, Note: "After " + actions + "."}
 	if before.Graph != nil {

@@ -97,8 +97,8 @@ type LeaveOutReport struct {
 	For      string `json:"for"`   // purpose of the policies: known or new scenarios
 	Steps    int    `json:"steps"` // maximum number of learning steps
 	Seeds    int    `json:"seeds"` // number of policies learned per group, one per seed
-	// Tried lists the candidate assignments to configuration keys among which tuning selects. groups[].tuned holds the
-	// numbers of the selected assignments, from 1; 0 means that no assignment is used.
+	// Tried lists the candidates for tuning; each assigns values to configuration keys. groups[].tuned holds the
+	// numbers of the selected candidates, from 1; 0 means that no candidate was selected.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }

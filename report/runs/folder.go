@@ -58,7 +58,7 @@ func (f *Folder) Kind() (*Kind, error) {
 	return k, nil
 }
 
-// Guess determines the kind of the folder from its files, as for folders of earlier versions. It returns nil if no
+// Guess determines the kind of the folder from its files, without the manifest. It returns nil if no
 // kind matches.
 func (f *Folder) Guess() *Kind {
 	for _, k := range Kinds() {
@@ -148,7 +148,7 @@ func hasManifestAnd(names ...string) func(*Folder) bool {
 // NotThere reports whether an error means that a file does not exist.
 func NotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// Absolute makes a path absolute, so that it ends in a name even for ".".
+// Absolute makes a path absolute. The result ends in a folder name even if the path is ".".
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -164,7 +164,7 @@ func (f *Folder) IsRun() bool {
 // IsCache reports whether the folder is the cache of simulations, which is not a run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume returns an error if the folder holds a run of another kind than the wanted kind.
+// MayResume returns an error if the folder holds a run whose kind differs from want.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {

@@ -33,7 +33,7 @@ type Stage struct {
 	Made    string     `json:"made"`    // digest of the outputs
 	Began   time.Time  `json:"began"`   // time of the last start; zero if the stage has never started
 	Seconds float64    `json:"seconds"` // duration of the last run in the process that completed it, in seconds
-	// number of times that the stage was skipped since it ran, because nothing changed
+	// number of times that the stage was skipped since it last ran, because nothing changed
 	Reused int    `json:"reused"`
 	Why    string `json:"why"` // reason of the failure; empty if the stage has not failed
 }

@@ -18,8 +18,8 @@ type PoliciesOutcome struct {
 	// scores of the vote of all seeds on held-out tables; empty without held-out tables
 	HeldOut []evaluation.Score `json:"held_out"`
 	Regret  float64            `json:"regret_points"` // regret of the vote, averaged over the tables
-	Summary evaluation.Summary `json:"summary"`       // summary of the results of single seeds on the tables
-	// Outside summarizes the results of the single seeds on held-out tables. It is null if there are no held-out
+	Summary evaluation.Summary `json:"summary"`       // summary of the results of the individual seeds on the tables
+	// Outside summarizes the results of the individual seeds on held-out tables. It is null if there are no held-out
 	// tables.
 	Outside *evaluation.Summary `json:"held_out_summary"`
 }

@@ -31,7 +31,7 @@ type NodeSpread struct {
 	High float64 `json:"max"`  // maximum of the repeats
 }
 
-// NewNodeSpread summarizes the values of repeated measurements, at least one.
+// NewNodeSpread summarizes the values of one or more repeated measurements.
 func NewNodeSpread(values []float64) NodeSpread {
 	sum := 0.0
 	for _, v := range values {

@@ -39,7 +39,7 @@ func init() {
 	})
 }
 
-// File is the configuration of a learned scheduler of elastic jobs: the cluster, the workloads, the learner, and the
+// File is the configuration for learning a scheduler for elastic jobs: the cluster, the workloads, the learner, and the
 // schedulers to compare with.
 type File struct {
 	Elastic   elasticworld.Options // Cluster, job types and job speeds.

@@ -30,7 +30,7 @@ func (l *File) Steps() int {
 	return l.Learn.Steps()
 }
 
-// TeacherAndMethod returns the scheduler to imitate and the method of learning after the imitation.
+// TeacherAndMethod returns the scheduler to imitate, and the learning method to use after imitation.
 func (l *File) TeacherAndMethod() (teacher, method string) {
 	if l.published() {
 		return l.DL2.Supervised.Teacher, "DL2 as published"
