@@ -70,8 +70,8 @@ var ErrStopped = errors.New("the study was stopped; its progress is saved")
 // errUndone marks a seed stopped before completion.
 var errUndone = errors.New("stopped")
 
-// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped. Without a recorder, it
-// returns the error of ctx. The first error stops all seeds.
+// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
+// saves nothing and returns the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) error {
 	inner, fail := context.WithCancel(ctx)
 	defer fail()

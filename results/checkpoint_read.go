@@ -199,7 +199,7 @@ func (c *Checkpoint) ReadSection(name string) ([]byte, error) {
 	return data, nil
 }
 
-// JSON decodes a section from JSON.
+// JSON decodes a section that contains JSON.
 func (c *Checkpoint) JSON(name string, into any) error {
 	data, err := c.ReadSection(name)
 	if err != nil {

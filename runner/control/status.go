@@ -35,7 +35,7 @@ type Status struct {
 	Left               float64  `json:"time_left_seconds"`
 	Devices            int      `json:"devices"`
 	Batch              int      `json:"batch"` // number of images per step
-	// images per second in the epoch; null if gradient noise is not measured
+	// images per second in the epoch so far; null if gradient noise is not measured
 	Throughput *float64 `json:"throughput_images_per_second"`
 	// statistical efficiency: progress per image relative to the smallest batch; null if gradient noise is not measured
 	Efficiency *float64 `json:"efficiency"`

@@ -23,7 +23,7 @@ func (n named) Ties() int { return n.ties }
 // Name returns the policy's name.
 func (n named) Name() string { return n.name }
 
-// Distribution returns the probability of each record.
+// Distribution returns the probability of each record of a tree.
 func (n named) Distribution(t *simulation.Tree) ([]float64, error) { return n.choose(t) }
 
 // only is the distribution of a single record.

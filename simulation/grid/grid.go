@@ -55,8 +55,9 @@ func (p *Plan) Space() (Space, error) {
 	return g, err
 }
 
-// CountSequences counts the sequences of the tree. If every decision has the same choices, it stores them in the
-// scenario. If there are more sequences than the design allows, it returns an error that states their number.
+// CountSequences counts the sequences of the tree. For the design All, it stores the choices in the scenario if every
+// decision has the same choices, and the number of sequences otherwise. If there are more sequences than the design
+// allows, it returns an error that states their number.
 func (p *Plan) CountSequences() error {
 	g, err := p.Space()
 	if err != nil {

@@ -17,7 +17,8 @@ type Space struct {
 	Network *model.Network // initial network of all sequences; its weights are not used
 	// choices at every decision, in order; actions that do not fit are skipped; empty means the choices of Kinds
 	Actions []net2net.Action
-	// operations to choose from: all their actions that fit, and the action "none"; nil means deepen and widen
+	// operations whose actions are choices at every decision, if they fit, in addition to the action "none"; nil means
+	// deepen and widen
 	Kinds     []net2net.Kind
 	Decisions int             // number of decisions per sequence
 	Surgery   net2net.Options // surgery options for the actions
