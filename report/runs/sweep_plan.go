@@ -79,7 +79,7 @@ func (t SweepTrial) Folder() string {
 	return filepath.Join(TrialsFolder, t.Case.Key, fmt.Sprintf("seed-%d", t.Seed))
 }
 
-// Trials lists all trials, in order.
+// Trials lists all trials of the first case, then all trials of the second case, and so on.
 func (p *SweepPlan) Trials() (all []SweepTrial) {
 	for _, c := range p.Cases {
 		for _, seed := range c.Seeds {

@@ -29,7 +29,8 @@ type Attached struct {
 	folder  string // for files of tensors
 }
 
-// Attach starts the program of a job for a number of devices and reads its network. The caller closes it.
+// Attach starts the program of a job for a number of devices, and reads the network from the program. The caller closes
+// the program.
 func Attach(ctx context.Context, env *app.Env, c *config.Job, seed int64, devices int) (*Attached, error) {
 	a := &Attached{env: env, options: c.Program, seed: seed}
 	a.Validation, a.Pushed = c.Program.ValidationExamples, a.pushed

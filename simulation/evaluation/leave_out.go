@@ -94,7 +94,7 @@ type LeftOut struct {
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport compares policies and baselines on tables outside of their training data.
+// LeaveOutReport holds the comparison of policies and baselines on tables outside of their training data.
 type LeaveOutReport struct {
 	Groups []LeftOut `json:"groups"` // groups in the order in which they were left out
 	*Comparison

@@ -110,7 +110,7 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 }
 
 // EachNetwork visits the initial network and each network that sequences produce, until the callback returns an error.
-// EachNetwork visits equal networks once.
+// EachNetwork visits networks that are equal after the same number of decisions once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}
 	var walk func(b *node) error

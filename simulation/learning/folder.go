@@ -22,7 +22,7 @@ func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 	return &Folder{f}, err
 }
 
-// Step does nothing: a folder does not record single steps.
+// Step does nothing, because a folder does not record single steps.
 func (f *Folder) Step(Progress) {}
 
 // Row adds a row to the table "learning".
