@@ -42,7 +42,7 @@ func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Fold
 	return &Folder{run: run, fsys: fsys, rows: rows}, fsys.MkdirAll(run.Path(learnersName))
 }
 
-// Step does nothing: a folder does not record single steps.
+// Step does nothing, because a folder does not record single steps.
 func (f *Folder) Step(uint64, Learner) {}
 
 // Row adds a row of metrics to the table. NaN values are stored as missing values.

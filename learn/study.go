@@ -70,7 +70,7 @@ var ErrStopped = errors.New("the study was stopped; its progress is saved")
 // errUndone marks a seed stopped before completion.
 var errUndone = errors.New("stopped")
 
-// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped; without a recorder, it
+// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
 // saves nothing and returns the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) error {
 	inner, fail := context.WithCancel(ctx)

@@ -34,7 +34,7 @@ type appender struct {
 // rows holds the methods that tables and logs share.
 type rows struct{ a *appender }
 
-// Rows returns the number of rows or lines.
+// Rows returns the number of rows in the table, or of lines in the log.
 func (r rows) Rows() int { return r.a.now().Rows }
 
 // Digest returns the SHA-256 of all rows, in hexadecimal. Files with equal digests and equal columns are bit-identical.

@@ -28,7 +28,7 @@ func (damage) Damaged() bool { return true }
 // usable.
 type Checkpoint struct {
 	CheckpointInfo
-	// Streams holds the length of each table and log by file name.
+	// Streams maps the file name of each table and log to its length at the checkpoint.
 	Streams map[string]Mark
 	// Damaged holds the errors of newer checkpoints that were skipped. Nil means that none were skipped.
 	Damaged []error
@@ -199,7 +199,7 @@ func (c *Checkpoint) ReadSection(name string) ([]byte, error) {
 	return data, nil
 }
 
-// JSON decodes a section from JSON.
+// JSON decodes a section that contains JSON.
 func (c *Checkpoint) JSON(name string, into any) error {
 	data, err := c.ReadSection(name)
 	if err != nil {

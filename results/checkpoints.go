@@ -73,7 +73,7 @@ func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
 	return list, nil
 }
 
-// WriteCheckpoint atomically writes a checkpoint outside of a run, for ReadCheckpoint.
+// WriteCheckpoint atomically writes a checkpoint that does not belong to a run folder. ReadCheckpoint reads it.
 func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter) error) error {
 	err := files.WriteAtomic(fsys, path, func(w io.Writer) error { return writeCheckpoint(w, nil, parts) })
 	if err != nil {
@@ -83,8 +83,8 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 }
 
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint. The checkpoint holds the number of
-// rows, and the sections that the callback writes. Once the checkpoint is durable, only the newest Run.Keep intact
-// checkpoints are kept.
+// rows, and the sections that the callback writes. Once the checkpoint is durable, SaveCheckpoint deletes all
+// checkpoints except the newest intact ones; Run.Keep sets how many it keeps.
 //
 // Rows that are appended during the call may or may not be counted. The callback should therefore write the state as of
 // the start of the call.

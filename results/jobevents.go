@@ -37,8 +37,8 @@ const (
 	Silent                // shown in no additional place, since every job has it
 )
 
-// EventTraits describes how an event is shown. The zero value applies to unknown events: a neutral event that is shown
-// everywhere.
+// EventTraits describes how an event is shown. Unknown events have the zero value: a neutral mark that is shown in all
+// places that show events.
 type EventTraits struct {
 	Look   Look
 	Of     Subject

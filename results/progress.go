@@ -47,7 +47,8 @@ type Progress struct {
 	Failed string `json:"failed,omitempty"` // error that ended the process; empty if none did
 }
 
-// Share returns the finished part of the work, from 0 to 1. It returns false if the total amount of work is unknown.
+// Share returns the finished fraction of the work, from 0 to 1. It returns false if the total amount of work is
+// unknown.
 func (p *Progress) Share() (share float64, known bool) {
 	if p == nil || !(p.Of > 0) {
 		return 0, false
@@ -172,8 +173,9 @@ func (t *Tracker) Measure(metric, unit string, value float64) {
 	t.writeIfDue()
 }
 
-// End ends the tracking. Without an error, End removes the file, since the outcome contains the same information. With
-// an error, End records the error as the reason for the failure. A process that was interrupted calls Stop instead.
+// End ends the tracking. Without an error, End removes the progress file, since the outcome contains the same
+// information. With an error, End records the error as the reason for the failure. A process that was interrupted calls
+// Stop instead.
 func (t *Tracker) End(err error) {
 	if t == nil {
 		return
@@ -191,7 +193,7 @@ func (t *Tracker) End(err error) {
 	t.closed = true
 }
 
-// Stop ends the tracking of a run that will continue later, and writes the last progress.
+// Stop ends the tracking of a run that will continue later, and writes the latest progress.
 func (t *Tracker) Stop() {
 	if t == nil {
 		return

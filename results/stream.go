@@ -12,7 +12,8 @@ type Column struct {
 	Kind Kind   // type of the values; zero means Float
 }
 
-// String returns the name of the column in the first line of a table.
+// String returns the column heading for the first line of a table: the name, followed by the unit in brackets if there
+// is one.
 func (c Column) String() string {
 	if c.Unit == "" {
 		return c.Name

@@ -23,8 +23,9 @@ func MeanAccuracies(t *tables.Table) []float64 {
 const ridge = 0.1
 
 // Smoothed returns the accuracies that a simple model, fitted to the table, predicts for its sequences. The features of
-// the model are how often and how early each action is taken, and the squares and products of these counts. The fit
-// averages out the noise of single runs. It also removes all effects that the model cannot express.
+// the model are the number of times that each action is taken, how early it is taken, and the squares and products of
+// these numbers of times. The fit averages out the noise of single runs. It also removes all effects that the model
+// cannot express.
 func Smoothed(t *tables.Table) []float64 {
 	var rows [][]float64
 	names := actionNames(t)

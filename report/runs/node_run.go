@@ -75,7 +75,7 @@ var NodeRunKind = &Kind{Name: "node-run", By: "graft node run",
 	Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
 	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks, list: nodeRunOverview}
 
-// TelemetryStream is the name of the table of device readings.
+// TelemetryStream is the name of the table of telemetry samples from the devices.
 const TelemetryStream = "telemetry"
 
 func readNodeTasks(f *Folder, r *Run) error {

@@ -72,7 +72,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// Original reads the original system's files.
+// Original reads the files of the run folder, which the original system wrote.
 func (r *Run) Original() (*original.Folder, error) {
 	return keep(&r.folder.kept, "files of the original", func() (*original.Folder, error) {
 		return original.ReadFolder(r.Files, r.Path)

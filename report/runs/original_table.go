@@ -15,7 +15,8 @@ import (
 	"strings"
 )
 
-// TableSource describes a table in the original system's format. Its values override the config.toml of the table.
+// TableSource holds information about a table in the original system's format, for example from options. It overrides
+// the values in the table's config.toml.
 type TableSource struct {
 	Actions  []string // actions by their numbers in the table
 	Network  string   // name of the initial network; empty means the value in config.toml

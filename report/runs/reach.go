@@ -11,8 +11,9 @@ import (
 )
 
 // Reach compares two cases of a sweep by cost. For each seed, the first case's trial must reach the final validation
-// loss of the second case's trial. The cost until then is divided by the whole cost of the second trial. If the first
-// trial never reaches the loss, its whole cost counts, so the true mean is higher.
+// loss of the second case's trial. The first trial's cost until it reaches the loss is divided by the second trial's
+// cost until the second trial first reaches it. If the first trial never reaches the loss, its whole cost counts, so
+// Time and FLOP are underestimates.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
 	Of      string         `json:"of"`          // name of the case whose loss is to be reached
@@ -64,7 +65,8 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares each case of a sweep with a reference case. The reference case is given by name.
+// Reaches compares all other cases of a sweep with the reference case. The argument of is the name of the reference
+// case.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

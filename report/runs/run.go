@@ -23,7 +23,7 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base returns the name of the run's folder without its path, so that figures do not reveal paths of this machine.
+// Base returns the name of the run's folder without its path, so that figures do not reveal paths on this machine.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
 // mostConfiguration is the maximum size of a displayed configuration, in bytes.
@@ -34,8 +34,8 @@ func (r *Run) Heading() string {
 	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
 }
 
-// Configuration returns the text of the resolved configuration file or, if it is missing or too large, the settings as
-// lines.
+// Configuration returns the text of the resolved configuration file or, if it is missing or too large, one line per
+// setting.
 func (r *Run) Configuration() string {
 	if text := r.folder.configuration(ResolvedFile).Text(); text != "" && len(text) <= mostConfiguration {
 		return document.PrintableLines(text)
@@ -57,7 +57,7 @@ type Run struct {
 	Begun      bool             // the run has no results yet, since it is starting or was killed at its start
 	Settings   []config.Setting // configuration, sorted by key; nil without a configuration
 	Quantities []Quantity       // quantities of the outcome or, for an incomplete run, of its progress
-	// digest or text of the outcome, by which copies of a run are recognised; empty before the run ends
+	// digest or text of the outcome, which identifies copies of the same run; empty before the run ends
 	Outcome string
 	Faults  error // errors about unreadable parts; nil if there are none
 
@@ -76,7 +76,7 @@ func (r *Run) Setting(key string) (text string, given bool) {
 	return r.Settings[k].Text, true
 }
 
-// ErrBegun reports that a run has begun but has no results yet.
+// ErrBegun reports that a run has begun but has no files besides its manifest yet.
 var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
 // Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder, and

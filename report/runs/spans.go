@@ -14,7 +14,7 @@ import (
 	"graft/results"
 )
 
-// NodeSpan is a row of spans.csv: a period in which a task or job had a device. Times are in seconds.
+// NodeSpan is a row of spans.csv: a period in which a task or job used a device. Times are in seconds.
 type NodeSpan struct {
 	Task  string  // name of the task
 	Group string  // kind of the task or, without a kind, its flow; empty means neither

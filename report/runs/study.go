@@ -18,7 +18,7 @@ const (
 	PartsStream = "parts"
 )
 
-// StudyKinds lists the kinds of run folders of cluster simulations: one per simulated world.
+// StudyKinds returns the kinds of run folders for cluster simulations, one kind per simulated world.
 var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
 		kinds = append(kinds, studyKind(w))
@@ -157,7 +157,7 @@ func metricColumns(metrics []study.Metric) (columns []results.Column) {
 	return columns
 }
 
-// Spans reads the periods in which jobs had devices, in one simulation of a run.
+// Spans reads the spans of one simulation of a run: the periods in which its jobs used devices.
 func Spans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, study.SpansTable+".csv"), func(row *tableRow) {
 		s := NodeSpan{

@@ -38,8 +38,8 @@ type SweepCase struct {
 	// Final is the name of another case that supplies the network. Each trial starts from the final network of the
 	// other case's trial with the same seed, but with fresh weights. Empty means none.
 	Final string `json:"final_of,omitempty"`
-	// Selects holds the case's action sequence if the case runs only to select the best sequence. Null means that the
-	// case is reported.
+	// Selects holds the case's action sequence if the case runs only to select the best sequence. Null means that
+	// reports show the case.
 	Selects []string `json:"selects,omitempty"`
 	// Best means that the trials of this case use the best fixed sequence.
 	Best bool `json:"best,omitempty"`
@@ -48,8 +48,7 @@ type SweepCase struct {
 // SweepComparison describes how the arms of a comparison are derived from the configured job.
 type SweepComparison struct {
 	Configured string `json:"configured"` // name of the arm of the configured job
-	// name of the baseline arm: the arm from scratch without adaptation if it exists, otherwise the arm without
-	// adaptation
+	// name of the baseline arm, which is the arm that never adapts
 	Baseline  string `json:"baseline"`
 	Sequences int    `json:"sequences"` // number of possible fixed sequences; zero without the arm best fixed
 	Tried     int    `json:"tried"`     // number of sequences that are tried
@@ -80,7 +79,7 @@ func (t SweepTrial) Folder() string {
 	return filepath.Join(TrialsFolder, t.Case.Key, fmt.Sprintf("seed-%d", t.Seed))
 }
 
-// Trials lists all trials, in order.
+// Trials lists all trials of the first case, then all trials of the second case, and so on.
 func (p *SweepPlan) Trials() (all []SweepTrial) {
 	for _, c := range p.Cases {
 		for _, seed := range c.Seeds {

@@ -12,11 +12,13 @@ const detectablePower = 0.8
 // roundingSpread is the largest deviation of accuracies' differences that is only rounding.
 const roundingSpread = 1e-12
 
-// DetectableDifference states how large a true difference must be so that a given number of seeds detects it. It
-// depends on the spread of the paired differences and on the confidence level of their intervals.
+// DetectableDifference holds the smallest true difference between two cases that a comparison detects with the current
+// number of seeds, and with twice that number. This difference depends on the spread of the paired differences and on
+// the confidence level of their intervals.
 type DetectableDifference struct {
 	Unit string `json:"unit"` // unit of the differences; share means a fraction between 0 and 1
-	// probability that a comparison detects the true difference: its interval then excludes zero
+	// probability that a comparison detects the true difference, which means that the interval of the measured
+	// difference excludes zero
 	Power float64 `json:"power"`
 	// true difference that the current number of seeds detects with the probability in the field power
 	Difference float64 `json:"difference"`

@@ -66,7 +66,7 @@ const (
 	listAddress    = "/runs.json"
 )
 
-// AddressOf returns the path of a run's page.
+// AddressOf returns the URL path of a run's page.
 func AddressOf(name string) string {
 	if name == "." {
 		return runAddress

@@ -78,7 +78,7 @@ func shortReason(text string) string {
 	return string(runes)
 }
 
-// State is the state of a run on the list.
+// State is the state of a run in the list of runs.
 type State string
 
 // States of a run.

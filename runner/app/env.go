@@ -69,7 +69,7 @@ func (e *Env) Variable(name string) string {
 	return e.Getenv(name)
 }
 
-// CreateRun creates the folder of a run. If the folder exists and must not be moved aside, the error has the code
+// CreateRun creates the folder of a run. If the folder exists and o.Force is false, the error has the code
 // failure.Usage.
 func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	m results.Manifest) (*results.Run, error) {
@@ -80,8 +80,9 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
-// Suffixed adds a suffix to the file name in a configuration file's path, before the extension. With the new path,
-// Folder returns a different run folder than with the original path. An empty path stays empty.
+// Suffixed adds a suffix to the file name in a configuration file's path, before the extension. Folder derives a
+// different run folder from the new path, so that different commands can use the same configuration file. An empty path
+// stays empty.
 func Suffixed(path, suffix string) string {
 	if path == "" {
 		return ""

@@ -33,7 +33,7 @@ func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 }
 
 // DeviceMemory returns the used and the total memory of a CUDA device in bytes, as reported by NVML. The used memory
-// includes other processes.
+// includes the memory of other processes.
 func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	if env.Telemetry == nil {
 		return 0, 0, fmt.Errorf("read the memory of %s: measurements are disabled; unset %s", device, EnergyVariable)

@@ -8,8 +8,8 @@ import (
 	"graft/results"
 )
 
-// Track starts to write the progress of the run in a folder, for lists of runs. Progress is counted in the given unit,
-// such as cells.
+// Track starts to write the progress of a run into its folder, so that lists of runs can show it. Progress is counted
+// in the given unit, such as cells.
 func (e *Env) Track(folder, unit string) *results.Tracker {
 	return results.NewTracker(e.Files, folder, e.Now, unit)
 }

@@ -38,9 +38,8 @@ type Options struct {
 	// time in seconds of a gradient exchange between nodes; zero means the profile's value
 	Between    float64
 	DeviceMost int // maximum number of examples per device at once; zero means the largest batch
-	// target validation accuracy. The runs with the smallest batch size determine the number of epochs of a job: the
-	// epochs that they need to reach this accuracy. Zero means no target: a job then has the number of epochs of the
-	// shortest run.
+	// target validation accuracy. The number of epochs of a job is the number that the runs with the smallest batch
+	// size need to reach this accuracy. Zero means no target: a job then has the number of epochs of the shortest run.
 	Accuracy float64
 	Replace  bool // replaces an existing application with the same name
 }
@@ -81,14 +80,15 @@ type Report struct {
 	Profile string `json:"profile"` // name of the profile for step times
 	Epochs  int    `json:"epochs"`  // number of epochs of a job with the smallest batch
 	Steps   int    `json:"steps"`   // number of step times
-	// median relative error of the model that is fitted to these times and predicts other placements
+	// median relative error of the model that predicts step times, measured on the step times to which the model is
+	// fitted
 	MedianMiss float64     `json:"median_miss"`
 	WorstMiss  float64     `json:"worst_miss"` // largest relative error of this model
 	Batches    []BatchRuns `json:"batches"`    // runs of each batch, in ascending order of batches
 }
 
-// BatchRuns averages the runs with one batch size. It counts each run only up to the step at which a simulated job
-// ends.
+// BatchRuns holds averages over the runs with one batch size. Each run counts only up to the step at which a simulated
+// job would end.
 type BatchRuns struct {
 	Batch      int            `json:"batch"`       // number of examples per step
 	Runs       int            `json:"runs"`        // number of averaged runs

@@ -98,7 +98,7 @@ func writeAnswer(w http.ResponseWriter, status int, v any) {
 	_ = document.PrintJSON(w, v) // the client may have disconnected
 }
 
-// ChangeStatus is the response to a request for a change.
+// ChangeStatus describes a change that was requested from the job. It is the response to the request.
 type ChangeStatus struct {
 	ID      int      `json:"id"` // number of the request, counted by the job
 	Change  string   `json:"change"`

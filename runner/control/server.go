@@ -46,8 +46,8 @@ const (
 	answerTimeout = listen.RequestTimeout + answerWithin + 5*time.Second
 )
 
-// Server serves the status of a job and accepts changes for it. It opens its port before the job is created, so that a
-// port in use fails early. A nil server does nothing.
+// Server serves the status of a job and accepts requests that change the job. It opens its port before the job is
+// created, so that a port in use fails early. A nil server does nothing.
 type Server struct {
 	Options
 	env       *app.Env

@@ -35,7 +35,7 @@ type Status struct {
 	Left               float64  `json:"time_left_seconds"`
 	Devices            int      `json:"devices"`
 	Batch              int      `json:"batch"` // number of images per step
-	// images per second in the epoch; null if gradient noise is not measured
+	// images per second in the epoch so far; null if gradient noise is not measured
 	Throughput *float64 `json:"throughput_images_per_second"`
 	// statistical efficiency: progress per image relative to the smallest batch; null if gradient noise is not measured
 	Efficiency *float64 `json:"efficiency"`
@@ -54,7 +54,7 @@ type Status struct {
 	// requested changes that the job has made so far, including changes before it was resumed
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
-	// GPUs of the job with their last readings; empty if the job uses no GPUs or its GPUs are unknown
+	// GPUs of the job, each with its most recent measurements; empty if the job uses no GPUs or its GPUs are unknown
 	GPUs []telemetry.State `json:"gpus"`
 }
 
@@ -65,7 +65,7 @@ type NetworkStatus struct {
 	Layers     int    `json:"layers"` // number of layers with parameters
 }
 
-// EventStatus is a planned change of devices.
+// EventStatus is an event of the timeline, which changes the job's devices.
 type EventStatus struct {
 	At      float64        `json:"time_seconds"`
 	Change  trainer.Change `json:"change"`

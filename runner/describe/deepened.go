@@ -39,7 +39,7 @@ func Deepened(n *model.Network) ([]*model.Network, error) {
 	return all, nil
 }
 
-// Blocks returns the number of blocks of a network that can be deepened.
+// Blocks counts the blocks that can be deepened in a network.
 func Blocks(n *model.Network) (int, error) {
 	if n.Graph == nil {
 		trace, err := tracing.Read(n)

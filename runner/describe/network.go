@@ -58,7 +58,7 @@ type Block struct {
 	Kinds []string `json:"-"`
 }
 
-// Space is a set of channels that change together.
+// Space is a set of channels that surgery can only change together, because several layers share them.
 type Space struct {
 	ID string `json:"id"` // ID of the space, for references
 	// number of channels before any flattening, which replaces a channel by one value per pixel

@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Report describes the machine and its checks; `graft doctor --json` prints it.
+// Report describes the machine and the results of the checks; `graft doctor --json` prints it.
 type Report struct {
 	Healthy  bool              `json:"healthy"`  // every check passed
 	LibTorch *Libtorch         `json:"libtorch"` // LibTorch in use; null if it could not be opened

@@ -42,10 +42,10 @@ type DurationReport struct {
 	// number of jobs with the default estimate of one hour, because no job had ended
 	Blind   int `json:"blind"`
 	History int `json:"history_jobs"` // number of jobs of other traces from which models learned
-	// number of jobs of other traces that were not used for models, because they were submitted after the start of
-	// the trace
+	// number of jobs in other traces that were not used for models, because they were submitted after the start of this
+	// trace
 	Later int `json:"history_left_out"`
-	// accuracy of the durations that a model estimated, with errors in seconds; null if a model estimated no job
+	// accuracy of the models' estimates, with errors in seconds; null if no job was estimated by a model
 	Scores *Scores `json:"scores"`
 	// accuracy of a baseline that estimates from similar jobs, for the jobs that a model estimated
 	Usual   *Scores  `json:"scores_of_similar"`

@@ -22,7 +22,8 @@ type ForecastOptions struct {
 	// date at which the training data of a single model ends; this model forecasts all later data. The zero time means
 	// that a new model is trained every week.
 	From time.Time
-	// path of the folder for the last models, jobs.json and gpus.json; empty means that no models are written
+	// path of the folder into which the last models are written, as jobs.json and gpus.json; empty means that no models
+	// are written
 	Models string
 }
 

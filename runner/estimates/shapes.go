@@ -92,7 +92,7 @@ type Cell struct {
 	Rows      float64 `json:"rows"`      // number of training rows in the cell
 }
 
-// Report converts the model and its shapes to the values that JSON output contains.
+// Report converts the model and its shapes to the JSON output.
 func (s *Shaped) Report() *ShapesReport {
 	r := &ShapesReport{Path: s.Path, Rows: s.Model.Rows(), Base: s.Model.Base(), Target: s.Model.Target()}
 	for _, shape := range s.Shapes {

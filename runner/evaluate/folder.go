@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 )
 
-// Inputs holds the inputs that the run folder of an evaluation stores.
+// Inputs describes the policies, tables and files that an evaluation read, as recorded in its run folder.
 type Inputs struct {
 	config.EvaluationOptions
 	Text     string   // text of the learning configuration; empty means none

@@ -39,7 +39,8 @@ type LeaveOut struct {
 	// kind of group that each evaluation leaves out: "scenario", "network", "dataset", "budget", or "held-out" for the
 	// tables that the configuration file holds out; empty means no leave-one-out evaluation
 	By string
-	// path of a configuration file of graft learn with tables, options and seeds; if empty, the fields below apply
+	// path of a configuration file of graft learn with tables, options and seeds; if empty, the fields For, Seeds and
+	// Steps replace it
 	File     string
 	Learning *config.TreeLearning // content of File if it is already read; if nil, the file is read
 	// candidate assignments to configuration keys of File; cross-validation on the training tables selects one of them,

@@ -34,7 +34,7 @@ type PlayReport struct {
 	Blocked   int    `json:"blocked"`   // number of jobs that were blocked
 	Running   int    `json:"running"`   // number of jobs running at the end
 	Queued    int    `json:"queued"`    // number of jobs queued at the end
-	// statistics under the published simulator's names; jobs that still run at the end of the episode count as blocked
+	// statistics, named as in the published simulator; jobs that still run at the end of the episode count as blocked
 	Statistics map[string]any `json:"statistics"`
 	Folder     string         `json:"folder"` // path of the results; empty if none were written
 }

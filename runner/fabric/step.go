@@ -69,7 +69,7 @@ type StepLeg struct {
 	Length float64 `json:"length"` // duration in seconds
 }
 
-// StepPart sums the parts of the critical path that have the same kind.
+// StepPart holds the total duration of all parts of the critical path that have the same kind.
 type StepPart struct {
 	What   string  `json:"what"`   // kind of the operations with their direction, or transfer, or wait
 	Legs   int     `json:"legs"`   // number of summed parts

@@ -22,7 +22,7 @@ import (
 	"graft/torch/weights"
 )
 
-// TrainingOptions holds the options for learning policies by the published methods.
+// TrainingOptions holds the options for learning policies by PPO or Ape-X, with the settings of PAC-ML's authors.
 type TrainingOptions struct {
 	Method  string // learning method: ppo or ape-x; empty learns no policies
 	Seeds   int    // number of policies per distribution of time limits; zero means 10

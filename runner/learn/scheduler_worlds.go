@@ -90,7 +90,7 @@ type learnable interface {
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
 	// Setting describes the cluster and the workloads on which the schedulers learn.
 	Setting() clusterstudy.Setting
-	// Baselines returns other schedulers with their results on the validation workloads.
+	// Baselines returns the mean costs of schedulers that need no learning, on the validation workloads.
 	Baselines(ctx context.Context) (*candidates.Baselines, error)
 }
 

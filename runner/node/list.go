@@ -14,7 +14,7 @@ type DeviceReport struct {
 	GPUs []telemetry.State `json:"gpus"` // GPUs of the machine; empty if there are none
 	// CPU slots that run tasks on a machine without GPUs; empty on a machine with GPUs
 	Slots []Slot `json:"slots"`
-	// energy of each processor domain since the start of the command; empty if processors are not used or their
+	// energy that each processor domain used since the start of the command; empty if processors are not used or their
 	// counters are unreadable
 	Processors []telemetry.State `json:"processors"`
 	// reason why GPUs or measurements are missing; empty if nothing is missing

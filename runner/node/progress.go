@@ -41,7 +41,7 @@ type RunStatus struct {
 	Devices   []telemetry.State `json:"devices"`      // devices with their last reading; empty if nothing is measured
 }
 
-// RunningTask is a task on a device.
+// RunningTask is a running or paused task on a device.
 type RunningTask struct {
 	Task    string    `json:"task"`          // name of the task
 	State   TaskState `json:"state"`         // state of the task: running or paused

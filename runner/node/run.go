@@ -253,7 +253,7 @@ func (x *execution) write(r *execute.Result) error {
 	return x.env.WriteText(x.run.Path(runs.NodeSpansFile), spans(&r.Result, s))
 }
 
-// Plan simulates the run with the durations that the file estimates, and returns the planned task starts.
+// Plan simulates the run with the estimated durations in the configuration, and returns the planned task starts.
 func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, error) {
 	jobs, err := c.Jobs()
 	if err != nil {

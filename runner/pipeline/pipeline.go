@@ -59,9 +59,9 @@ func (r *Result) Skipped() string {
 	return strings.Join(names, ", ")
 }
 
-// Run runs the pipeline of a configuration file, or continues it in its folder. If sequences failed, it returns the
-// result of the other scenarios and an error with the code failure.Partial. When ctx ends, completed work is kept, and
-// the error has the code failure.Requeue.
+// Run runs the pipeline of a configuration file, or continues it in its folder. If sequences of a scenario failed, the
+// policies do not learn from the table of this scenario; Run then returns a result and an error with the code
+// failure.Partial. When ctx ends, completed work is kept, and the error has the code failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, o.Set)
 	if err != nil {

@@ -45,7 +45,7 @@ type Imported struct {
 	Profile   *clock.Profile     `json:"-"`              // the profile
 }
 
-// ImportedOperator holds the times of the calls of an operator with the same shapes.
+// ImportedOperator holds the times of all calls of one operator that read tensors of the same shapes.
 type ImportedOperator struct {
 	Name     string  `json:"name"`             // name in PyTorch; optimizer is the update of a parameter
 	Shapes   string  `json:"shapes"`           // shapes of the tensors that it reads
@@ -73,8 +73,8 @@ type ImportedStep struct {
 	Outside  float64 `json:"outside"`         // share of the time in operators outside of the measured range
 }
 
-// Import makes a profile from a PyTorch trace: the times of a network's operators, from which the times of its grown
-// versions are predicted.
+// Import makes a profile from a PyTorch trace. The profile holds the times of a network's operators, from which graft
+// predicts the step times of the network after it grows.
 func Import(env *app.Env, trace, network string, o ImportOptions) (*Imported, error) {
 	if err := o.validate(); err != nil {
 		return nil, failure.With(failure.Usage, err)

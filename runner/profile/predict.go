@@ -44,7 +44,7 @@ type Work struct {
 	Seconds    float64 `json:"seconds"`    // time on the device
 }
 
-// Error holds the prediction errors for measured iterations of similar models and numbers of devices. Errors are
+// Error holds the prediction errors for measured iterations of similar models on similar numbers of devices. Errors are
 // fractions of the measured time.
 type Error struct {
 	On     string  `json:"on"`           // description of the measured iterations

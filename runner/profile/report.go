@@ -14,11 +14,11 @@ type Report struct {
 	Networks []Network          `json:"networks"`       // measured networks
 	Step     map[string]float64 `json:"step_rates"`     // rates of a training step
 	Batch    map[string]float64 `json:"batch_rates"`    // rates of an evaluation batch
-	// seconds per unit of work in a training step, for networks that run as graphs; absent means the values of
-	// step_rates
+	// seconds per unit of work in a training step, for networks that run as graphs; if absent, step_rates applies to
+	// these networks too
 	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`
-	// seconds per unit of work in an evaluation batch, for networks that run as graphs; absent means the values of
-	// batch_rates
+	// seconds per unit of work in an evaluation batch, for networks that run as graphs; if absent, batch_rates applies
+	// to these networks too
 	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"`
 	Decision  Cost               `json:"decision"`  // time of a decision
 	Surgery   Cost               `json:"operation"` // time of an operation of surgery

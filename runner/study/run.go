@@ -19,8 +19,8 @@ import (
 
 // Run runs the simulation that a configuration file describes, and returns the outcome. The simulation's results are
 // written into the run folder. If jobs could not be simulated, it also returns an error with the code failure.Partial.
-// Resuming a stopped or killed run performs the missing simulations and gives byte-identical results; a completed run
-// is only read. The path of the file is empty if there is no file.
+// Resuming a stopped or killed run performs the missing simulations and gives byte-identical results; for a completed
+// run, Run only reads the outcome. The path of the file is empty if there is no file.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
 	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
@@ -78,8 +78,8 @@ func nameOf(f study.File, path string) string {
 	return path
 }
 
-// Prepare returns the study that a file describes, ready to simulate. A quick call reads only enough to verify that the
-// simulation can start.
+// Prepare returns the study that a file describes, ready to simulate. If quick is true, it reads only what is needed to
+// verify that the simulation can start.
 func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study.Study, error) {
 	s := f.Study()
 	err := s.Prepare(ctx, study.Env{Files: env.Files, Log: env.Log}, quick)

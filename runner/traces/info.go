@@ -12,7 +12,8 @@ import (
 // InfoOptions configures [Summarize].
 type InfoOptions struct {
 	Read trace.Options // options for reading; zero detects the format and keeps all jobs
-	// path of the virtual clusters and their nodes; if empty, the summary has no sizes and no load
+	// path of the table with the number of nodes of each virtual cluster; if empty, the summary has neither the sizes
+	// nor the load of clusters
 	VCFile      string
 	GPUsPerNode int // number of GPUs per node, at least 1
 }
@@ -52,7 +53,7 @@ func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	return &Info{path, reader.Format(), summary}, err
 }
 
-// Coded adds the code failure.Damaged to an error about a malformed trace. It returns other errors unchanged.
+// Coded adds the exit code failure.Damaged to an error about a malformed trace. It returns other errors unchanged.
 func Coded(err error) error {
 	if errors.Is(err, trace.ErrMalformed) {
 		return failure.With(failure.Damaged, err)

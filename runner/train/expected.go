@@ -18,7 +18,7 @@ import (
 )
 
 // Expected describes the work that a job is expected to do, and the time that the work takes on this machine. The text
-// has one line for each span between changes of the job's devices.
+// has one line for each period between two changes of the job's devices, and a line with the total.
 func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) string {
 	events := c.Options().Timeline.Events
 	var lines []string

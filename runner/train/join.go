@@ -32,7 +32,7 @@ type JoinOptions struct {
 	// whether srun started the process as a task; such a task starts and ends together with its leader, and receives
 	// the same signals. If false, a signal makes the process leave the job.
 	Task bool
-	// time limit for reaching a leader again while its machine refuses connections; zero means Wait
+	// time limit for reaching a leader again while its machine refuses connections; zero means the value of Wait
 	Again time.Duration
 }
 

@@ -29,7 +29,8 @@ type Attached struct {
 	folder  string // for files of tensors
 }
 
-// Attach starts the program of a job for a number of devices and reads its network. The caller closes it.
+// Attach starts the program of a job for a number of devices, and reads the network from the program. The caller closes
+// the program.
 func Attach(ctx context.Context, env *app.Env, c *config.Job, seed int64, devices int) (*Attached, error) {
 	a := &Attached{env: env, options: c.Program, seed: seed}
 	a.Validation, a.Pushed = c.Program.ValidationExamples, a.pushed
@@ -107,9 +108,9 @@ func (a *Attached) pushed(p program.Pushed) {
 		zap.Float64p("outputs_moved_by", p.Moved))
 }
 
-// Introduce starts the program of a job up to its first epoch, to learn its network, its optimizer and the size of an
-// epoch, and ends it. It returns an error if an action of a script does not fit the network. It does nothing for a job
-// that graft trains itself.
+// Introduce runs the program of a job until its first epoch starts, and then ends it. From the program it learns the
+// network, the optimizer and the size of an epoch. It returns an error if the job has a script and one of its actions
+// does not fit the network. It does nothing for a job that graft trains itself.
 func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
 	if !c.Program.On() {
 		return nil
@@ -119,8 +120,8 @@ func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
 	return err
 }
 
-// Start starts the program of a job up to its first epoch, and passes its network, its optimizer and the size of an
-// epoch to the job. The caller closes the program, also after an error.
+// Start runs the program of a job until its first epoch starts, and passes its network, its optimizer and the size of
+// an epoch to the job. The caller closes the program, even after an error.
 func Start(ctx context.Context, env *app.Env, c *config.Job) (*Attached, error) {
 	a, err := Attach(ctx, env, c, c.Run.Seed, c.Options().Timeline.First())
 	if err != nil {

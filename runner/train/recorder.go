@@ -40,7 +40,7 @@ func (r *recorder) Note(n trainer.Note) error {
 	return errors.Join(r.Folder.Note(n), r.curves.note(n))
 }
 
-// Save writes a checkpoint. It returns an error if a table has been removed: later rows would be lost.
+// Save writes a checkpoint. It returns an error if a table has been deleted, because the rows of that table are lost.
 func (r *recorder) Save(sections []trainer.Section) error {
 	return errors.Join(r.energy.record(), r.Folder.Save(sections), r.check())
 }

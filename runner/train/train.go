@@ -47,7 +47,7 @@ type Result struct {
 
 // Run runs the job of a configuration file to the end of its budget; an empty path means the default job. If ctx is
 // cancelled, it saves the job and returns an error that wraps trainer.ErrStopped; Options.Resume continues it. If this
-// process is a task of srun and has followed another task, there is no result.
+// process is a task of srun and was a follower of another task, the result is nil.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := readJob(env, path, &o)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"graft/runner/app"
 )
 
-// Cancel ends the workers of a run folder. It returns the number of live workers and their engine.
+// Cancel ends the workers of a run folder. It returns the number of workers that were live before, and their engine.
 func Cancel(ctx context.Context, env *app.Env, folder string) (live int, engine string, err error) {
 	f, err := Open(env, folder)
 	if err != nil {

@@ -33,7 +33,7 @@ func Assigned(set []string, engine string, workers int) []string {
 // ErrNone reports that no workers were started from a folder.
 var ErrNone = errors.New("no workers were started from this folder")
 
-// None returns ErrNone with the folder and the remedy.
+// None returns an error that wraps ErrNone and states the folder and the remedy.
 func None(folder string) error {
 	return fmt.Errorf("find the workers of %s: %w; to start workers, run the command that created the folder",
 		folder, ErrNone)

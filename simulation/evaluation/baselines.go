@@ -23,7 +23,7 @@ func (n named) Ties() int { return n.ties }
 // Name returns the policy's name.
 func (n named) Name() string { return n.name }
 
-// Distribution returns the probability of each record.
+// Distribution returns the probability of each record of a tree.
 func (n named) Distribution(t *simulation.Tree) ([]float64, error) { return n.choose(t) }
 
 // only is the distribution of a single record.
@@ -250,7 +250,7 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 }
 
 // Plateau returns a policy that waits for a plateau of the loss. At each decision it takes a fixed action if the loss
-// before the decision fell by less than a bound; otherwise it takes the action "none". The action and the bound are the
+// before the decision fell by at most a bound; otherwise it takes the action "none". The action and the bound are the
 // pair with the smallest mean regret over the given trees. If several pairs have the smallest regret, their results are
 // averaged.
 func Plateau(trees []*simulation.Tree) (Policy, error) {

@@ -31,7 +31,7 @@ const (
 type Candidate struct {
 	Name     string
 	Role     Role
-	Seen     string // tables that the candidate used for its choice; empty means none or unknown
+	Seen     string // tables from which it learned or was selected; empty means none or unknown
 	Policies []Policy
 	Ties     int // number of equally good choices whose results a baseline averages; zero without a choice
 }
@@ -82,7 +82,7 @@ type TableScores struct {
 type Standing struct {
 	Policy string `json:"chooser"` // name of the candidate
 	Role   Role   `json:"role"`    // role of the candidate: policy, vote or baseline
-	// tables that the candidate used for its choice; empty means none or unknown
+	// description of the tables from which the candidate learned or was selected; empty means none or unknown
 	Seen   string  `json:"has_seen"`
 	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
 	Tables int     `json:"tables"`        // number of tables in which the candidate could choose

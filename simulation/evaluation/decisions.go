@@ -13,7 +13,8 @@ import (
 // compared with the best sequence that the best choice can lead to. The choice is within noise if the accuracies of the
 // two sequences differ by at most one standard deviation of such a difference.
 type DecisionShare struct {
-	// number of decisions within noise of the best; the expected number for a policy that samples actions
+	// number of decisions whose choice is within noise of the best choice; for a policy that samples actions, the
+	// expected number
 	Near float64 `json:"near_best"`
 	Of   int     `json:"of"` // total number of decisions
 }

@@ -24,8 +24,7 @@ type Difference struct {
 // surely is the two-sided 95% quantile of a standard normal distribution.
 const surely = 1.96
 
-// NoiseLimit returns a limit in points for the difference. Noise in the tables alone causes a larger difference in 1 of
-// 20 cases.
+// NoiseLimit returns the difference, in points, that noise in the tables alone exceeds in 1 of 20 cases.
 func (d *Difference) NoiseLimit() float64 { return surely * d.Noise }
 
 // difference compares two candidates; nil if one of them could not choose in a table.

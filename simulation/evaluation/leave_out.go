@@ -31,7 +31,7 @@ type LeaveOutOptions struct {
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
 	// baseline to which differences are relative, one of BaselineNames; empty means the best fixed sequence
 	Against string
-	// Tell is called each time policies finish learning. Nil disables the callback.
+	// Tell is called whenever the policies that learn in parallel have finished. Nil disables the callback.
 	Tell func(LeaveOutProgress)
 }
 
@@ -94,7 +94,7 @@ type LeftOut struct {
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport compares policies and baselines on tables outside of their training data.
+// LeaveOutReport holds the comparison of policies and baselines on tables outside of their training data.
 type LeaveOutReport struct {
 	Groups []LeftOut `json:"groups"` // groups in the order in which they were left out
 	*Comparison
@@ -195,9 +195,9 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns candidates for policies that differ only in their seed: one candidate for their votes, if
-// there are any, and one for the single policies. If there is only one policy, it returns a single candidate without
-// seeds.
+// SeedCandidates returns the candidates of a comparison for policies that differ only in their seed. The policies
+// together are one candidate; the policies that vote, if there are any, are another. A single policy is the only
+// candidate.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

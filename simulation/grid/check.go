@@ -14,7 +14,8 @@ import (
 // Impossible reports an outcome that has a correct checksum but contains values that no run can produce.
 const Impossible tables.FaultKind = "impossible"
 
-// Expected holds the segment of an outcome, and the limits that the scenario sets for its values.
+// Expected describes the outcome that a segment should have: the segment itself, and the limits that the scenario sets
+// for the values. An outcome that does not match is impossible.
 type Expected struct {
 	Segment
 	Decisions int     // number of decisions per sequence

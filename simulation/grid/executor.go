@@ -82,7 +82,7 @@ func (b *memoryBook) Epoch(r trainer.Row) error {
 	return nil
 }
 
-// Note does nothing: the sequence holds all decisions.
+// Note does nothing, because the sequence already contains all decisions.
 func (b *memoryBook) Note(trainer.Note) error { return nil }
 
 // Save stores a checkpoint.

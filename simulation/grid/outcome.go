@@ -28,8 +28,8 @@ type Outcome struct {
 	Left   []float64 `json:"left_s"`
 	Step   []float64 `json:"step_s"` // time of a training step at these decisions, in seconds
 	Before []float64 `json:"before"` // last accuracy before these decisions
-	// Loss, Fall, Gap, After and LastStep hold the values of the same names in tables.Record. The five fields are empty
-	// if an older version of graft ran the segment.
+	// Loss, Fall, Gap, After and LastStep have the same meaning as the fields with these names in tables.Record. They
+	// are empty if an older version of graft ran the segment.
 	Loss     []float64 `json:"loss,omitempty"`
 	Fall     []float64 `json:"fall,omitempty"`
 	Gap      []float64 `json:"gap,omitempty"`

@@ -150,7 +150,7 @@ func (g *Grid) ahead(depths []depth) float64 {
 const tableWriter = "grid"
 
 // WriteTable writes the table of all finished sequences into a folder and replaces the previous table. Equal outcomes
-// give byte-identical tables, regardless of the workers that ran them.
+// give byte-identical tables, regardless of the workers that produced them.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome
 	err = g.survey(func(b *node) error {

@@ -17,7 +17,8 @@ type Space struct {
 	Network *model.Network // initial network of all sequences; its weights are not used
 	// choices at every decision, in order; actions that do not fit are skipped; empty means the choices of Kinds
 	Actions []net2net.Action
-	// operations to choose from: all their actions that fit, and the action "none"; nil means deepen and widen
+	// operations whose actions are choices at every decision, if they fit, in addition to the action "none"; nil means
+	// deepen and widen
 	Kinds     []net2net.Kind
 	Decisions int             // number of decisions per sequence
 	Surgery   net2net.Options // surgery options for the actions
@@ -109,7 +110,7 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 }
 
 // EachNetwork visits the initial network and each network that sequences produce, until the callback returns an error.
-// EachNetwork visits equal networks once.
+// EachNetwork visits networks that are equal after the same number of decisions once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}
 	var walk func(b *node) error

@@ -15,14 +15,14 @@ var treeColumns = []results.Column{{Name: "aim"}, {Name: "entropy", Unit: "nats"
 // Folder records a study in a run folder, as [learn.Folder] does.
 type Folder struct{ *learn.Folder }
 
-// OpenFolder opens the table of a run folder; the caller closes it. A resumed learner repeats its steps and writes the
-// same rows again.
+// OpenFolder opens the table of a run folder and deletes its rows, because a resumed learner reports all its rows
+// again. The caller closes the table.
 func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 	f, err := learn.OpenFolder(fsys, run, treeColumns)
 	return &Folder{f}, err
 }
 
-// Step does nothing: a folder does not record single steps.
+// Step does nothing, because a folder does not record single steps.
 func (f *Folder) Step(Progress) {}
 
 // Row adds a row to the table "learning".
@@ -30,7 +30,7 @@ func (f *Folder) Row(r Row) error {
 	return f.Folder.Row(learn.Row{Seed: r.Seed, Step: r.Step, Values: r.values()})
 }
 
-// Finish sorts the rows of all seeds. Parallel learners write rows in the order in which they produce them.
+// Finish sorts the rows of all seeds, because parallel learners write their rows in an arbitrary order.
 func (f *Folder) Finish(all []Result) error {
 	var rows [][]learn.Row
 	for _, l := range slices.SortedFunc(slices.Values(all),

@@ -14,9 +14,9 @@ import (
 )
 
 // GrowForest grows a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): it
-// draws one random split per input and takes the best split. The trees predict the advantage of a choice over the
-// mean of all choices of the same decision. Later decisions are assumed to be random, since the best possible
-// continuation would often be a lucky run.
+// draws one random split per input and takes the best split. The trees predict the advantage of a choice over the mean
+// of all choices of the same decision. The advantage assumes random decisions after the choice, because the best
+// continuation in a table is often only a lucky run.
 func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*decider.Structural, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

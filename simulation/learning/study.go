@@ -35,7 +35,7 @@ var ErrStopped = learn.ErrStopped
 
 // Recorder records the progress of a study. It must be safe for concurrent use.
 type Recorder interface {
-	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
+	// Step is called after each training step of a seed and reports its progress. It blocks training, so keep it fast.
 	Step(p Progress)
 	// Row adds a row of metrics. A resumed seed reports its rows again, from the first row on.
 	Row(r Row) error
@@ -82,8 +82,8 @@ type Result struct {
 	Rows   []Row  // rows in the order of steps
 }
 
-// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped. Without a recorder, it
-// returns the error of ctx. The first error stops all seeds.
+// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
+// saves nothing and returns the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	had, err := torch.Describe()
 	if err != nil {

@@ -65,8 +65,8 @@ func (r *Report) assemble(s Scenario, all []found) error {
 }
 
 // Read reads a table. It may run while a writer adds records, so records may be missing: see Table.Complete. If parts
-// are unreadable or damaged, the table contains the other parts. The error wraps Faults, which lists the damage. If the
-// folder has no table, the returned table is nil.
+// of the folder are unreadable or damaged, the table contains the remaining parts, and the error wraps Faults, which
+// lists the damage. If the folder has no table, the returned table is nil.
 func Read(fsys files.FS, dir string) (*Table, error) {
 	report, err := Check(fsys, dir)
 	if err != nil {
