@@ -34,7 +34,8 @@ func Library() registry.List[*Hardware] {
 	return all
 }
 
-// Find returns hardware: a file if the text looks like a path or ends in .toml, shipped hardware otherwise.
+// Find returns the hardware from a file if the text looks like a path or ends in .toml. Otherwise it returns the
+// shipped hardware with this name.
 func Find(fsys files.FS, text string) (*Hardware, error) {
 	if !files.IsPath(text) {
 		return Library().Named("hardware", text)

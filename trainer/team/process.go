@@ -16,7 +16,7 @@ type Starter interface {
 	Start(device int) (Process, error)
 }
 
-// Process is the leader's handle of a follower. The leader writes orders to it and reads answers from it; both streams
+// Process is the leader's handle to a follower. The leader writes orders to it and reads answers from it; both streams
 // end with the process.
 type Process interface {
 	io.ReadWriter
