@@ -23,7 +23,7 @@ type Tree struct {
 	Nodes []Node // decisions; each comes after its parent, and the root is the first
 }
 
-// Node is a decision, with the actions before it and the choices at it.
+// Node is a decision in the tree, with the actions that lead to it and the available choices.
 type Node struct {
 	decider.Situation
 	Prefix []string // actions before the decision

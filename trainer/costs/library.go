@@ -13,7 +13,7 @@ import (
 //go:embed hardware/*.toml
 var shipped embed.FS
 
-// Library returns the hardware that graft ships, in the order of names.
+// Library returns the hardware that graft ships, sorted by name.
 func Library() registry.List[*Hardware] {
 	entries, err := shipped.ReadDir("hardware")
 	if err != nil {

@@ -186,7 +186,7 @@ func (m *Measurement) finite() bool {
 
 func amount(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// Device describes the device of the trace.
+// Device returns the kind of device on which the trace was recorded, as text for messages.
 func (t *Table) Device() string {
 	for k := range t.Measured {
 		if t.Measured[k].device() > 0 {

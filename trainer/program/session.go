@@ -323,7 +323,8 @@ type Trained struct {
 func (s *Session) Devices() int { return s.start.Devices }
 
 // Train makes the program take one training step per given learning rate. Shares holds the weight of the teacher's term
-// in the loss of each step; nil removes the teacher. Devices is the number of devices, which the program may use.
+// in the loss of each step; nil removes the teacher. Devices is the current number of devices, which the program can
+// read.
 func (s *Session) Train(rates, shares []float64, devices int) (t Trained, err error) {
 	var report struct {
 		Losses  []*float64 `json:"losses"`
