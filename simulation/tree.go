@@ -16,14 +16,14 @@ import (
 	"graft/trainer/clock"
 )
 
-// Tree is a table arranged by decisions, each with its current network and its remaining time. Structural policies
-// learn from trees.
+// Tree holds a table as a tree of decisions. Each decision has the current network and the remaining time. Structural
+// policies learn from trees.
 type Tree struct {
 	*tables.Table
 	Nodes []Node // decisions; each comes after its parent, and the root is the first
 }
 
-// Node is a decision, with the actions before it and the choices at it.
+// Node is a decision in the tree, with the actions that lead to it and the available choices.
 type Node struct {
 	decider.Situation
 	Prefix []string // actions before the decision

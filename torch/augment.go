@@ -9,10 +9,10 @@ import (
 	"graft/internal/validate"
 )
 
-// Augment selects random changes of images [N, C, H, W], which a training step makes before it uses the images: the
-// operations of RandAugment, a shift, a flip, a square hole, and then mixup. Each image is changed independently.
-// Pixels outside the image and in the hole are 0, which is black for a program that normalises its input. The zero
-// Augment changes nothing.
+// Augment selects the random changes that a training step makes to its images [N, C, H, W]: the operations of
+// RandAugment, a shift, a flip, a square hole, and then mixup. Each image is changed independently. Pixels outside the
+// image and in the hole are 0, which is black for a program that normalises its input. The zero Augment changes
+// nothing.
 type Augment struct {
 	Pad  int  // Maximum random shift in each direction, in pixels. Zero means no shift.
 	Flip bool // Flips each image left to right with probability 0.5. Default false.

@@ -22,8 +22,8 @@ type Call struct {
 	OnlyTraining bool     // whether the call runs only in train mode
 }
 
-// Argument is a named argument of a call. A missing argument has the operator's default; an argument named "device"
-// always has the device of the network's weights.
+// Argument is a named argument of a call. A missing argument has the operator's default; an argument that selects a
+// device always selects the device of the network's weights.
 type Argument struct {
 	Name string
 	// Value is nil, an int64, a float64, a bool, a string, a weights.DType, a Ref, or an []any of these.
@@ -99,9 +99,9 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls makes every [Program] in this process write a trace to a file descriptor. Before each call runs, the trace
-// gets a line with the index of the call. If a call crashes the process, another process can identify the call. Calls
-// that run only in train mode are not counted. A negative descriptor turns the trace off.
+// TraceCalls makes every [Program] in this process write a trace to a file descriptor. Before each call runs, it writes
+// a line with the index of the call, so that another process can identify a call that crashes this process. Calls that
+// run only in train mode get no line and are not counted. A negative descriptor turns the trace off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Device selects the device of a tensor. The zero Device is the CPU.
+// Device identifies a device that can hold tensors. The zero Device is the CPU.
 type Device struct {
 	CUDA  bool
 	Index int // index of the CUDA device, from 0; ignored on the CPU
 }
 
-// CPU is the processor of the host, with its memory.
+// CPU is the host's processor; its tensors are in host memory.
 var CPU = Device{}
 
 // String formats the device so that ParseDevice can read it.

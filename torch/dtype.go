@@ -2,8 +2,8 @@ package torch
 
 import "fmt"
 
-// DType is the type of a tensor's elements. The numbers are the same as in LibTorch and gotorch. The zero DType is
-// Uint8.
+// DType is the type of a tensor's elements. The constants have the same values as in LibTorch and gotorch. The zero
+// DType is Uint8.
 type DType int8
 
 // The element types that graft supports.
@@ -29,7 +29,7 @@ var dtypes = map[DType]struct {
 	BFloat16: {"bfloat16", 2},
 }
 
-// String returns PyTorch's name of the type, without the module.
+// String returns PyTorch's name of the type, without the prefix "torch.".
 func (d DType) String() string {
 	if known, ok := dtypes[d]; ok {
 		return known.name

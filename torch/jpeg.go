@@ -21,9 +21,9 @@ func OpenJPEG() error {
 }
 
 // DecodeJPEG decodes a JPEG file of the given width and height with libjpeg-turbo. It returns rows of pixels of four
-// bytes each: red, green, blue and an unused byte. Colours are not interpolated, and values differ by a few levels from
-// the values of Go's decoder. It returns an error for a damaged file and for a CMYK image. It is safe for concurrent
-// use. OpenJPEG must be called first.
+// bytes each: red, green, blue and an unused byte. Chroma is upsampled without interpolation, and pixel values differ
+// by a few levels from the values of Go's decoder. It returns an error for a damaged file and for a CMYK image. It is
+// safe for concurrent use. OpenJPEG must be called first.
 func DecodeJPEG(data []byte, width, height int) ([]byte, error) {
 	if len(data) == 0 || width <= 0 || height <= 0 {
 		return nil, fmt.Errorf("invalid JPEG image: %d bytes, %d x %d pixels; expected at least 1 of each", len(data),

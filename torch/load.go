@@ -18,7 +18,8 @@ import (
 // machine, where sleeping immediately costs a sixth; see docs/measurements.md.
 const spinCount = "3000"
 
-// WaitPolicy describes, for reports, how idle OpenMP threads wait. The user's environment can change it.
+// WaitPolicy describes, for reports, how idle OpenMP threads wait by default. The user can change the policy with the
+// environment variables OMP_WAIT_POLICY and GOMP_SPINCOUNT.
 const WaitPolicy = "spin " + spinCount + " times"
 
 var door = struct {

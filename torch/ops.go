@@ -37,8 +37,8 @@ func or(value, otherwise int) int64 {
 	return int64(value)
 }
 
-// BatchNorm holds the tensors and settings of a batch normalisation. A nil Weight means 1, and a nil Bias means 0. If
-// Mean and Var are nil, the statistics of the batch are used.
+// BatchNorm holds the tensors and settings of a batch normalisation layer. A nil Weight means 1, and a nil Bias means
+// 0. If Mean and Var are nil, the statistics of the batch are used.
 type BatchNorm struct {
 	Weight, Bias *Tensor
 	Mean, Var    *Tensor

@@ -15,8 +15,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Peers represents a group of processes that train together, each with a copy of the network, and the rank of this
-// process in it. All processes make the same calls in the same order. A scope owns the group.
+// Peers is this process's handle to a group of processes that train together. Each process has a copy of the network,
+// and all processes make the same calls in the same order. A scope owns the group.
 //
 // The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] immediately if another process has ended,
 // and after the timeout if it does not answer. After the first failed call all further calls fail too, and the

@@ -281,7 +281,7 @@ func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []fl
 	return float64(out), ends, err
 }
 
-// Step takes one step of Adam along the most recent gradient.
+// Step takes one step of Adam along the gradient that Gradient or Expect computed last.
 func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
 	const op = "train a step of a policy"
 	if err := p.ready(op); err != nil {

@@ -12,8 +12,9 @@ import (
 // Value is the result of a layer in a program under construction. The zero Value is the program's input.
 type Value int32
 
-// Builder builds a program of a network: each method adds one layer and returns its result. The zero Builder is empty
-// and ready to use. Weights stay ordinary tensors of their scope, which must stay open while the program is in use.
+// Builder builds the program of a network, layer by layer. Each method adds one layer and returns the layer's result.
+// The zero Builder is empty and ready to use. Weights stay ordinary tensors of their scope, which must stay open while
+// the program is in use.
 type Builder struct {
 	code    []C.graft_instr
 	weights []*Tensor
@@ -168,9 +169,10 @@ type Program struct {
 
 // ProgramOptions configures a [Program]. With the zero value, results are bit-identical to PyTorch's.
 type ProgramOptions struct {
-	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In graphs,
-	// Fast also fuses GELU with its derivative, and uses oneDNN for matrix products. Results are equal up to rounding.
-	// The default, false, keeps PyTorch's order of operations.
+	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In
+	// programs that NewCalls creates, Fast without Steady also computes GELU together with its derivative, and uses
+	// oneDNN for matrix products on the CPU. Results are equal up to rounding. The default, false, keeps PyTorch's
+	// order of operations.
 	Fast bool
 	// If Steady is true, gradients on the CPU are bit-identical for any number of threads. On a CUDA device, repeated
 	// steps are bit-identical on the same machine, and a layer without a deterministic operator causes an error. The

@@ -24,9 +24,9 @@ func (s *Scope) Embedding(weight, indices *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_EMBEDDING, "embedding", arguments{}, weight, indices)
 }
 
-// LSTM describes a long short-term memory. Its weights have PyTorch's order: for each layer and direction weight_ih,
-// weight_hh, bias_ih, bias_hh. The rows of each tensor belong to the input, forget, cell and output gates, in this
-// order.
+// LSTM describes a long short-term memory layer. Its weights have PyTorch's order: for each layer and direction
+// weight_ih, weight_hh, bias_ih, bias_hh. The rows of each tensor belong to the input, forget, cell and output gates,
+// in this order.
 type LSTM struct {
 	Weights       []*Tensor
 	Layers        int  // number of layers; zero means 1
@@ -146,12 +146,13 @@ type Sources struct {
 	Rows    *Tensor // int64 indices of the source rows (dimension 0)
 	Columns *Tensor // int64 indices of the source columns (dimension 1)
 	Scale   *Tensor // factor of each row
-	// Copies and First determine how each column is divided exactly among its copies. Copies holds the number of
-	// copies; First holds 1 for the first copy of a column and 0 for the others.
+	// Copies and First determine how the values of a source column are divided among its copies, so that the copies add
+	// up exactly to the source. Copies holds the number of copies of each column's source; First holds 1 for the first
+	// copy and 0 for the others.
 	Copies, First *Tensor
 }
 
-// Spread copies the channels of a weight as its second argument specifies, without recording gradients.
+// Spread returns the weight x, widened with the given sources. It does not record gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
 		from.First)

@@ -44,7 +44,7 @@ type Batches struct {
 	// Scaler scales the loss of training steps, and Train updates it. Nil means no scaling.
 	Scaler *Scaler
 	// Squares measures squared norms of gradients in the last training step. For this measurement, a batch with a
-	// single part is split into two halves. Default false.
+	// single part is split into two halves if it has enough rows. Default false.
 	Squares bool
 	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
 	// batches, and generators in the same state. Each process trains on its part of the rows of every batch and
@@ -89,8 +89,8 @@ func NewScaler() *Scaler { return &Scaler{Scale: 1 << 16, Interval: 2000} }
 type Figures struct {
 	Losses  []float64 // mean loss of each batch
 	Correct []int     // number of rows in each batch whose largest logit belongs to their label
-	// squared norms of the last step's gradients, if Batches.Squares is set; zero if the step had only one part or was
-	// skipped
+	// squared norms of the last step's gradients, if Batches.Squares is set; zero if the step was skipped, or if its
+	// batch was too small to split
 	Squares Squares
 	// Exchange is the time that the processes spent summing gradients in the whole call.
 	Exchange time.Duration

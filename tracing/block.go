@@ -175,7 +175,7 @@ func (t *Trace) blockNames() string {
 	return strings.Join(words, ", ")
 }
 
-// SpaceAt returns the output space of a layer, container or block, and the number of its channels.
+// SpaceAt returns the channel space at the output of a layer, container or block, and the number of output channels.
 func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	edge, ok := t.outputs[name]
 	if !ok || name == "" {

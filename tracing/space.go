@@ -10,7 +10,7 @@ import (
 type Space struct {
 	Index   int      // position of the space in the trace
 	Units   int      // number of units, which are runs of channels that can be copied alone
-	Makers  []*Layer // layers that open the space, in running order
+	Makers  []*Layer // layers that create the channels, in execution order
 	Keepers []*Layer // layers with weights or groups that pass the space on
 	Users   []*Layer // layers that sum over the space
 	Fixed   []string // reasons why the space cannot change; empty if it can
@@ -83,8 +83,9 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a requested number of channels on an edge to a number of units. If the channels cannot have this
-// number, the error states the reason, such as a layer that processes channels in groups.
+// Target converts a requested number of channels on an edge (want) to a number of units of the space; now is the
+// current number of channels on the edge. If the channels cannot have this number, the error states the reason, such as
+// a layer that processes channels in groups.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {

@@ -132,7 +132,7 @@ func (r *reader) tangle(l *Layer, out int) []Part {
 	return []Part{{fresh, out}}
 }
 
-// Sum unites the channel spaces of the two summands.
+// Sum merges the channel spaces of the two summands.
 func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	r.end()
 	r.summed = true

@@ -91,7 +91,7 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 	return c.Clock.Cost(w)
 }
 
-// StepTime is the time of a step with the current network, or zero if the time is unknown.
+// StepTime returns the time of a step with the current network, or zero if the time is unknown.
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) clock.Work {

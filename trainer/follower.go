@@ -25,7 +25,7 @@ type follower struct {
 	replica *replica // nil before the first copy
 }
 
-// Load reads the dataset, and returns its digest and its device.
+// Load reads the dataset. It returns the dataset's digest and the device that holds the dataset.
 func (f *follower) Load() (digest string, d torch.Device, err error) {
 	if f.data, err = f.load(); err != nil {
 		return "", d, err

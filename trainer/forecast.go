@@ -18,8 +18,8 @@ type Forecast struct {
 	Training, Validation int            // number of images
 	First                *model.Network // network at the start of the job; required
 	Earlier              int            // epochs of earlier training, which count towards Options.Epochs
-	// PerDevice reports that the batch size is proportional to the number of devices; Options.Batch is the batch size
-	// at the start.
+	// PerDevice makes the batch size proportional to the number of devices; Options.Batch is the batch size at the
+	// start.
 	PerDevice bool
 	// Decide returns the network after a decision, given the network before the decision. Decisions are counted from 0.
 	// Nil means that decisions do not change the network.

@@ -182,9 +182,9 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	return nil
 }
 
-// Answers returns an error if a network does not accept the data's tokens, or lacks an output for each class. Outputs
-// are per example or per token, depending on the task. If fixed is true, the number of outputs cannot be changed,
-// because the weights are given.
+// Answers returns an error if a network's vocabulary is smaller than the data's, or if its number of outputs does not
+// match the number of classes. Outputs are per example or per token, depending on the task. If fixed is true, the
+// number of outputs cannot be changed, because the weights are given.
 func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {

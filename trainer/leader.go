@@ -8,13 +8,13 @@ import (
 // leader is a job as seen by its team.
 type leader struct{ core *core }
 
-// Devices is the number of devices of the allocation.
+// Devices returns the number of devices in the allocation.
 func (l leader) Devices() int { return l.core.Devices }
 
 // Images returns the name and the digest of the dataset.
 func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core.Data.Digest }
 
-// Device is the device of the network.
+// Device returns the device that holds the network.
 func (l leader) Device() torch.Device { return l.core.Network.Placement().Device }
 
 // State returns the state that followers copy.

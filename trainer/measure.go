@@ -32,7 +32,8 @@ type MeasureOptions struct {
 	Decider   decider.Decider // decider of the measured decisions; nil means decider.Random
 	// Now reads the wall clock; required.
 	Now func() time.Time
-	// Tell reports progress: the number of items done and their total. Nil disables the callback.
+	// Tell reports progress: what was measured last, the number of items done and their total. Nil disables the
+	// callback.
 	Tell func(what string, done, of int)
 }
 

@@ -13,7 +13,7 @@ type meter struct {
 	took       map[clock.Kind][]float64 // seconds per piece, in the order of the calls
 }
 
-// Now is the time since the meter was created.
+// Now returns the time since the meter was created.
 func (m *meter) Now() time.Duration { return m.now().Sub(m.zero) }
 
 // Begin starts the timer.

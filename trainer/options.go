@@ -123,8 +123,8 @@ type Distill struct {
 // Checkpoint configures when a job is saved.
 type Checkpoint struct {
 	Every time.Duration // Minimum checkpoint interval, in wall-clock time. Zero means one minute.
-	// Turns periodic checkpoints off: the job is saved only at its end, on a stop, and when POST /allocation changes
-	// the devices. Default false.
+	// Turns periodic checkpoints off: the job is saved only at its end, when it is stopped, and when POST /allocation
+	// changes the devices. Default false.
 	Off bool
 }
 

@@ -12,7 +12,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// QuickTimes holds the times of a network's work on a device, from a quick measurement.
+// QuickTimes holds the times of a network that MeasureQuickly measures on a device.
 type QuickTimes struct {
 	Step  time.Duration // a training step
 	Batch time.Duration // an evaluation batch

@@ -35,7 +35,7 @@ type Timeline struct {
 	Events  []Event // Planned changes of the number of devices, sorted by time. Empty means none.
 }
 
-// First is the number of devices at the start.
+// First returns the number of devices at the start.
 func (t Timeline) First() int { return max(1, t.Devices) }
 
 // Validate returns every invalid value.
@@ -95,13 +95,14 @@ type Scheduler interface {
 	Left() time.Duration
 	// Allocation returns the earliest change that it has not returned yet, one change per call.
 	Allocation() Allocation
-	// Next returns the next known event. An event without a change is the end of the budget.
+	// Next returns the next known event. An event without a change marks the end of the budget.
 	Next() Event
 	// Standing returns the state from which Resume continues.
 	Standing() SchedulerState
 	// Resume continues from a state. The job calls Resume before the first call of Allocation.
 	Resume(s SchedulerState)
-	// End reports that the job has ended, or failed with an error. Later calls have no effect.
+	// End tells the scheduler that the job has ended, or has failed with the given error. Only the first call has an
+	// effect.
 	End(err error)
 }
 
@@ -112,7 +113,7 @@ type Planned struct {
 	standing SchedulerState
 }
 
-// NewPlanned creates a scheduler for a timeline on a clock.
+// NewPlanned creates a scheduler that follows a timeline according to the given clock.
 func NewPlanned(t Timeline, c clock.Clock) *Planned {
 	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: t.First()}}
 }

@@ -74,7 +74,7 @@ func (r *reader) Layer(at model.Place, leaf *model.Leaf, in wire) (wire, error) 
 	return r.add(newToken(at.Path, leaf.Layer, in.shape, out, r.grown > 0), out, in), nil
 }
 
-// Sum adds a token where two branches are added up.
+// Sum adds a token for the sum of two branches.
 func (r *reader) Sum(_ string, body, shortcut wire) (wire, error) {
 	t := Token{Kind: Sum, In: body.shape[0], Operations: int64(body.shape.Count())}
 	return r.join(t, body.shape, body, shortcut), nil

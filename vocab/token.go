@@ -9,7 +9,7 @@ import (
 	"graft/model"
 )
 
-// Token describes a layer, or a sum or concatenation of branches, as input of a policy. The values of a token do not
+// Token describes a layer, or a sum or concatenation of branches, as an input of a policy. The values of a token do not
 // include the layer's name, so layers that differ only in name have equal values.
 type Token struct {
 	Path       string // path of the layer, for display; empty where branches meet

@@ -25,12 +25,12 @@ var (
 
 // WriterOptions holds the options of a writer of records. The zero value is ready to use.
 type WriterOptions struct {
-	// Name is the name of the writer's file, without the number that follows. It has up to 100 lower-case letters,
-	// digits, and characters _ . -, and begins with a letter or digit. Processes on the same machine may use the same
-	// name; processes on several machines may do so only if the file system's locks work across all of these machines.
-	// Empty means the name of the host.
+	// Name is the name of the writer's file, without the number that the writer appends to it. It has up to 100
+	// lower-case letters, digits, and characters _ . -, and begins with a letter or digit. Processes on the same
+	// machine may use the same name; processes on several machines may do so only if the file system's locks work
+	// across all of these machines. Empty means the name of the host.
 	Name string
-	// Lazy delays the sync of records until Sync or Close: no records are lost if the process is killed, but a power
+	// Lazy delays the sync of records until Sync or Close. No records are lost if the process is killed, but a power
 	// failure may lose records. If Lazy is false, Append writes each record to stable storage before it returns.
 	Lazy bool
 }
@@ -61,9 +61,9 @@ func (o WriterOptions) Validate() error {
 	return nil
 }
 
-// Open opens a table to add records. Several processes may open the same table at once, even on several machines. If a
-// file with the writer's name exists and no live process has it open, the writer removes an incomplete last line and
-// then appends to this file. Otherwise the writer creates a new file.
+// Open opens a table for adding records. Several processes may open the same table at once, even on several machines.
+// If a file with the writer's name exists and no live process has it open, the writer removes an incomplete last line
+// and then appends to this file. Otherwise the writer creates a new file.
 //
 // If the folder has no table, the error wraps ErrNoTable. If the scenario is damaged or does not match its records,
 // the error wraps ErrUnsound. Damaged records are not an error.

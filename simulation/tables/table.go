@@ -14,7 +14,7 @@ import (
 	"graft/net2net"
 )
 
-// Scenario describes the common properties of a table's sequences.
+// Scenario holds the properties that all sequences of a table share.
 type Scenario struct {
 	Name      string  `json:"name"`      // name of the table
 	Network   string  `json:"network"`   // name of the network in the zoo, or the path of its file
@@ -49,17 +49,17 @@ func (o *Origin) Network() (*model.Network, error) {
 	return model.FromForm(form)
 }
 
-// Surgery returns the surgery options for the actions.
+// Surgery returns the surgery options with which the actions of the sequences are applied.
 func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deepen, Compat: o.Compat} }
 
-// Record is the outcome of a sequence.
+// Record holds the outcome of one action sequence, over all of its seeds.
 type Record struct {
 	Sequence []string  `json:"sequence"`         // actions in net2net's notation
 	Left     []float64 `json:"left_s"`           // remaining budget at each decision in seconds
 	Accuracy []float64 `json:"accuracy"`         // final accuracy of each seed, between 0 and 1
 	Seeds    []int64   `json:"seeds"`            // seeds of the runs, in the order of Accuracy
 	Step     []float64 `json:"step_s,omitempty"` // time of a training step at each decision in seconds
-	// last accuracy at each decision, averaged over the seeds
+	// most recent accuracy before each decision, averaged over the seeds
 	Before []float64 `json:"before,omitempty"`
 	// training loss of the last whole epoch before each decision, averaged over the seeds, as in decider.Curve; empty
 	// means unknown
@@ -69,7 +69,7 @@ type Record struct {
 	Gap  []float64 `json:"gap,omitempty"` // training accuracy minus validation accuracy, at each decision
 	// After is the accuracy at the first evaluation after each decision, averaged over the seeds. Empty means unknown.
 	After []float64 `json:"after,omitempty"`
-	// time of a training step with the last network in seconds; zero means unknown
+	// time of a training step with the final network, in seconds; zero means unknown
 	LastStep float64  `json:"last_step_s,omitempty"`
 	Networks []string `json:"networks,omitempty"` // fingerprint of the network at each decision, and at the end
 	Profile  string   `json:"profile,omitempty"`  // name of the device profile that charged time

@@ -145,8 +145,8 @@ func (w *Writer) sync() error {
 	return nil
 }
 
-// Close ends the file, writes all records to stable storage and releases the file for another writer. It releases the
-// file even if it returns an error. Later calls do nothing.
+// Close adds an end line to the file, writes all records to stable storage and releases the file for another writer. It
+// releases the file even if it returns an error. Later calls do nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

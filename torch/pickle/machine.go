@@ -3,7 +3,8 @@ package pickle
 import "io"
 
 // Read reads one pickle and returns its value. If r is also an io.ByteReader, Read stops exactly at the end of the
-// pickle, so several pickles can be read in a row; other readers are buffered. Every error is an *Error.
+// pickle, so several pickles can be read in a row. From any other reader, Read may read bytes beyond the end. Every
+// error is an *Error.
 //
 // A dict, list or tuple may occur several times in the value, and lists, dicts and sets may contain themselves. A
 // caller that walks the value must limit the walk.

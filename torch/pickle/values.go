@@ -5,7 +5,8 @@ import (
 	"iter"
 )
 
-// Global is the name of a Python class or function. It is never resolved. The zero value has no name.
+// Global is the name of a Python class or function in a pickle. The class or function itself is never loaded. The zero
+// value has no name.
 type Global struct {
 	Module, Name string
 }

@@ -19,15 +19,15 @@ const (
 	maxWriteValues = 1 << 22
 )
 
-// Reduce writes a call: Python creates the value as Callable(*Args). Read never returns a Reduce. The zero value has no
-// callable and cannot be written.
+// Reduce makes Write emit a call: on reading, Python creates the value as Callable(*Args). Read never returns a Reduce.
+// The zero value has no callable and cannot be written.
 type Reduce struct {
 	Callable Global
 	Args     Tuple
 }
 
-// Persistent writes a reference to an object outside the pickle. Read never returns a Persistent. The zero value has
-// the id None.
+// Persistent makes Write emit a reference to an object outside the pickle. Read never returns a Persistent. The zero
+// value has the id None.
 type Persistent struct {
 	ID any
 }

@@ -36,7 +36,7 @@ type Classifier struct {
 	linear, last *torch.Tensor
 }
 
-// New creates a classifier with PyTorch's usual random weights.
+// New creates a classifier with random weights, drawn as PyTorch initialises its layers.
 func New(s *torch.Scope, d torch.Device, random *torch.Generator) *Classifier {
 	c := &Classifier{scope: s, device: d, random: random}
 	for k, in := range []int{Colors, Channels} {
@@ -101,7 +101,7 @@ func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 }
 
 // Stripes returns noisy images with horizontal waves whose period depends on the class. A network learns to classify
-// these images within seconds, and cannot classify them correctly by chance.
+// these images within seconds, but only if it learns the periods.
 func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
 	rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)

@@ -29,11 +29,12 @@ type Use struct {
 	Node int // index of the operator's node in the graph
 	Kind UseKind
 	Term *Term
-	// Left and Right are the operands of a sum of products: values or weights, as in the node's arguments.
+	// Left and Right are the operands of a sum of products: values or weights, in the same form as in the node's
+	// arguments.
 	Left, Right any
 }
 
-// UseKind names how an operator uses an axis.
+// UseKind is the way in which an operator uses an axis.
 type UseKind int
 
 // Kinds of uses.
@@ -43,8 +44,8 @@ const (
 	Looks                     // looks up rows of an embedding, whose number is the size of the axis
 )
 
-// Read infers a term for each dimension of a graph's tensors. If an operator has no rule, the axes of its inputs and
-// results are fixed.
+// Read infers a term for each dimension of a graph's tensors. If Read has no rule for an operator, it fixes the axes of
+// the operator's inputs and results, which means that their sizes cannot change.
 func Read(g *graph.Graph) (*Axes, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

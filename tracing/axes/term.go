@@ -102,7 +102,7 @@ func (t *Term) Has(axis *Term) bool {
 	return found
 }
 
-// Fix marks all axes of the term as fixed, with the reason.
+// Fix marks all axes of the term as fixed and records the reason. An axis that is already fixed keeps its reason.
 func (t *Term) Fix(reason string) {
 	t.Axes(func(a *Term) {
 		if a.Fixed == "" {

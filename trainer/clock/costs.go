@@ -10,8 +10,8 @@ import (
 	"graft/model"
 )
 
-// Costs holds the times of decisions and surgery, and rates per unit of work, from which times that were not measured
-// are predicted.
+// Costs holds the times of decisions and surgery, and the rates per unit of work that predict the times of networks
+// that were not measured.
 type Costs struct {
 	Step  Rates // rates of a training step
 	Batch Rates // rates of an evaluation batch
@@ -19,7 +19,7 @@ type Costs struct {
 	// they are zero, Step and Batch apply.
 	GraphStep, GraphBatch Rates
 	// ChannelBlock is 8 or 16: libraries round the channels of convolutions up to a multiple of this number, and the
-	// rates charge operations on the rounded channels. Zero means no rounding.
+	// rates charge the operations for the rounded number. Zero means no rounding.
 	ChannelBlock    int
 	DecisionSeconds float64 // time of a decision in seconds
 	DecisionSpread  float64 // half the interquartile range of the time of a decision, in seconds

@@ -12,7 +12,7 @@ import (
 // fewest is the minimum number of measured networks to fit rates.
 const fewest = 5
 
-// Fit holds the errors of times that the fitted rates per unit of work predict. The zero Fit means that the rates were
+// Fit holds the prediction errors of the fitted rates per unit of work. The zero Fit means that the rates were
 // not fitted.
 type Fit struct {
 	Networks int // number of networks used to fit the rates; zero means none

@@ -14,9 +14,9 @@ type LayerTime struct {
 }
 
 // LayerTimes divides the time of a training step, and the time of an evaluation batch, among the layers of a network.
-// It uses the profile's rates per unit of work, and lists the layers in execution order. The first entry is the cost of
-// the call and its input. The entries add up to the time of the network, which is the measured time if the profile has
-// one.
+// It uses the profile's rates per unit of work, and lists the layers in execution order. The first entry holds the
+// costs that belong to no layer: the costs per call and per example, and the cost of reading the input. The entries add
+// up to the time of the network, which is the measured time if the profile has one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if !p.hasRates() {
 		return nil, fmt.Errorf("profile %s has no cost rates, which divide times among layers; "+

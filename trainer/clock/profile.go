@@ -19,7 +19,7 @@ type Profile struct {
 	Version int    // version of the format; zero means 1, the only version
 	Name    string // name that selects the profile
 	Device  string // description of the measured device
-	// electrical power of the device in use in watts, such as its board power; zero means unknown
+	// electrical power of the device under load, in watts, such as its board power; zero means unknown
 	Watts    float64
 	Made     Provenance    // origin of the measurements; zero means that the profile was written by hand
 	Costs    Costs         // costs of decisions and surgery, and rates for networks that were not measured
@@ -57,8 +57,8 @@ type Provenance struct {
 // InsideProgram is the device name in profiles that were measured inside an external training program.
 const InsideProgram = "program"
 
-// Measurement is the measured time of a network with a batch size. Times are medians in seconds, and spreads are half
-// the interquartile ranges.
+// Measurement holds the measured times of a network at one batch size. Times are medians in seconds, and spreads are
+// half the interquartile ranges.
 type Measurement struct {
 	Network      string           // name of the network before Actions
 	Actions      []net2net.Action // actions applied to the network; nil means none
@@ -179,10 +179,10 @@ func (p *Profile) Refit() {
 }
 
 // Cost returns the time of one piece of work. It is a whole number of nanoseconds, so the sum over many pieces does not
-// depend on grouping. Work without a known cost takes 1 ns: call Knows first.
+// depend on grouping. Work without a known cost takes 1 ns, so call Knows first.
 //
 // If a step computes its batch in several parts, each part is charged as a whole step. The cost is an upper bound,
-// because it includes the optimizer once per part.
+// because it includes the optimizer update once per part.
 func (p *Profile) Cost(w Work) time.Duration {
 	cost := p.compute(w)
 	if w.Kind == Steps && w.Devices > 1 {

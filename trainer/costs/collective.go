@@ -1,8 +1,8 @@
 package costs
 
 // AllReduceSeconds returns the time in which a ring of devices sums a message. If the group spans several servers and
-// its stride is above one, the groups of the ranks in between run at the same time and share the network of each server
-// with it.
+// its stride is above one, the ranks between its members belong to other groups. These groups sum their messages at the
+// same time, so all of them share the network of each server.
 func (h *Hardware) AllReduceSeconds(bytes float64, g Group) float64 {
 	n := float64(g.Ranks)
 	if g.Ranks <= 1 || bytes <= 0 {

@@ -61,7 +61,8 @@ type Network struct {
 	Message float64
 }
 
-// Check states the errors of predictions on measurements that were not fitted, and the range of the measurements.
+// Check holds the prediction errors on measurements that were not used to fit the constants, and the range of these
+// measurements.
 type Check struct {
 	On            string  // description of the measurements
 	FewestDevices int     // smallest number of devices

@@ -13,7 +13,7 @@ import (
 //go:embed hardware/*.toml
 var shipped embed.FS
 
-// Library returns the hardware that graft ships, in the order of names.
+// Library returns the hardware that graft ships, sorted by name.
 func Library() registry.List[*Hardware] {
 	entries, err := shipped.ReadDir("hardware")
 	if err != nil {
@@ -34,7 +34,8 @@ func Library() registry.List[*Hardware] {
 	return all
 }
 
-// Find returns hardware: a file if the text looks like a path or ends in .toml, shipped hardware otherwise.
+// Find returns the hardware from a file if the text looks like a path or ends in .toml. Otherwise it returns the
+// shipped hardware with this name.
 func Find(fsys files.FS, text string) (*Hardware, error) {
 	if !files.IsPath(text) {
 		return Library().Named("hardware", text)

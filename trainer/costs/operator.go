@@ -17,7 +17,7 @@ func (p Precision) Width() float64 {
 	return 2
 }
 
-// Kind is a kind of operators.
+// Kind classifies operators by the work that they do.
 type Kind int
 
 // The kinds. Traffic only moves bytes, such as an activation function. Product multiplies matrices. AllReduce sums a
@@ -59,7 +59,7 @@ type Group struct {
 	Stride int // distance between the ranks of neighbours in the group; zero means 1
 }
 
-// Operations returns the floating-point operations of an operator. A multiply-add counts as two.
+// Operations returns the number of floating-point operations of an operator. A multiply-add counts as two.
 func (o *Operator) Operations() float64 {
 	if o.Kind != Product {
 		return 0
@@ -67,8 +67,8 @@ func (o *Operator) Operations() float64 {
 	return 2 * float64(o.Rows) * float64(o.Columns) * float64(o.Inner) * float64(o.Batch)
 }
 
-// Traffic returns the bytes that an operator reads from memory and writes to it, if each operand is moved once. It is
-// zero for an AllReduce, whose links are slower than memory.
+// Traffic returns the number of bytes that an operator reads from memory and writes to it, if each operand is moved
+// once. It is zero for an AllReduce, whose time depends on the links and not on memory.
 func (o *Operator) Traffic() float64 {
 	switch o.Kind {
 	case Traffic:
@@ -80,7 +80,7 @@ func (o *Operator) Traffic() float64 {
 	return 0
 }
 
-// Moved returns the bytes that an operator moves through memory or over links.
+// Moved returns the number of bytes that an operator moves through memory or over links.
 func (o *Operator) Moved() float64 {
 	if o.Kind == AllReduce {
 		return o.Bytes

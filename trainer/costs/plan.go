@@ -7,8 +7,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Plan divides the training of a model among devices. Devices are numbered first within a tensor-parallel group, then
-// over the replicas, then over the stages of the pipeline. The zero Plan is invalid.
+// Plan describes how the training of a model is divided among devices. Devices are numbered first within a
+// tensor-parallel group, then over the replicas, then over the stages of the pipeline. The zero Plan is invalid.
 type Plan struct {
 	Tensor       int  // devices that share each layer
 	Data         int  // replicas of the model

@@ -81,8 +81,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 }
 
 // Split divides the examples that a device processes in a step into turns, which are gradient computations that fit the
-// device's memory. If the last argument is true, Split returns at least two turns, since gradient noise is measured
-// between turns or between devices.
+// device's memory. If twice is true, Split returns at least two turns. A single device needs two turns to measure
+// gradient noise, which is estimated from differences between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -96,8 +96,7 @@ func (l Limits) Split(device float64, twice bool) Batch {
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
 // Share divides a batch among devices, up to the maximum batch size. A single device processes a batch above the
-// minimum size in at least two turns. If the last argument is true, a single device processes smaller batches in two
-// turns too.
+// minimum size in at least two turns. If twice is true, a single device processes every batch in at least two turns.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)

@@ -13,7 +13,7 @@ type Speed struct {
 	Overlap               float64 // overlap of computation and synchronisation, from 1 (none) to 10
 }
 
-// Batch divides a batch among the devices of a job.
+// Batch describes how a batch is divided among the devices of a job.
 type Batch struct {
 	Device     int // number of examples that a device computes at once
 	Accumulate int // number of additional turns of a device before the parameters are updated

@@ -19,18 +19,19 @@ type Call struct {
 	// floating-point operations of the forward pass; a multiply-add counts as two
 	Operations float64
 	Bytes      float64 // bytes of the tensors that the forward pass reads and returns
-	// whether programs may omit the operator, because it only changes the view of a tensor
+	// whether programs may omit the operator, because it only returns a view of a tensor
 	Optional bool
 }
 
-// Updating is the name of the optimizer's work on a parameter.
+// Updating is the name of the call in which the optimizer updates a parameter.
 const Updating = "optimizer"
 
 // width is the bytes of a value in float32.
 const width = 4
 
 // Calls lists the operators of a training step on a batch: the forward pass in the order of execution, then the
-// optimizer's work on each parameter. The backward pass has the same operators.
+// optimizer's update of each parameter. The backward pass is not listed, since it has the same operators as the forward
+// pass.
 func Calls(n *model.Network, rows int) (calls []Call, err error) {
 	if n.Graph != nil {
 		calls, err = graphCalls(n.Graph, rows)

@@ -17,8 +17,8 @@ const mostRows = 1 << 16
 // mostCandidates limits the number of batch sizes that are tried.
 const mostCandidates = 32
 
-// FromTrace matches the operators of a trace to a network and returns their times. The batch size is found in the trace
-// if rows is zero. If the trace has several steps, times are medians.
+// FromTrace matches the operators of a trace to a network and returns their times. If rows is zero, FromTrace finds the
+// batch size in the trace. If the trace has several steps, times are medians.
 func FromTrace(t *kineto.Trace, n *model.Network, rows int) (*Table, error) {
 	if err := launched(t); err != nil {
 		return nil, err

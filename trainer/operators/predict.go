@@ -12,7 +12,7 @@ import (
 type Prediction struct {
 	Step    float64 // time of a training step
 	Forward float64 // time of a forward pass
-	// fractions of the time of the step's operators
+	// fractions of the total time of the step's operators:
 	Measured float64 // operators whose shapes were measured
 	Between  float64 // operators with work between measured shapes
 	Beyond   float64 // operators with more or less work than any measured shape

@@ -17,14 +17,14 @@ type Measurement struct {
 	Calls      int     // number of calls in a step
 	Operations float64 // floating-point operations of a forward pass
 	Bytes      float64 // bytes that a forward pass reads and writes
-	// seconds of the host for a forward pass, including the time between the previous call and this one; on the CPU
-	// this includes the work itself
+	// time on the host for a forward pass, in seconds, including the time between the previous call and this one; on
+	// the CPU, it also includes the computation
 	ForwardHost    float64
 	BackwardHost   float64 // seconds of the host for a backward pass
 	ForwardDevice  float64 // seconds of the device for a forward pass; zero on the CPU
 	BackwardDevice float64 // seconds of the device for a backward pass; zero on the CPU
-	// numbers of recorded calls in the forward and in the backward pass, of the operator and of the operators that it
-	// calls
+	// numbers of calls that the profiler recorded in a forward and in a backward pass, including the operators that
+	// this operator calls
 	ForwardRecorded, BackwardRecorded float64
 }
 
@@ -98,8 +98,9 @@ func (t *Table) sums() part {
 // leastShare is the smallest share of an operator's time that remains without the profiler.
 const leastShare = 0.2
 
-// Calibrate corrects the table to the time of a step without the profiler. The overhead of the profiler is subtracted
-// in proportion to the recorded calls, and all times are then scaled to remove the remaining difference.
+// Calibrate adjusts the times in the table to the given time of a step without the profiler. If the device takes longer
+// than the host, device times are scaled. Otherwise the overhead of the profiler is subtracted from host times in
+// proportion to the recorded calls, and host times are then scaled to remove the remaining difference.
 func (t *Table) Calibrate(seconds float64) {
 	t.Plain = seconds
 	sum := t.sums()
@@ -185,7 +186,7 @@ func (m *Measurement) finite() bool {
 
 func amount(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// Device describes the device of the trace.
+// Device returns the kind of device on which the trace was recorded, as text for messages.
 func (t *Table) Device() string {
 	for k := range t.Measured {
 		if t.Measured[k].device() > 0 {

@@ -20,7 +20,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Protocol is the version of the protocol.
+// Protocol is the version of the protocol between graft and external training programs.
 const Protocol = 1
 
 // largestFile is the maximum size in bytes of a file that the program writes.
@@ -214,7 +214,7 @@ func (s *Session) Network(scope *torch.Scope) (*model.Network, error) {
 	return n, n.Load(s.Begun.Network.Weights)
 }
 
-// Fresh starts the first epoch of a new job.
+// Fresh makes the program start the first epoch of a new job.
 func (s *Session) Fresh(ctx context.Context) (Facts, error) {
 	at, err := s.epoch(ctx, map[string]any{"do": "start"})
 	return at.Facts, err
@@ -323,7 +323,8 @@ type Trained struct {
 func (s *Session) Devices() int { return s.start.Devices }
 
 // Train makes the program take one training step per given learning rate. Shares holds the weight of the teacher's term
-// in the loss of each step; nil removes the teacher. Devices is the number of devices, which the program may use.
+// in the loss of each step; nil removes the teacher. Devices is the current number of devices, which the program can
+// read.
 func (s *Session) Train(rates, shares []float64, devices int) (t Trained, err error) {
 	var report struct {
 		Losses  []*float64 `json:"losses"`
@@ -352,7 +353,7 @@ func number(v *float64) float64 {
 	return *v
 }
 
-// Evaluate lets the program end its epoch and validate the network.
+// Evaluate makes the program end its epoch and validate the network.
 func (s *Session) Evaluate() (loss, accuracy float64, err error) {
 	var report struct {
 		Loss     *float64 `json:"loss"`

@@ -30,12 +30,12 @@ type Job interface {
 
 // Replica is a follower's copy of the state that the job trains.
 type Replica interface {
-	// Load reads the dataset, and returns its digest and its device.
+	// Load reads the dataset. It returns the dataset's digest and the device that holds the dataset.
 	Load() (digest string, d torch.Device, err error)
 	// Copy replaces the replica's state with a copy of a job's state. It returns the tensors into which the leader's
 	// tensors are written.
 	Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error)
-	// Work computes the follower's part of an order.
+	// Work executes the follower's part of an order.
 	Work(order json.RawMessage, peers *torch.Peers) error
 	// Close frees the replica.
 	Close()

@@ -19,7 +19,8 @@ type Leader struct {
 	guest   *guest
 }
 
-// Join joins the leader that listens at an address. It waits until the leader assigns work, or ctx is cancelled.
+// Join connects to a leader with the function dial and joins its job. It waits until the leader assigns work, or until
+// ctx is cancelled.
 func Join(ctx context.Context, dial func() (net.Conn, error), token, version string, m Means) (*Leader, error) {
 	conn, err := dial()
 	if err != nil {

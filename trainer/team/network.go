@@ -167,8 +167,8 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// Start gives a device to the next waiting follower. If the device has not had a follower yet, Start waits for a
-// follower.
+// Start gives a device to the next waiting follower. For the first follower of a device, it returns at once, and the
+// process waits until a follower joins. Later it returns an error if no follower is waiting.
 func (n *Network) Start(device int) (Process, error) {
 	n.mu.Lock()
 	first := !n.begun[device]

@@ -11,12 +11,12 @@ import (
 
 // Starter starts the followers of a job; each follower calls [Follow].
 type Starter interface {
-	// Start starts the process of a device. Devices are numbered from 1, since the leader has device 0. It may restart
-	// a lost process with the same number.
+	// Start starts the process of a device. Devices are numbered from 1, since the leader has device 0. It may be
+	// called again for the device of a lost process.
 	Start(device int) (Process, error)
 }
 
-// Process is the leader's handle of a follower. The leader writes orders to it and reads answers from it; both streams
+// Process is the leader's handle to a follower. The leader writes orders to it and reads answers from it; both streams
 // end with the process.
 type Process interface {
 	io.ReadWriter

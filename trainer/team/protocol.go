@@ -40,7 +40,7 @@ func (o *order) UnmarshalJSON(line []byte) error {
 type rendezvous struct {
 	Rank int `json:"rank"`
 	Size int `json:"size"`
-	// path of the file through which processes of one machine find each other
+	// path of the file through which processes on one machine find each other
 	File string `json:"file,omitempty"`
 	// number of the group in the leader's store, for processes on several machines; zero on one machine
 	Meeting int64         `json:"meeting,omitempty"`

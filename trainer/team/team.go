@@ -49,7 +49,7 @@ func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 }
 
 // Gather dismisses surplus members and starts missing members. A member that ends before it has done any work is not
-// restarted until the allocation changes. It runs between steps; if ctx is cancelled, it stops waiting for members.
+// restarted until the allocation changes. Call Gather between steps; if ctx is cancelled, it stops waiting for members.
 func (t *Team) Gather(ctx context.Context) error {
 	if t == nil {
 		return nil

@@ -7,10 +7,10 @@ type Unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }
 
-// Sync does nothing: killing a process does not lose written data.
+// Sync does nothing, because written data survives the death of a process.
 func (unsyncedFile) Sync() error { return nil }
 
-// SyncDir does nothing: killing a process does not lose created files.
+// SyncDir does nothing, because created files survive the death of a process.
 func (Unsynced) SyncDir(string) error { return nil }
 
 // Create creates a file whose Sync does nothing.

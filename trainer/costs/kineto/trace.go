@@ -27,11 +27,11 @@ func (s *Span) End() time.Duration { return s.Start + s.Length }
 // Operator is a recorded call of a PyTorch operator.
 type Operator struct {
 	Span
-	// shapes of the tensors among the arguments; tensors in lists follow one another. Tensors without dimensions are
-	// omitted.
+	// shapes of the tensors among the arguments, including each tensor in a list of tensors; tensors without dimensions
+	// are omitted
 	Shapes [][]int
-	// Number of the autograd node that the operator makes, or that a backward operator runs; zero means none. An
-	// operator that makes no node has the number of the next node.
+	// number of the autograd node that a forward operator creates, or that a backward operator runs; zero means none.
+	// An operator that creates no node has the number of the next node.
 	Sequence int64
 	Parent   int           // index of the operator around it; -1 for an outermost operator
 	Own      time.Duration // duration without the operators directly inside
