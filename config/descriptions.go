@@ -27,7 +27,7 @@ var descriptions = map[string]string{
 		"including its bugs; \"none\" fixes the bugs. Default \"none\".",
 	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder in this " +
 		"folder or in its subfolder \"traces\". The application's subfolder holds placements.csv and " +
-		"validation-BATCH.csv; applications.csv lists the epochs of all applications. Required.",
+		"validation-BATCH.csv; applications.csv lists the number of epochs of each application. Required.",
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
 	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
@@ -598,8 +598,9 @@ var descriptions = map[string]string{
 	"graft/learn.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
-	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies trained on tables decide " +
-		"together, by a vote. If the policies are schedulers, only the best one is kept. Zero means 5.",
+	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Structural policies, which are " +
+		"trained on tables, decide together by a vote. If the policies are schedulers, only the best one is kept. " +
+		"Zero means 5.",
 	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
 		"Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
@@ -647,7 +648,7 @@ var descriptions = map[string]string{
 		"Empty means graft's version.",
 	"graft/net2net.Options.Equal": "Splits a unit's weights equally among the unit's copies when a network that runs " +
 		"as a graph of operators is widened, as in Net2Net. The copies then stay equal during training. False splits " +
-		"weights slightly unequally. Equal and unequal splits preserve the function.",
+		"weights slightly unequally. Both kinds of split preserve the function.",
 	"graft/net2net.Options.Form": "Form of a new block. \"identity\" inserts an identity layer. \"residual\" adds a " +
 		"branch that begins at zero. \"opposite\" adds pairs of units that cancel each other. \"stacked\" adds " +
 		"unmodified copies of blocks, so the network's function changes. \"opposite\" and \"stacked\" require a " +
@@ -830,9 +831,9 @@ var descriptions = map[string]string{
 	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
 		"data.pkl. A table folder already lists its actions. Empty means one number per block that the original " +
 		"system can deepen, in order, followed by one for \"none\".",
-	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation by which the networks of the " +
-		"table grew. \"original\" inserts layers as the original system does. \"original-without-norm\" inserts the " +
-		"same layers without batch normalisation. Empty means graft's version.",
+	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation that was used to grow the " +
+		"networks in the table. \"original\" inserts layers as the original system does. \"original-without-norm\" " +
+		"inserts the same layers without batch normalisation. Empty means graft's version.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
 		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
 		"false.",
@@ -942,8 +943,8 @@ var descriptions = map[string]string{
 		"and \"step\" count a step with a large batch as several steps with the smallest batch. Empty means " +
 		"\"adascale\" for sgd, and \"square-root\" for adam and adamw.",
 	"graft/trainer.Checkpoint.Every": "Minimum checkpoint interval, in wall-clock time. Zero means one minute.",
-	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
-		"and when POST /allocation changes the devices. Default false.",
+	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, when it is " +
+		"stopped, and when POST /allocation changes the devices. Default false.",
 	"graft/trainer.Distill.Decay": "Relative reduction of distill.share per epoch, between 0 and 1. Zero means no " +
 		"reduction.",
 	"graft/trainer.Distill.Off": "Turns distillation off. Default false.",

@@ -278,7 +278,7 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, says string }{
 		"a column is missing": {"spans.csv", "job,group,device\na,b,0\n", `line 2: column "lane" not found`},
 		"a GPU below zero": {"spans.csv", head + "a,b,-1,0,0,1,completed,50,1\n",
-			`line 2: column device: "-1" must be an integer`},
+			`line 2: column device is "-1"; expected an integer`},
 		"a lane far away": {"spans.csv", head + "a,b,0,99999999,0,1,completed,50,1\n", "column lane"},
 		"an end before": {"spans.csv", head + "a,b,0,0,2,1,completed,50,1\n",
 			`column to [s] is "1"; the end is before the start in column "from [s]"`},

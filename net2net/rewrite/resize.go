@@ -99,9 +99,9 @@ func (r *resizer) node(n *graph.Node) {
 	case "repeat_interleave", "repeat":
 		r.repeats(n, in, out)
 	case "conv1d", "conv2d", "conv3d":
-		r.groups(n, "groups", in)
+		r.groups(n, in[1], r.dims(n.Arg("weight"))[1])
 	case "group_norm":
-		r.groups(n, "num_groups", in)
+		r.normGroups(n, in[1])
 	case "scaled_dot_product_attention":
 		r.scale(n)
 	}
@@ -224,14 +224,19 @@ func (r *resizer) repeats(n *graph.Node, in, out []*axes.Term) {
 	}
 }
 
-// groups changes the number of groups: groups keep their size.
-func (r *resizer) groups(n *graph.Node, name string, in []*axes.Term) {
-	count, ok := n.Arg(name).(int64)
-	if !ok || count < 2 || !r.changed(in[1]) {
-		return
+// groups changes the number of groups of a convolution: the number or the size of groups may have changed.
+func (r *resizer) groups(n *graph.Node, channels, each *axes.Term) {
+	if count, ok := n.Arg("groups").(int64); ok && count > 1 && r.changed(channels) {
+		n.Set("groups", int64(r.size(channels)/r.size(each)))
 	}
-	size := in[1].Find().Size / int(count)
-	n.Set(name, int64(r.size(in[1])/size))
+}
+
+// normGroups changes the number of groups of a normalisation: groups keep their size.
+func (r *resizer) normGroups(n *graph.Node, channels *axes.Term) {
+	if count, ok := n.Arg("num_groups").(int64); ok && count > 1 && r.changed(channels) {
+		size := channels.Find().Size / int(count)
+		n.Set("num_groups", int64(r.size(channels)/size))
+	}
 }
 
 // scale makes the scale of scores explicit, because its default depends on the size of a head.

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"graft/model/graph"
 	"graft/model/vision"
 	"graft/torch"
+	"graft/torch/weights"
 )
 
 // Every axis that can change and every block that can be repeated keeps what a network for images computes.
@@ -24,6 +26,7 @@ func TestNetworksForImagesGrow(t *testing.T) {
 		"convnext": vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
 		"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1,
 			Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
+		"grouped": grouped{},
 	} {
 		g, err := network.Graph([]int{3, 8, 8}, 5)
 		require.NoError(t, err)
@@ -53,4 +56,34 @@ func TestNetworksForImagesGrow(t *testing.T) {
 	}
 	slices.Sort(report)
 	golden(t, "testdata/images.golden", strings.Join(report, "\n")+"\n")
+}
+
+// grouped is a network of two grouped convolutions: the second reads the groups of the first.
+type grouped struct{}
+
+func (grouped) Graph(input []int, classes int) (*graph.Graph, error) {
+	in := graph.Input{Value: "images", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: input[0]}, {N: input[1]}, {N: input[2]}}}
+	b := graph.NewBuilder("Grouped", in, weights.Float32)
+	x := in.Value
+	for k, c := range []struct{ out, in, groups int }{{6, input[0], 1}, {4, 6, 2}, {8, 4, 2}} {
+		b.Module(fmt.Sprint("conv", k), "Conv2d", func() {
+			x = b.Call("conv2d.default", "input", x, "weight", b.Parameter("weight", "", c.out, c.in/c.groups, 3, 3),
+				"bias", b.Parameter("bias", "", c.out), "stride", []int{1, 1}, "padding", []int{1, 1}, "dilation",
+				[]int{1, 1}, "groups", c.groups)
+		})
+		x = b.Call("relu.default", "self", x)
+	}
+	x = b.Call("mean.dim", "self", x, "dim", []int{2, 3})
+	b.Module("fc", "Linear", func() {
+		x = b.Call("linear.default", "input", x, "weight", b.Parameter("weight", "", classes, 8), "bias",
+			b.Parameter("bias", "", classes))
+	})
+	b.Graph.Output = x
+	b.Graph.Recover(nil)
+	if err := b.Graph.Check(); err != nil {
+		return nil, err
+	}
+	_, err := b.Graph.Shapes()
+	return b.Graph, err
 }

@@ -348,7 +348,7 @@ func TestTaskThatDoesNotFitIsLost(t *testing.T) {
 	require.Equal(t, 4, r.Makespan)
 	require.InDelta(t, 1.9-2+(10+2*2)-0.4, r.Reward, 1e-12)
 	_, err = e.Act(1)
-	require.ErrorContains(t, err, "GPU 1 of 1, expected 0 to 0")
+	require.ErrorContains(t, err, "there is no GPU 1; expected 0 to 0")
 	_, err = tasks.NewEnv(tasks.EnvOptions{GPUs: -1})
 	require.ErrorContains(t, err, "-1 GPUs")
 }

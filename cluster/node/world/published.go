@@ -59,7 +59,7 @@ func (f *File) checkPublished(r *decode.Reading) {
 	for _, name := range f.Schedule.Schedulers {
 		if !publishedScheduler(name) {
 			r.Blame(schedulersKey, fmt.Sprintf("unknown scheduler %s; with machine.compat = \"tasks\", expected one "+
-				"of %s", name, strings.Join(study.Names(published.Schedulers), ", ")))
+				"of: %s", name, strings.Join(study.Names(published.Schedulers), ", ")))
 		}
 	}
 	if len(f.Task) > 0 {
