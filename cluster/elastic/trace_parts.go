@@ -69,7 +69,7 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		var part [][]trace.Job
 		for range count {
 			if len(jobs)-at < size {
-				return nil, fmt.Errorf("divide a trace into parts of %v workloads, with %d jobs per workload: the "+
+				return nil, fmt.Errorf("divide a trace into parts of %v workloads with %d jobs each: the "+
 					"trace has only %d jobs; request fewer workloads, or name a longer trace", counts, size, len(jobs))
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
