@@ -45,7 +45,7 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	}
 	if j.Adapt.kind().Actions != ActionsInOrder && r.Decisions > 0 {
 		return fmt.Errorf("adapt.actions must not change from %v to %v after the first decision; the job has "+
-			"made %d decisions and has reached time %v", before, now, r.Decisions, r.Time)
+			"reached time %v and has made %d decisions", before, now, r.Time, r.Decisions)
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {

@@ -39,8 +39,8 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		return fmt.Errorf("start must not change from %v to %v after the job starts; the job has reached time %v",
 			was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
-		return fmt.Errorf("budget must not change from %v to %v, because the job has already reached time %v",
-			was.Budget, t.Budget, r.Time)
+		return fmt.Errorf("budget must not change from %v to %v; the job has reached time %v", was.Budget, t.Budget,
+			r.Time)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 	for _, f := range checker.Findings() {
 		if f.Kind == trace.DuplicateID || f.Kind == trace.NegativeDuration {
 			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine,
-				Text:   fmt.Sprintf("job %s: %s (number of such jobs: %d)", f.FirstID, f.Text, f.Count),
+				Text:   fmt.Sprintf("job %s: %s (jobs with this fault: %d)", f.FirstID, f.Text, f.Count),
 				Remedy: "correct the trace or remove these jobs"})
 		}
 	}
