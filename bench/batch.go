@@ -74,7 +74,7 @@ func (r batchRival) options(seed int64) trainer.Options {
 }
 
 // errReached ends a job whose accuracy is high enough.
-var errReached = errors.New("stop the job: it reached the target accuracy")
+var errReached = errors.New("the job reached the target accuracy")
 
 // finishLine is a recorder that stops a job at an accuracy.
 type finishLine struct {

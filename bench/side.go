@@ -74,7 +74,7 @@ func (s *side) ask(c command) (answer, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(reply, &a); err != nil {
-		return answer{}, fmt.Errorf("parse the answer of %s, %q: %w", s.name, reply, err)
+		return answer{}, fmt.Errorf("parse the answer %q of %s: %w", reply, s.name, err)
 	}
 	if a.Error != "" {
 		return answer{}, fmt.Errorf("%s; %s", a.Error, a.Remedy)

@@ -44,8 +44,8 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 		return nil
 	}
 	if j.Adapt.kind().Actions != ActionsInOrder && r.Decisions > 0 {
-		return fmt.Errorf("adapt.actions changed from %v to %v, but the job has already made %d decisions in the "+
-			"first %v", before, now, r.Decisions, r.Time)
+		return fmt.Errorf("adapt.actions must not change from %v to %v after the first decision; the job has "+
+			"reached time %v and has made %d decisions", before, now, r.Time, r.Decisions)
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {

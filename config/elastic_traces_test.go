@@ -64,7 +64,7 @@ func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
 		require.ErrorContains(t, err, "from = ")
 	}
 	refused(clusterTrace(t, 33, ""), "", "trace.csv: divide a trace into parts of [3 2 1] "+
-		"workloads, with 5 jobs per workload: the trace has only 33 jobs")
+		"workloads with 5 jobs each: the trace has only 33 jobs")
 	refused(clusterTrace(t, 40, "j7,1,2,3,\n"), "", "trace.csv:42: job j7: its ID is a duplicate")
 	refused(clusterTrace(t, 40, "k,1,-2,3,\n"), "", "trace.csv:42: job k: its duration is negative")
 	refused(clusterTrace(t, 40, ""), "gpus_per_node = 1",

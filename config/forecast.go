@@ -102,7 +102,7 @@ func (m *Simulation) checkEvents(r *decode.Reading) {
 const largestTree = 300
 
 // errLargeTree stops a walk.
-var errLargeTree = errors.New("the scenario has too many different networks to predict their times")
+var errLargeTree = errors.New("the scenario has too many different networks; their times were not predicted")
 
 // lateGrown warns if only sequences of fast networks end within the budget.
 func (m *Simulation) lateGrown() []string {

@@ -105,7 +105,7 @@ func hasPolicy(fsys files.FS, path string) error {
 	if m, err := results.ReadManifest(fsys, path); err == nil {
 		what = strings.TrimSpace("the run folder of a " + cmp.Or(m.Kind, "run"))
 	}
-	return fmt.Errorf("%s is %s that contains no policy: expected the file %s; name a folder that 'graft learn' or "+
+	return fmt.Errorf("%s (%s) contains no policy; expected the file %s; name a folder that 'graft learn' or "+
 		"'graft pipeline' wrote", path, what, strings.Join(names, " or "))
 }
 

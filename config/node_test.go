@@ -85,7 +85,7 @@ after = ["train-2", "task2"]
 	summary, err := n.Summary()
 	require.NoError(t, err)
 	require.Contains(t, summary, "5 tasks on 4 GPUs under all schedulers")
-	require.ErrorContains(t, n.CheckLearning(), "the tables [[task]] of the file form a single workload")
+	require.ErrorContains(t, n.CheckLearning(), "the tables [[task]] define a single workload")
 }
 
 // GPUs are equal ones, or those of a list.

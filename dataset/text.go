@@ -37,8 +37,8 @@ func (o Options) textFaults() (faults validate.Faults) {
 	faults.When(o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs,
 		"tokens is %q; must be %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs)
 	if (o.tokens() == BytePairs) != (o.Vocabulary != "") {
-		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens is %s; %s requires a vocabulary, and other "+
-			"kinds of tokens do not use one", o.Vocabulary, o.tokens(), BytePairs))
+		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens is %s; vocabulary must be set for %s tokens, "+
+			"and empty for other tokens", o.Vocabulary, o.tokens(), BytePairs))
 	}
 	faults.When(o.context() < 2 || o.context() > mostContext,
 		"context is %d tokens; must be from 2 to %d", o.Context, mostContext)

@@ -42,7 +42,7 @@ func TestTextOfBytePairs(t *testing.T) {
 		assert.Equal(t, []int64{256, 'a', ' ', 256}, tokens[:4], "a space stands before the next word")
 		o.Vocabulary = ""
 		_, err = Load(s, torch.CPU, files.OS{}, o)
-		assert.ErrorContains(t, err, "requires a vocabulary")
+		assert.ErrorContains(t, err, "vocabulary must be set for ")
 		return nil
 	}))
 }

@@ -41,7 +41,8 @@ func (t *RegressionTree) validate(inputs int) error {
 			return fmt.Errorf("node %d reads input %d; expected 0 to %d", k, feature, inputs-1)
 		case feature >= 0 && (t.Right[k] <= next || int(t.Right[k]) >= len(t.Feature) ||
 			len(ahead) > 0 && t.Right[k] >= ahead[len(ahead)-1]):
-			return fmt.Errorf("node %d has invalid child %d", k, t.Right[k])
+			return fmt.Errorf("the right child of node %d is node %d; expected a later node of the same subtree", k,
+				t.Right[k])
 		case feature >= 0:
 			ahead = append(ahead, t.Right[k])
 		case len(ahead) == 0 && k+1 == len(t.Feature):

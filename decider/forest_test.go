@@ -86,10 +86,10 @@ func TestDamagedForests(t *testing.T) {
 		"no nodes":        {"has 0 nodes", number("forest.sizes", 0, 0)},
 		"fewer nodes":     {"tensor forest.feature", number("forest.sizes", 0, 6)},
 		"another input":   {"reads input 999", number("forest.feature", 0, 999)},
-		"a cycle":         {"node 1 has invalid child 1", number("forest.right", 1, 1)},
-		"over the end":    {"node 0 has invalid child 7", number("forest.right", 0, 7)},
+		"a cycle":         {"the right child of node 1 is node 1;", number("forest.right", 1, 1)},
+		"over the end":    {"the right child of node 0 is node 7;", number("forest.right", 0, 7)},
 		"a node too many": {"is unreachable", number("forest.feature", 1, -1)},
-		"a leaf too few":  {"node 6 has invalid child 0", number("forest.feature", 6, 1)},
+		"a leaf too few":  {"the right child of node 6 is node 0;", number("forest.feature", 6, 1)},
 		"not a number":    {"threshold of node 3 is NaN", number("forest.cut", 3, 0x7fc00000)},
 		"no tensor": {"tensor forest.right is missing", func(set *weights.Set) {
 			set.Tensors = set.Tensors[:3]

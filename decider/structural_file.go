@@ -200,14 +200,14 @@ func (h *structuralHeader) validate() error {
 		h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
 	switch forest := h.Version == forestVersion; {
 	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
-		faults = append(faults, fmt.Errorf("the forest has %d trees and %d members; expected 1 to %d trees and no "+
-			"members",
+		faults = append(faults, fmt.Errorf("the forest has %d trees and %d ensemble members; expected 1 to %d trees "+
+			"and no members",
 			h.Trees, h.Members, mostTrees))
 	case forest:
 		faults = append(faults, h.Rows.validate("rows", namesOf(forestFeatures), false))
 	case h.Members < 1 || h.Members > mostMembers || h.Trees != 0:
-		faults = append(faults, fmt.Errorf("the policy has %d members and %d trees; expected 1 to %d members and no "+
-			"trees",
+		faults = append(faults, fmt.Errorf("the policy has %d ensemble members and %d trees; expected 1 to %d "+
+			"members and no trees",
 			h.Members, h.Trees, mostMembers))
 	default:
 		faults = append(faults, h.Rows.validate("rows", featureNames(), true))

@@ -142,7 +142,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 		`policy format "other"`:       func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
 		`unknown field "more"`:        func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
 		"hidden is 100000000":         func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
-		"the policy has 0 members":    func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
+		"the policy has 0 ensemble":   func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
 		"the policy's rows have inputs melt": func(t *testing.T, set *weights.Set) {
 			change(t, set, "rows.names", []string{"melt"})
 		},

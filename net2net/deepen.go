@@ -110,8 +110,8 @@ func (e *edit) form(b *tracing.Block) (Form, error) {
 		return "", fmt.Errorf("form is %q, which requires a network that runs as a graph; use %q or %q, "+
 			"or remove the option form", e.Form, Identity, Residual)
 	case e.Form == Identity && why != "":
-		return "", fmt.Errorf("an identity layer after block %s would change the function: %s; remove the option "+
-			"form, or use %q", b.Name, why, Residual)
+		return "", fmt.Errorf("an identity layer after block %s would change the network's function: %s; remove the "+
+			"option form, or use %q", b.Name, why, Residual)
 	case e.Form == Auto && why != "":
 		e.note("inserted a residual branch that starts at zero, because %s", why)
 		return Residual, nil

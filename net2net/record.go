@@ -68,7 +68,8 @@ func (c *Change) validate() error {
 	}
 	for _, unit := range c.Units[old:] {
 		if unit < 0 || unit >= old {
-			faults = append(faults, fmt.Errorf("unit %d is not a copy of one of the %d earlier units", unit, old))
+			faults = append(faults, fmt.Errorf("a new unit copies unit %d; expected one of the %d earlier units", unit,
+				old))
 			break
 		}
 	}

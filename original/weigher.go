@@ -16,7 +16,7 @@ type StepPolicy struct{ *bilstm.Policy }
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	if actions := o.Shape().Actions; actions != len(m.Actions) {
 		return nil, fmt.Errorf("the policy chooses among %d actions, but the table has %d; "+
-			"use a policy that was trained on such a table", actions, len(m.Actions))
+			"use a policy that was trained on a table with this number of actions", actions, len(m.Actions))
 	}
 	if err := o.Fits(m.Network); err != nil {
 		return nil, err
@@ -42,7 +42,8 @@ func offersBlocks(m evaluation.Point) error {
 	for k, a := range bilstm.Actions(m.Network) {
 		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
 			return fmt.Errorf("the policy chooses among the actions %s, but the table has the actions %s; use a "+
-				"policy that was trained on such a table", strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
+				"policy that was trained on a table with these actions", strings.Join(numbers, ", "),
+				strings.Join(m.Actions, ", "))
 		}
 	}
 	return nil

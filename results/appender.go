@@ -119,7 +119,7 @@ func measure(fsys files.FS, path string, heads, rows int) (position, bool, error
 		more, err = true, nil // a power failure may leave a damaged last record
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return at, false, fmt.Errorf("reading %s: %w", path, err)
+		return at, false, fmt.Errorf("read %s: %w", path, err)
 	}
 	return at, more, nil
 }

@@ -42,7 +42,7 @@ type Checkpoint struct {
 func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading checkpoint: %w", err)
+		return nil, fmt.Errorf("read checkpoint: %w", err)
 	}
 	c := &Checkpoint{file: file}
 	info, err := file.Stat()
@@ -52,7 +52,7 @@ func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 		err = c.read(file, info.Size())
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("reading checkpoint %s: %w", path, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("read checkpoint %s: %w", path, err), file.Close())
 	}
 	return c, nil
 }

@@ -181,8 +181,8 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		}
 		damaged = append(damaged, err)
 	}
-	return nil, fmt.Errorf("load checkpoint of %s: all %d checkpoints are unreadable: try again, or delete them to "+
-		"restart: %w", r.path, len(list), errors.Join(damaged...))
+	return nil, fmt.Errorf("load checkpoint of %s: all %d checkpoints are unreadable (try again, or delete them to "+
+		"restart): %w", r.path, len(list), errors.Join(damaged...))
 }
 
 // Rewind drops the rows after a checkpoint from each table and log, except the program's log. It returns an error if

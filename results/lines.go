@@ -60,7 +60,7 @@ func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading log %s: %w", path, err)
+		return nil, fmt.Errorf("read log %s: %w", path, err)
 	}
 	return values, nil
 }

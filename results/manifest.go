@@ -48,7 +48,7 @@ func ReadManifest(fsys files.FS, path string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if m.Format < 1 || m.Format > manifestFormat {
-		return Manifest{}, fmt.Errorf("reading %s: unsupported format %d; expected at most %d; "+
+		return Manifest{}, fmt.Errorf("read %s: unsupported format %d; expected at most %d; "+
 			"use the version of graft that wrote it, %q", name, m.Format, manifestFormat, m.Graft)
 	}
 	return m, nil
@@ -67,7 +67,7 @@ func readJSON(fsys files.FS, path string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func readJSON(fsys files.FS, path string, into any) error {
 func writeJSON(fsys files.FS, path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return writeBytes(fsys, path, append(text, '\n'))
 }

@@ -83,7 +83,7 @@ func ReadProgress(fsys files.FS, folder string) (*Progress, error) {
 	path := filepath.Join(folder, ProgressFile)
 	info, err := fsys.Stat(path)
 	if err == nil && info.Size() > largestProgress {
-		err = fmt.Errorf("reading %s: the file has %d bytes; the maximum is %d", path, info.Size(), largestProgress)
+		err = fmt.Errorf("read %s: the file has %d bytes; the maximum is %d", path, info.Size(), largestProgress)
 	}
 	if err != nil {
 		return nil, err

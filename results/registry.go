@@ -38,7 +38,7 @@ func readRegistry(fsys files.FS, path string) ([]string, error) {
 	for _, stream := range r.Streams {
 		base, _ := splitStream(stream)
 		if err := checkName(base); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 	}
 	slices.Sort(r.Streams)

@@ -20,11 +20,11 @@ const sampleBlock = 1 << 10
 func ReadStreamSample(fsys files.FS, path string, n int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading table: %w", err)
+		return nil, fmt.Errorf("read table: %w", err)
 	}
 	t, err := readSample(file, path, n)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("reading a sample of table %s: %w", path, err)
+		return nil, fmt.Errorf("read a sample of table %s: %w", path, err)
 	}
 	return t, nil
 }

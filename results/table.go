@@ -33,7 +33,7 @@ type series struct {
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}
 	if err := ReadTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
-		return nil, fmt.Errorf("reading table %s: %w", path, err)
+		return nil, fmt.Errorf("read table %s: %w", path, err)
 	}
 	t.settle()
 	return t, nil

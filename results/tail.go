@@ -18,11 +18,11 @@ const tailBlock = 1 << 12
 func ReadStreamTail(fsys files.FS, path string, rows int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading table: %w", err)
+		return nil, fmt.Errorf("read table: %w", err)
 	}
 	t, err := readTail(file, rows)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("reading the end of table %s: %w", path, err)
+		return nil, fmt.Errorf("read the end of table %s: %w", path, err)
 	}
 	return t, nil
 }

@@ -143,8 +143,9 @@ func TestAdaptiveFaults(t *testing.T) {
 	for name, c := range map[string]struct{ rows, says string }{
 		"unknown application": {head + "a,1,painting,1,64\n",
 			`column "application" is "painting"; expected one of the applications: language, speech, vision`},
-		"batch too large": {head + "a,1,vision,1,2048\n", "job a: batch is 2048; vision supports 64 to 1024"},
-		"batch too small": {head + "a,1,vision,1,8\n", "job a: batch is 8; vision supports 64 to 1024"},
+		"batch too large": {head + "a,1,vision,1,2048\n",
+			"job a: batch is 2048; application vision supports 64 to 1024"},
+		"batch too small": {head + "a,1,vision,1,8\n", "job a: batch is 8; application vision supports 64 to 1024"},
 		"request too large": {head + "a,1,vision,8,512\n",
 			"job a requests 8 devices; expected 1 to 4 (all devices of the cluster)"},
 		"name twice": {head + "a,1,vision,1,64\na,2,vision,1,64\n",

@@ -296,7 +296,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 		}, of("policy=run", "table=wide"), failure.Failed,
 			of("run, voting on table wide: the policy was trained on the action kinds deepen, but the table offers "+
 				"branch",
-				"use a policy that was trained on such tables")},
+				"use a policy that was trained on tables with these kinds")},
 		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
 			failure.Damaged, of("node-1.jsonl:4: missing: gap before line number 5",
 				"simulate the missing records again",

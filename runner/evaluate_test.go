@@ -211,7 +211,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 			r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n")
 		}, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
 		"another action set": {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, " +
-			"but the table has 4", "use a policy that was trained on such a table"}},
+			"but the table has 4", "use a policy that was trained on a table with this number of actions"}},
 		"no policy": {gone("learned/agent.finalmodel.pth"), nil, failure.Failed,
 			[]string{"no such file", "a folder with the file agent.finalmodel.pth"}},
 		"no configuration": {gone("learned/config.toml"), nil, failure.Failed,
@@ -265,7 +265,7 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 	for name, c := range map[string]legacyRefusal{
 		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) },
 			[]string{"--compat", "--as-published"}, failure.Failed,
-			[]string{"started from the policy ../results/source/agent.finalmodel.pth", "no such file"}},
+			[]string{"read the initial policy of ", "(../results/source/agent.finalmodel.pth)", "no such file"}},
 		"a file has no source": {nil, []string{"--compat", "--as-published", "--policy",
 			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published requires the folder"}},
 		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"requires --compat"}},

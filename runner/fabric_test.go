@@ -44,8 +44,8 @@ func TestFabricGraphAndStep(t *testing.T) {
 	for _, says := range []string{"server 0-0-0", "0-0-0 to ", "backward", "transfer"} {
 		require.Contains(t, string(drawn), says)
 	}
-	fails(t, failure.Failed, "the job fits at none of the degrees: the cluster has only 32 servers; choose a "+
-		"lower degree, or set --shape to a larger cluster", "fabric", "step", file, "--degree", "64")
+	fails(t, failure.Failed, "the job cannot run at any of the requested degrees: the cluster has only 32 servers; "+
+		"request a lower degree, or set --shape to a larger cluster", "fabric", "step", file, "--degree", "64")
 	require.NotContains(t, graft("fabric", "step", file, "--degree", "1,64").stdout, "nil")
 	fails(t, failure.Usage, "degree 3: a job runs on one server or on an even number of servers", "fabric",
 		"step", file,

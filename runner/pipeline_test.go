@@ -207,7 +207,8 @@ func TestPipelinesWithFailures(t *testing.T) {
 	o := fails(t, failure.Partial, "", "pipeline", diverging(100, 200), "--folder", folder)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at200")
-	require.Contains(t, o.stderr, "policies learned from only 1 of 2 tables; the other tables are incomplete: at200: "+
+	require.Contains(t, o.stderr, "the policies were learned from only 1 of 2 tables; the other tables are "+
+		"incomplete: at200: "+
 		"4 of 4 runs failed, such as")
 	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
 	o = fails(t, failure.Partial, "cannot learn policies, because no scenario has a complete table: at200: ",

@@ -224,8 +224,8 @@ func TestPredictPrintsTheErrorOfItsRange(t *testing.T) {
 	require.Equal(t, 109, p.Error.Rows)
 
 	containsAll(t, done(t, "profile", "predict", "v100").stdout, "error: unknown; no published measurement")
-	fails(t, failure.Usage, "16 heads: not a multiple of the tensor parallelism 3", "profile", "predict", "a100",
-		"--tensor", "3")
+	fails(t, failure.Usage, "the number of heads (16) is not a multiple of the tensor parallelism (3)", "profile",
+		"predict", "a100", "--tensor", "3")
 	fails(t, failure.Usage, "--batch: a batch of 32 sequences cannot be divided among 5 replicas", "profile",
 		"predict", "a100", "--data", "5")
 	fails(t, failure.Failed, `unknown hardware "a1000"`, "profile", "predict", "a1000")

@@ -128,7 +128,8 @@ func TestTablesAreChecked(t *testing.T) {
 		{"the network's output is 64x3, but each token of csv", words, `name = "CharGPT"` + "\nclasses = 3", "csv",
 			each},
 		{"label_each is set for kind text", texts, encoder, "text", columns},
-		{"the network has 40 tokens, but the text of csv has 257", texts, `file = "few.toml"`, "csv", columns},
+		{"the network's vocabulary has 40 tokens, but the text of csv uses 257", texts, `file = "few.toml"`, "csv",
+			columns},
 	} {
 		job(c.table, c.network, c.kind, c.data)
 		fails(t, failure.Configuration, c.says, "config", "check", path)

@@ -129,7 +129,8 @@ func encodeCalls(l CallList) (*callEncoder, error) {
 		}
 	}
 	if len(l.Names) != len(l.Tensors) {
-		return nil, fmt.Errorf("got %d names for %d tensors", len(l.Names), len(l.Tensors))
+		return nil, fmt.Errorf("got %d names for %d tensors; expected one name per tensor", len(l.Names),
+			len(l.Tensors))
 	}
 	for _, call := range l.Calls {
 		if err := e.call(call); err != nil {

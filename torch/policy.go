@@ -261,7 +261,8 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 	}
 	flat := slices.Concat(coefficients...)
 	if len(coefficients) != len(states) || len(flat) != len(states)*p.shape.Actions {
-		return &Error{Op: op, Cause: fmt.Errorf("got %d coefficients for %d states with %d actions each", len(flat),
+		return &Error{Op: op, Cause: fmt.Errorf("got %d coefficients for %d states with %d actions each; expected "+
+			"one per state and action", len(flat),
 			len(states), p.shape.Actions), kind: ErrShape}
 	}
 	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature),

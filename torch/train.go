@@ -139,7 +139,8 @@ func (b Batches) run(op string, p *Program,
 	defer pin.Unpin()
 	if n := len(b.Rates); n > 0 {
 		if n != steps {
-			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("got %d learning rates for %d steps", n, steps),
+			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("got %d learning rates for %d steps; expected one per "+
+				"step", n, steps),
 				kind: ErrShape}
 		}
 		pin.Pin(unsafe.SliceData(b.Rates))

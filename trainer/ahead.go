@@ -30,8 +30,8 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 	}
 	switch {
 	case len(t.Events) < r.Past:
-		return fmt.Errorf("events: only %d of the %d handled events remain; the job has reached time %v", len(t.Events),
-			r.Past, r.Time)
+		return fmt.Errorf("events: the list has %d events, but the job has already handled %d; the job has reached "+
+			"time %v", len(t.Events), r.Past, r.Time)
 	case t.First() != was.First():
 		return fmt.Errorf("devices must not change from %d to %d after the job starts; the job has reached time %v",
 			was.First(), t.First(), r.Time)
@@ -39,7 +39,8 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		return fmt.Errorf("start must not change from %v to %v after the job starts; the job has reached time %v",
 			was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
-		return fmt.Errorf("budget changed from %v to %v, but the job has reached time %v", was.Budget, t.Budget, r.Time)
+		return fmt.Errorf("budget must not change from %v to %v; the job has reached time %v", was.Budget, t.Budget,
+			r.Time)
 	}
 	return nil
 }

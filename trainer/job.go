@@ -205,8 +205,8 @@ func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 			remedyOfClasses(n, out, name, cmp.Or(f.Classes, 10), fixed))
 	}
 	if rows := n.Vocabulary(); rows > 0 && rows < f.Vocabulary {
-		return fmt.Errorf("the network has %d tokens, but the text of %s has %d; enlarge the network's vocabulary, "+
-			"or use other tokens", rows, name, f.Vocabulary)
+		return fmt.Errorf("the network's vocabulary has %d tokens, but the text of %s uses %d; enlarge the "+
+			"vocabulary, or use other tokens", rows, name, f.Vocabulary)
 	}
 	return nil
 }

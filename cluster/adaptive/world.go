@@ -257,8 +257,9 @@ func (w *World) check(active []*Job, chosen [][]Share) error {
 		for i, s := range shares {
 			if s.Node < 0 || s.Node >= w.options.Nodes || s.Devices <= 0 ||
 				slices.ContainsFunc(shares[:i], func(o Share) bool { return o.Node == s.Node }) {
-				return fmt.Errorf("the scheduler made an invalid allocation: %d devices on node %d for job %s",
-					s.Devices, s.Node, active[k].Name)
+				return fmt.Errorf("the scheduler made an invalid allocation: %d devices on node %d for job %s; "+
+					"expected at least one device, and each node from 0 to %d at most once per job",
+					s.Devices, s.Node, active[k].Name, w.options.Nodes-1)
 			}
 			if w.claimed[s.Node] += s.Devices; w.claimed[s.Node] > w.options.Devices {
 				return fmt.Errorf("the scheduler allocated %d devices on node %d, which has only %d", w.claimed[s.Node],
@@ -334,8 +335,8 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 		return fmt.Errorf("job %s requests %d devices; expected 1 to %d (all devices of the cluster)", j.Name,
 			j.Devices, s.Options.Nodes*s.Options.Devices)
 	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
-		return fmt.Errorf("job %s: batch is %d; %s supports %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least,
-			a.Limits.Most)
+		return fmt.Errorf("job %s: batch is %d; application %s supports %d to %d", j.Name, j.Batch, a.Name,
+			a.Limits.Least, a.Limits.Most)
 	case j.Devices > j.Batch:
 		return fmt.Errorf("job %s requests %d devices for a batch of %d; each device needs at least one example",
 			j.Name, j.Devices, j.Batch)

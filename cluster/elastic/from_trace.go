@@ -66,7 +66,7 @@ func traceFault(jobs []trace.Job) error {
 	for _, f := range found {
 		switch f.Kind {
 		case trace.DuplicateID, trace.Unsorted, trace.NegativeDuration:
-			err = errors.Join(err, fmt.Errorf("job %s: %s (number of such jobs: %d); correct the trace or "+
+			err = errors.Join(err, fmt.Errorf("job %s: %s (jobs with this fault: %d); correct the trace or "+
 				"remove these jobs", f.FirstID, f.Text, f.Count))
 		}
 	}

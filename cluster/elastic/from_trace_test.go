@@ -135,7 +135,7 @@ func TestFromTraceRefuses(t *testing.T) {
 			traced("b", 4, 1, 1, "m")}},
 		"job a: its ID is a duplicate": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
 			traced("a", 6, 1, 1, "m")}},
-		"job a: its duration is negative (number of such jobs: 1)": {jobs: []trace.Job{traced("a", 5, -1, 1, "m")}},
+		"job a: its duration is negative (jobs with this fault: 1)": {jobs: []trace.Job{traced("a", 5, -1, 1, "m")}},
 		"job b arrives 1e+07 slots after the first": {jobs: []trace.Job{traced("a", 0, 1, 1, "m"),
 			traced("b", 1e9, 1, 1, "m")}},
 		"job b: job 2 of type n can never run: its first tasks need": {[]trace.Job{one[0], traced("b", 0, 10, 1, "n")},

@@ -270,7 +270,7 @@ func TestReadTypes(t *testing.T) {
 		"{}":                         `read job types: member "types" has 0 types; expected 1 to 65536`,
 		`{"types": [{"name": "m"}]}`: "read job types: types[0]: type m: epoch_size is 0; expected a positive number",
 		`{"types": [{"name": "m", "epoch_size": 1}]}`: "read job types: types[0]: type m: worker is missing; " +
-			"set its demand, such as [2, 4] slots of CPU and GPU",
+			"set its demand, such as [2, 4] for 2 CPU and 4 GPU slots",
 		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; ` +
 			`expected a unique, non-empty name`,
 	} {

@@ -42,7 +42,7 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 	for _, f := range checker.Findings() {
 		if f.Kind == trace.DuplicateID || f.Kind == trace.NegativeDuration {
 			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine,
-				Text:   fmt.Sprintf("job %s: %s (number of such jobs: %d)", f.FirstID, f.Text, f.Count),
+				Text:   fmt.Sprintf("job %s: %s (jobs with this fault: %d)", f.FirstID, f.Text, f.Count),
 				Remedy: "correct the trace or remove these jobs"})
 		}
 	}
@@ -69,7 +69,7 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		var part [][]trace.Job
 		for range count {
 			if len(jobs)-at < size {
-				return nil, fmt.Errorf("divide a trace into parts of %v workloads, with %d jobs per workload: the "+
+				return nil, fmt.Errorf("divide a trace into parts of %v workloads with %d jobs each: the "+
 					"trace has only %d jobs; request fewer workloads, or name a longer trace", counts, size, len(jobs))
 			}
 			part, at = append(part, jobs[at:at+size]), at+size

@@ -51,8 +51,8 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 		}
 	}
 	_, err := elastic.Divide(make([]trace.Job, 9), 3, 0, 2, 1, 1)
-	require.EqualError(t, err, "divide a trace into parts of [2 1 1] workloads, with 3 jobs "+
-		"per workload: the trace has only 9 jobs; request fewer workloads, or name a longer trace")
+	require.EqualError(t, err, "divide a trace into parts of [2 1 1] workloads with 3 jobs "+
+		"each: the trace has only 9 jobs; request fewer workloads, or name a longer trace")
 }
 
 func TestReadClusterTrace(t *testing.T) {
@@ -65,7 +65,7 @@ func TestReadClusterTrace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, []string{jobs[0].ID, jobs[1].ID, jobs[2].ID})
 	for rows, want := range map[string]string{
-		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is a duplicate (number of such jobs: 1); " +
+		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is a duplicate (jobs with this fault: 1); " +
 			"correct the trace or remove these jobs",
 		"a,1,5,1\nb,2,-5,1\n": path + ":3: job b: its duration is negative",
 		"a,1,5,x\n":           path + ":2:7: gpu_num",

@@ -35,7 +35,8 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 		case t.Name == "" || seen[t.Name]:
 			err = fmt.Errorf("name is %q; expected a unique, non-empty name", t.Name)
 		case err == nil && t.Worker == Resources{}:
-			err = fmt.Errorf("type %s: worker is missing; set its demand, such as [2, 4] slots of CPU and GPU", t.Name)
+			err = fmt.Errorf("type %s: worker is missing; set its demand, such as [2, 4] for 2 CPU and 4 GPU slots",
+				t.Name)
 		}
 		seen[t.Name] = true
 		faults.When(err != nil && len(faults) < mostFaults, "types[%d]: %w", k, err)

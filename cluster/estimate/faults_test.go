@@ -54,7 +54,7 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 			table.AddTexts("x", []string{"a", "b"})
 			table.SetTarget([]float64{1, 2})
 		}, estimate.Options{Monotone: map[string]int{"x": 1, "y": -1}},
-			[]string{"monotone: x is not", "monotone: y is not"}},
+			[]string{"monotone contains x, which is not", "monotone contains y, which is not"}},
 		"options": {numbers([]float64{1, 2}, []float64{1, 2}),
 			estimate.Options{Bins: 2000, PairBins: 1, LearningRate: 2, Rounds: -1, Leaves: 1, LeastRows: -1,
 				Bags: -1, ValidationShare: 0.7, Patience: -1, Target: "t", Binning: "b", Validation: "v", Workers: -1,

@@ -71,8 +71,8 @@ func checkTable(t *Table, o Options) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		if k := t.find(name); k < 0 || t.columns[k].isText() {
-			faults = append(faults, fmt.Errorf("monotone: %s is not a numeric column; the columns are %q", name,
-				t.Names()))
+			faults = append(faults, fmt.Errorf("monotone contains %s, which is not a numeric column; the columns "+
+				"are %q", name, t.Names()))
 		}
 	}
 	return errors.Join(faults...)

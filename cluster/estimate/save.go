@@ -147,7 +147,7 @@ func (file *modelFile) model() *Model {
 func (m *Model) check() error {
 	switch {
 	case !slices.Contains([]string{TargetPlain, TargetLog, TargetMedian}, m.target):
-		return fmt.Errorf("unknown target %q", m.target)
+		return fmt.Errorf("unknown target %q; expected %s, %s or %s", m.target, TargetPlain, TargetLog, TargetMedian)
 	case m.rows < 2:
 		return fmt.Errorf("the number of training rows is %d; expected at least 2", m.rows)
 	case !stat.Finite(m.base) || !stat.Finite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
@@ -162,7 +162,7 @@ func (m *Model) check() error {
 	for k := range m.features {
 		f := &m.features[k]
 		if err := f.check(); err != nil || names[f.name] {
-			return errors.Join(fmt.Errorf("feature %d (%q) is invalid or a duplicate", k, f.name), err)
+			return errors.Join(fmt.Errorf("feature %d (%q) is invalid, or its name is a duplicate", k, f.name), err)
 		}
 		names[f.name] = true
 	}

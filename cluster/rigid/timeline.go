@@ -75,9 +75,8 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 				return nil, fmt.Errorf("job %s cannot run: %s; name another job", id, r.Why)
 			}
 		}
-		return nil, fmt.Errorf("job %s is not among the scheduled jobs; "+
-			"'graft trace info' summarizes the trace; cluster.from_seconds and cluster.to_seconds limit the simulated "+
-			"part", id)
+		return nil, fmt.Errorf("job %s was not scheduled: it is not in the trace, or outside the simulated part; "+
+			"check the ID, or change cluster.from_seconds and cluster.to_seconds", id)
 	}
 	t := &Timeline{}
 	began, devices, running := int64(0), 0, false

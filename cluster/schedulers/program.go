@@ -189,8 +189,7 @@ func (s *program) job(k int, list string, runs bool) (*cluster.Job, error) {
 	default:
 		return j, nil
 	}
-	return nil, fmt.Errorf("%s returned job %d in %q, but this job %s (job %s of the trace)", s.path, k, list, state,
-		j.Trace.ID)
+	return nil, fmt.Errorf("%s returned job %d in %q, but this job (ID %s) %s", s.path, k, list, j.Trace.ID, state)
 }
 
 // Close ends the program.

@@ -63,7 +63,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	folder := err == nil && info.IsDir()
 	if err == nil && !folder && filepath.Ext(path) != weightExtension {
 		return l, fmt.Errorf("%s is not a learned scheduler; expected a run folder of 'graft learn' or a %s "+
-			"file. A program can schedule only rigid jobs", path, weightExtension)
+			"file; a program can schedule only rigid jobs", path, weightExtension)
 	}
 	file := path
 	if folder {

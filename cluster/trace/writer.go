@@ -108,7 +108,7 @@ func (job *Job) validate() error {
 	}
 	for _, v := range []int64{job.Submit, job.Duration} {
 		if v < -maxSeconds || v > maxSeconds {
-			return fmt.Errorf("job %.40q has a time of %d s: expected at most %d s", job.ID, v, int64(maxSeconds))
+			return fmt.Errorf("job %.40q has a time of %d s; expected at most %d s", job.ID, v, int64(maxSeconds))
 		}
 	}
 	for k, n := range []int{job.GPUs, job.Share, job.CPUs, job.Batch} {
@@ -124,11 +124,11 @@ func (job *Job) validate() error {
 		}
 	}
 	if job.Limit < 0 || job.Limit > maxSeconds {
-		return fmt.Errorf("job %.40q has a time limit of %d s: expected 0 to %d s", job.ID, job.Limit,
+		return fmt.Errorf("job %.40q has a time limit of %d s; expected 0 to %d s", job.ID, job.Limit,
 			int64(maxSeconds))
 	}
 	if job.RAM < 0 || job.RAM > maxCount {
-		return fmt.Errorf("job %.40q requests %d MiB of memory: expected 0 to %d", job.ID, job.RAM, maxCount)
+		return fmt.Errorf("job %.40q requests %d MiB of memory; expected 0 to %d", job.ID, job.RAM, maxCount)
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	}
 	at := time.Unix(start.Unix()+submit, 0).UTC()
 	if y := at.Year(); y < 0 || y > 9999 {
-		return nil, fmt.Errorf("second %d is in the year %d: the format supports years 0 to 9999", submit, y)
+		return nil, fmt.Errorf("second %d is in the year %d; the format supports years 0 to 9999", submit, y)
 	}
 	return at.AppendFormat(line, time.DateTime), nil
 }

@@ -47,7 +47,7 @@ func Named(fsys files.FS, id int) (Process, error) {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const state, start = 0, 19
 	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
-		return Process{}, fmt.Errorf("process %d has ended", id)
+		return Process{}, fmt.Errorf("process %d has exited", id)
 	}
 	ticks, err := strconv.ParseUint(fields[start], 10, 64)
 	return Process{id, ticks}, err

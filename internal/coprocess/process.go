@@ -238,7 +238,7 @@ func decode(line []byte, answer any) error {
 	case errors.As(err, &typed):
 		return fmt.Errorf("the key %q is a %s; expected %s", typed.Field, typed.Value, nameOf(typed.Type))
 	case err != nil: // not wrapped: an error of JSON counts as a damaged file
-		return fmt.Errorf("expected one line of JSON on standard output; print messages to standard error: %s",
+		return fmt.Errorf("expected one line of JSON on standard output (%s); print messages to standard error",
 			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {

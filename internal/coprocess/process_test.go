@@ -60,7 +60,8 @@ func TestFaults(t *testing.T) {
 			"ended without an answer: exit status 3; its last messages:\n  no module named x"},
 		"is killed": {[]string{polite, "kill -9 $$"}, "signal: killed"},
 		"prints text": {[]string{polite, "read line", "echo hello"},
-			`answered "hello": expected one line of JSON on standard output; print messages to standard error`},
+			`answered "hello": expected one line of JSON on standard output (invalid character 'h' looking for ` +
+				`beginning of value); print messages to standard error`},
 		"prints nothing":   {[]string{polite, "read line", "echo"}, `answered "": expected one line of JSON`},
 		"other keys":       {[]string{polite, "read line", `echo '{"strat": []}'`}, `unknown field "strat"`},
 		"null":             {[]string{polite, "read line", "echo null"}, `answered "null": expected a JSON object`},

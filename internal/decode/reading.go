@@ -52,7 +52,7 @@ func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 		return text, nil
 	}
 	if info, statErr := fsys.Stat(path); statErr == nil && info.Size() > limit {
-		err = fmt.Errorf("reading %s: %w", path, Faults{{File: path,
+		err = fmt.Errorf("read %s: %w", path, Faults{{File: path,
 			Text: fmt.Sprintf("the file has %d bytes; the maximum is %d", info.Size(), limit)}})
 	}
 	return nil, err

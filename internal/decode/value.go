@@ -62,7 +62,7 @@ func setDuration(v reflect.Value, in any) error {
 		return fmt.Errorf("%s, got %s", wanted, Describe(in))
 	}
 	if !(math.Abs(seconds) < math.MaxInt64/1e9) {
-		return fmt.Errorf("is %s seconds; the maximum is 292 years", Describe(in))
+		return fmt.Errorf("is %s seconds; the maximum is 9.2e9 seconds (292 years)", Describe(in))
 	}
 	v.SetInt(int64(math.Round(seconds * 1e9)))
 	return nil

@@ -22,7 +22,7 @@ func MoveAside(fsys FS, path string) (string, error) {
 		err = fsys.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
-		return "", fmt.Errorf("moving %s aside: %w", path, err)
+		return "", fmt.Errorf("move %s aside: %w", path, err)
 	}
 	return aside, nil
 }

@@ -86,7 +86,7 @@ func replace(fsys FS, path string, write func(io.Writer) error, create func(stri
 		err = NeedFolder(fsys, path, err)
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	placed := false
 	defer func() {
@@ -95,14 +95,14 @@ func replace(fsys FS, path string, write func(io.Writer) error, create func(stri
 		}
 	}()
 	if err := fill(file, write); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := put(temp, path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	placed = true
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("writing %s: %w: %w", path, ErrNotDurable, err)
+		return fmt.Errorf("write %s: %w: %w", path, ErrNotDurable, err)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
 	}
 	data, err := readAtMost(file, limit)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return data, nil
 }

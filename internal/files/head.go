@@ -19,7 +19,7 @@ func Head(fsys FS, path string) ([]byte, error) {
 	head := make([]byte, headBytes)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return head[:n], nil
 }

@@ -165,7 +165,7 @@ var smiColumns = map[string]func(row *smiRow, text string) error{
 	"index": func(row *smiRow, text string) (err error) {
 		if row.Device.Index, err = strconv.Atoi(text); err == nil &&
 			(row.Device.Index < 0 || row.Device.Index >= mostGPUs) {
-			err = fmt.Errorf("index is %d; expected less than %d", row.Device.Index, mostGPUs)
+			err = fmt.Errorf("index is %d; expected 0 to %d", row.Device.Index, mostGPUs-1)
 		}
 		return err
 	},

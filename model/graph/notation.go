@@ -103,7 +103,7 @@ func ParseNode(text string) (Node, error) {
 	p := &nodeParser{text: text}
 	n := p.node()
 	if p.err == nil && p.at < len(p.text) {
-		p.fail("expected the end")
+		p.fail("expected the end of the text")
 	}
 	if p.err != nil {
 		return Node{}, p.err

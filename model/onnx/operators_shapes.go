@@ -154,7 +154,7 @@ func selectRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	at, isNumber := e.n.Arg("index").(int64)
 	if !isNumber {
-		return nil, errors.New("an index that is not constant is not supported")
+		return nil, errors.New("a non-constant index is not supported")
 	}
 	return []string{e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(at)})},
 		attribute{"axis", e.dim("dim", 0)})}, err
@@ -165,7 +165,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 	dim, v := e.dim("dim", 0), e.n.Results[0]
 	start, step := e.number("start", 0), int(e.number("step", 1))
 	if _, computed := e.n.Arg("start").(networks.Value); computed {
-		return nil, errors.New("a slice whose start is not constant is not supported")
+		return nil, errors.New("a slice with a non-constant start is not supported")
 	}
 	end := math.MaxInt64
 	if size := e.shapes[v][dim]; size == e.larger[v][dim] {

@@ -41,7 +41,7 @@ func (b *builder) enter(s scope) (outer scope) {
 // inline adds the operators of a block.
 func (b *builder) inline(n *node, on bool) error {
 	if b.depth++; b.depth > deepestInline {
-		return fmt.Errorf("blocks that switch autocast or gradients are nested more than %d levels deep", deepestInline)
+		return fmt.Errorf("autocast and set_grad_enabled blocks are nested more than %d levels deep", deepestInline)
 	}
 	defer func() { b.depth-- }()
 	var part struct {
@@ -58,13 +58,13 @@ func (b *builder) inline(n *node, on bool) error {
 			given = append(given, nameIn(input.Arg))
 		case "as_bool":
 		default:
-			return fmt.Errorf("a block that switches autocast or gradients has an unsupported input %.40q",
+			return fmt.Errorf("an autocast or set_grad_enabled block has an unsupported input %.40q",
 				input.Arg.kind)
 		}
 	}
 	inner := scope{map[string]any{}, map[string]*alias{}, part.Graph.TensorValues}
 	if len(given) != len(part.Graph.Inputs) {
-		return fmt.Errorf("a block that switches autocast or gradients expects %d inputs, got %d",
+		return fmt.Errorf("an autocast or set_grad_enabled block expects %d inputs, got %d",
 			len(part.Graph.Inputs), len(given))
 	}
 	for k, name := range given {
@@ -91,15 +91,15 @@ func (b *builder) inline(n *node, on bool) error {
 func (b *builder) leave(n *node, outputs []union, inner scope, on bool) error {
 	results := resultNames(n)
 	if len(results) != len(outputs) {
-		return fmt.Errorf("a block that switches autocast or gradients returns %d outputs, but its caller expects %d",
+		return fmt.Errorf("an autocast or set_grad_enabled block returns %d outputs, but its caller expects %d",
 			len(outputs), len(results))
 	}
 	for k, name := range results {
 		from := nameIn(outputs[k])
 		value, ok := inner.names[from]
 		if _, taken := b.names[name]; taken || !ok {
-			return fmt.Errorf("a block returns %.200q, which none of its operators computes, or its result %.200q is "+
-				"a duplicate name", from, name)
+			return fmt.Errorf("an autocast or set_grad_enabled block returns %.200q, which none of its operators "+
+				"computes, or its result %.200q is a duplicate name", from, name)
 		}
 		b.names[name] = value
 		if a := inner.aliases[from]; a != nil {

@@ -207,7 +207,7 @@ func (b *builder) described(s spec) (string, *meta, error) {
 			return "", nil, err
 		}
 	} else {
-		return "", nil, fmt.Errorf("an input has type %.40q; expected a tensor: "+
+		return "", nil, fmt.Errorf("an input has type %.40q; expected a tensor; "+
 			"export the network with tensor inputs only", body.kind)
 	}
 	m := b.program.GraphModule.Graph.TensorValues[tensor.Name]

@@ -85,7 +85,8 @@ func ReadAffine(set *weights.Set, weight, bias string) (*Affine, error) {
 		return nil, err
 	}
 	if length[0] != shape[0] {
-		return nil, fmt.Errorf("%s has %d numbers for the %d rows of %s", bias, length[0], shape[0], weight)
+		return nil, fmt.Errorf("%s has %d values; expected %d, one for each row of %s", bias, length[0], shape[0],
+			weight)
 	}
 	return &Affine{In: int(shape[1]), Out: int(shape[0]), weight: w, bias: b}, nil
 }

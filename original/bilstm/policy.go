@@ -89,7 +89,7 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 		tokens = append([]int{0}, tokens...)
 	}
 	if len(tokens) == 0 {
-		return nil, fmt.Errorf("%s has no layers to read", n.Name())
+		return nil, fmt.Errorf("%s has no layers for the policy to read", n.Name())
 	}
 	return tokens, nil
 }

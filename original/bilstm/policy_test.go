@@ -159,7 +159,7 @@ func TestNetworksThatDoNotFit(t *testing.T) {
 	require.ErrorContains(t, err, "no network")
 	empty := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{}}
 	_, err = p.Forward(empty, 1, 2)
-	require.ErrorContains(t, err, "no layers to read")
+	require.ErrorContains(t, err, "no layers for the policy to read")
 	for _, times := range [][2]float64{{1, 0}, {1, -1}, {math.NaN(), 1}, {1, math.Inf(1)}, {1, math.NaN()},
 		{math.Inf(1), 1}} {
 		_, err := p.Forward(network(t, "ConvNet2"), times[0], times[1])
@@ -195,7 +195,7 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"another network's": {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{},
 			"tensor decider.lstm.weight_ih_l0 is missing"},
 		"no vectors": {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{},
-			"tensor encoder.embedder.weight is missing or its rows do not have 4 values"},
+			"tensor encoder.embedder.weight is missing, or its rows do not have 4 values"},
 		"other vectors": {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{},
 			"vector for token 2 differs"},
 		"memory of another": {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{},
@@ -207,13 +207,13 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{},
 			"expected additional inputs for the time left"},
 		"a bias too short": {zeros("decider.linear1.bias", 4), bilstm.Options{},
-			"decider.linear1.bias has 4 numbers for the 5 rows"},
+			"decider.linear1.bias has 4 values; expected 5, one for each row"},
 		"another vocabulary": {func(set *weights.Set) {
 			zeros("encoder.encoder.weight_ih_l0", 12, 5)(set)
 			zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5)(set)
 		}, bilstm.Options{}, "expects vectors of 5 numbers, but the vocabulary  has 4"},
 		"a row too few": {zeros("encoder.encoder.weight_ih_l0", 11, 4), bilstm.Options{},
-			"bias_ih_l0 has 12 numbers for the 11 rows"},
+			"bias_ih_l0 has 12 values; expected 11, one for each row"},
 		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{},
 			"expected equal sizes"},
 		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{},

@@ -140,8 +140,8 @@ func (s Shape) meets(want Shape) error {
 func (p *Policy) compare() error {
 	t, ok := p.Weights.Find(embedder)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
-		return fmt.Errorf("tensor %s is missing or its rows do not have %d values, the length of the vocabulary's "+
-			"vectors", embedder, p.Vocabulary.Size())
+		return fmt.Errorf("tensor %s is missing, or its rows do not have %d values (the length of the "+
+			"vocabulary's vectors)", embedder, p.Vocabulary.Size())
 	}
 	values, err := t.Float32s()
 	if err != nil {

@@ -61,7 +61,7 @@ func (o *ShapeOptions) Validate() error {
 	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("layers", o.Layers, 1, maxLayers),
 		within("hidden", o.Neurons, 0, maxNeurons)}
 	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute,
-		"front is %q; expected none, %s or %s", o.Front, ByJob, ByAttribute)
+		"front is %q; expected %q, %q or %q", o.Front, WholeState, ByJob, ByAttribute)
 	faults.When(o.Shortcut && o.Front != ByJob, "shortcut is set, but requires front = %q", ByJob)
 	faults.Unless(slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order),
 		"order is %q; expected arrival, share or left", o.Order)

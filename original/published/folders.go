@@ -46,7 +46,7 @@ func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	path := beside(folder, run.Source)
 	p, _, err := ReadPolicy(fsys, path, vocabulary, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s started from the policy %s: %w", folder, run.Source, err)
+		return nil, fmt.Errorf("read the initial policy of %s (%s): %w", folder, run.Source, err)
 	}
 	return p, nil
 }

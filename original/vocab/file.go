@@ -117,7 +117,7 @@ func Parse(data []byte) (*Vocabulary, error) {
 		return nil, errors.New("extra data after the vocabulary")
 	}
 	if f.Format != fileFormat || f.Version != fileVersion {
-		return nil, fmt.Errorf("format is %q, version %d, expected %q, version %d", f.Format, f.Version,
+		return nil, fmt.Errorf("format %q, version %d, is not supported; expected %q, version %d", f.Format, f.Version,
 			fileFormat, fileVersion)
 	}
 	return New(f.Keys, f.Vectors)

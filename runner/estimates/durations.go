@@ -88,9 +88,9 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model and no shape "+
-			"functions: too few jobs ended before each week to train a model; add earlier traces with "+
-			"option \"history\""))
+		err = failure.With(failure.Partial, errors.New("the estimates were written, but no model or shape "+
+			"functions, because too few jobs had ended at the start of each week to train a model; add earlier "+
+			"traces with option \"history\""))
 	}
 	return report, err
 }

@@ -165,7 +165,7 @@ func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyA
 		own.Arrivals = e.Arrivals
 		one, err := ramp.PlayBy(ctx, own, decider, profiles)
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return fmt.Errorf("simulate time limits %s with seed %d and agent %s: %w", limits, seed, agent.Name, err)
+			return fmt.Errorf("simulate agent %s with time limits %s and seed %d: %w", agent.Name, limits, seed, err)
 		}
 		*into = append(*into, one)
 		return nil

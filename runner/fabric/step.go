@@ -107,8 +107,8 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 		}
 	}
 	if last == nil {
-		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: the job fits at none of the "+
-			"degrees: %s; choose a lower degree, or set option \"shape\" to a larger cluster", p.Model,
+		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: the job cannot run at any of "+
+			"the requested degrees: %s; request a lower degree, or set option \"shape\" to a larger cluster", p.Model,
 			reasons(r.Degrees)))
 	}
 	names := namesOf(p, s, last)

@@ -73,7 +73,7 @@ func (t *training) policies(ctx context.Context, limits []string, workers int) (
 		k, seed := at/t.Seeds, at%t.Seeds
 		net, err := t.policy(ctx, limits[k], envs[k].Another(), seed)
 		if err != nil {
-			return fmt.Errorf("learn with %s, limits %s, seed %d: %w", t.Method, limits[k], seed+1, err)
+			return fmt.Errorf("learn with %s, time limits %s, seed %d: %w", t.Method, limits[k], seed+1, err)
 		}
 		all[k][seed] = envs[k].Policy(t.Method, net)
 		return nil

@@ -186,8 +186,8 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 		return nil, err
 	}
 	if len(failed) > 0 {
-		err = failure.With(failure.Partial, fmt.Errorf("policies learned from only %d of %s; the other tables are "+
-			"incomplete: %w",
+		err = failure.With(failure.Partial, fmt.Errorf("the policies were learned from only %d of %s; the other "+
+			"tables are incomplete: %w",
 			len(tables), words.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err

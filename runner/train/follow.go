@@ -67,7 +67,7 @@ func (j *job) starter(first torch.Device) (team.Starter, error) {
 		return j.listener()
 	}
 	if j.env.Program == "" {
-		return nil, errors.New("start processes for other devices: the path of this program is unknown; " +
+		return nil, errors.New("start processes on the other devices: the path of this program is unknown; " +
 			"set parallel.on = false")
 	}
 	args := func(device int) []string {

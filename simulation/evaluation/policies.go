@@ -115,7 +115,7 @@ func judges(p *decider.Structural, t *simulation.Tree) error {
 		return nil
 	}
 	return fmt.Errorf("the policy was trained on the action kinds %s, but the table offers %s; use a policy that was "+
-		"trained on such tables, or another table", cmp.Or(kindList(p.Learned), "none"), kindList(strange))
+		"trained on tables with these kinds, or another table", cmp.Or(kindList(p.Learned), "none"), kindList(strange))
 }
 
 func kindList(kinds []net2net.Kind) string {

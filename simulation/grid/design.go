@@ -206,7 +206,8 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	}
 	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: observation, State: g.state(b)})
 	if err != nil {
-		return nil, fmt.Errorf("score the actions after sequence %s: %w", tables.Tuple(b.sequence), err)
+		return nil, fmt.Errorf("score the actions that follow the action sequence %s: %w", tables.Tuple(b.sequence),
+			err)
 	}
 	b.shares = weighed[0]
 	return b.shares, nil

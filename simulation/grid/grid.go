@@ -416,8 +416,8 @@ func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, error) {
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
 	if err == nil && st == nil {
-		err = fmt.Errorf("the saved state before sequence %s is missing; "+
-			"find out which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
+		err = fmt.Errorf("the saved state that sequence %s continues from is missing: %w; "+
+			"find out which program deletes files in the cache", tables.Tuple(t.sequence), fs.ErrNotExist)
 	}
 	return st, err
 }

@@ -129,7 +129,7 @@ func (o Options) Validate() error {
 		"method is %q; must be %s or %s", string(o.Method), Network, Forest)
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
-			faults = append(faults, fmt.Errorf("without: unknown input %q; expected one of: %s", name,
+			faults = append(faults, fmt.Errorf("without contains the unknown input %q; expected one of: %s", name,
 				strings.Join(decider.InputNames(), ", ")))
 		}
 	}

@@ -15,11 +15,11 @@ import (
 func Read(fsys files.FS, path string, opt Options) (*Set, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading weights: %w", err)
+		return nil, fmt.Errorf("read weights: %w", err)
 	}
 	set, err := readFile(file, opt)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("reading weights from %s: %w", path, err)
+		return nil, fmt.Errorf("read weights from %s: %w", path, err)
 	}
 	return set, nil
 }
@@ -101,7 +101,7 @@ func FormatOf(path string) (Format, error) {
 // Write writes a weight file atomically, in the format that its extension selects.
 func Write(fsys files.FS, path string, set *Set) error {
 	if _, err := FormatOf(path); err != nil {
-		return fmt.Errorf("writing weights: %w", err)
+		return fmt.Errorf("write weights: %w", err)
 	}
 	w := writers[filepath.Ext(path)]
 	return files.WriteAtomic(fsys, path, func(out io.Writer) error { return w.write(out, set) })

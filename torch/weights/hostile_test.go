@@ -59,7 +59,7 @@ func TestReadHostilePTH(t *testing.T) {
 		"a call into the system": {pickle.Reduce{Callable: global("os", "system"), Args: ints("true")},
 			`"os.system" is not allowed`},
 		"a parameter has no tensor": {pickle.Reduce{Callable: global("torch._utils", "_rebuild_parameter"),
-			Args: ints("x")}, "has a string, expected a tensor"},
+			Args: ints("x")}, "begins with a string, expected a tensor"},
 		"two tensors of one flattened name": {dict(t, "a", dict(t, "b", tensorOver(4, 0, ints(), ints())), "a.b",
 			tensorOver(4, 0, ints(), ints())), "duplicate tensor name"},
 		"two values of one flattened name": {dict(t, "a", dict(t, "b", 1), "a.b", 2), "duplicate entry name"},

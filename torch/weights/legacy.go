@@ -32,7 +32,7 @@ func ReadPTHLegacy(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	under := io.NewSectionReader(r, 0, size)
 	l := &legacy{in: bufio.NewReader(under), under: under, graph: newGraph(opt.withDefaults(size))}
 	set, err := l.read()
-	return set, doing("reading the legacy format of PyTorch", err)
+	return set, doing("read the legacy format of PyTorch", err)
 }
 
 func (l *legacy) read() (*Set, error) {

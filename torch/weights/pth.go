@@ -29,7 +29,7 @@ const maxPickleRecord = 256 << 20
 // regardless of its original device.
 func ReadPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readPTH(r, size, opt.withDefaults(size))
-	return set, doing("reading the zip format of PyTorch", err)
+	return set, doing("read the zip format of PyTorch", err)
 }
 
 func readPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {

@@ -40,7 +40,7 @@ func WritePTH(w io.Writer, set *Set) error {
 	if err == nil {
 		err = writePTH(w, set)
 	}
-	return doing("writing the zip format of PyTorch", err)
+	return doing("write the zip format of PyTorch", err)
 }
 
 func writePTH(w io.Writer, set *Set) error {

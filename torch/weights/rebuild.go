@@ -32,12 +32,13 @@ func (g *graph) pickleOptions() pickle.Options {
 // rebuildTensor takes (storage, offset, size, stride, …); the remaining arguments concern gradients.
 func rebuildTensor(args pickle.Tuple) (any, error) {
 	if len(args) < 4 {
-		return nil, fmt.Errorf("a tensor has %d arguments, expected at least 4", len(args))
+		return nil, fmt.Errorf("the call that rebuilds a tensor has %d arguments, expected at least 4", len(args))
 	}
 	s, ok1 := args[0].(*storage)
 	offset, ok2 := args[1].(int64)
 	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("a tensor has a %T and a %T, expected a storage and an offset", args[0], args[1])
+		return nil, fmt.Errorf("the call that rebuilds a tensor begins with a %T and a %T, expected a storage and an "+
+			"offset", args[0], args[1])
 	}
 	shape, err := asInts(args[2])
 	if err != nil {
@@ -57,14 +58,14 @@ func rebuildParameter(args pickle.Tuple) (any, error) {
 	}
 	v, ok := args[0].(*view)
 	if !ok {
-		return nil, fmt.Errorf("a parameter has a %T, expected a tensor", args[0])
+		return nil, fmt.Errorf("the call that rebuilds a parameter begins with a %T, expected a tensor", args[0])
 	}
 	return v, nil
 }
 
 func rebuildSize(args pickle.Tuple) (any, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("a torch.Size has %d arguments, expected 1", len(args))
+		return nil, fmt.Errorf("a call of torch.Size has %d arguments, expected 1", len(args))
 	}
 	return pickle.As[pickle.Tuple](args[0])
 }

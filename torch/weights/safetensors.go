@@ -33,7 +33,7 @@ type entry struct {
 // without gaps or overlaps, as the format requires.
 func ReadSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readSafetensors(r, size, opt.withDefaults(size))
-	return set, doing("reading safetensors", err)
+	return set, doing("read safetensors", err)
 }
 
 func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {

@@ -17,7 +17,7 @@ const headerAlignment = 8
 // WriteSafetensors writes a safetensors file. The header keeps the order of the set, with the metadata sorted by name.
 // Tensors with the largest types are written first, so every tensor is aligned. Equal sets produce equal bytes.
 func WriteSafetensors(w io.Writer, set *Set) error {
-	return doing("writing safetensors", writeSafetensors(w, set))
+	return doing("write safetensors", writeSafetensors(w, set))
 }
 
 func writeSafetensors(w io.Writer, set *Set) error {

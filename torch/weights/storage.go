@@ -131,7 +131,7 @@ func (g *graph) persistent(id any) (any, error) {
 	key, ok2 := fields[2].(string)
 	items, ok3 := fields[4].(int64)
 	if !ok1 || !ok2 || !ok3 {
-		return nil, fmt.Errorf("a storage description has a %T, a %T and a %T, expected a class, a string "+
+		return nil, fmt.Errorf("a storage description contains a %T, a %T and a %T, expected a class, a string "+
 			"and an int", fields[1], fields[2], fields[4])
 	}
 	root, err := g.storage(class, key, items)

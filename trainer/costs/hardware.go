@@ -93,12 +93,13 @@ func (h *Hardware) Validate() error {
 		"device.overlap: got %v; expected 1 to %v", h.Device.Overlap, mostOverlap)
 	for _, c := range h.Checked {
 		f.Unless(c.Rows >= 1, "checked: %q: rows: got %d; expected 1 or more", c.On, c.Rows)
-		f.Unless(c.finite(), "checked: %q: expected finite errors that are not negative, and a finite explained", c.On)
+		f.Unless(c.finite(), "checked: %q: expected finite errors of at least 0, and a finite value of \"explained\"",
+			c.On)
 	}
 	f.When(min(h.Device.Alignment, h.Device.Units, h.Device.Tile) < 0,
 		"device: alignment, units and tile must not be negative")
 	f.Unless(len(h.Link.Rings) == 0 || len(h.Link.Rings) == h.Link.Devices-1,
-		"link.rings: got %d numbers for %d devices; expected none, or one for 2, 3 and more devices",
+		"link.rings: got %d numbers for %d devices; expected none, or one for each group size from 2 to this number",
 		len(h.Link.Rings), h.Link.Devices)
 	for _, rings := range h.Link.Rings {
 		f.Unless(rings > 0 && rings <= mostRings, "link.rings: got %v; expected more than 0, at most %d", rings,

@@ -42,7 +42,7 @@ func Find(fsys files.FS, text string) (*Hardware, error) {
 	}
 	data, err := decode.ReadAll(fsys, text, decode.LargestFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the constants of hardware: %w", err)
+		return nil, fmt.Errorf("read hardware constants: %w", err)
 	}
 	return Parse(text, data)
 }
@@ -59,7 +59,7 @@ func Parse(path string, text []byte) (*Hardware, error) {
 		err = r.Finish()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the constants of hardware: %w", err)
+		return nil, fmt.Errorf("read hardware constants: %w", err)
 	}
 	return h, nil
 }

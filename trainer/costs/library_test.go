@@ -35,7 +35,7 @@ func TestInvalidHardware(t *testing.T) {
 		"link.rings: got 0; expected": func(h *Hardware) { h.Link.Rings = make([]float64, 7) },
 		"rows: got 0; expected 1":     func(h *Hardware) { h.Checked = []Check{{}} },
 		"expected finite errors":      func(h *Hardware) { h.Checked = []Check{{Rows: 1, Mean: math.NaN()}} },
-		"a finite explained": func(h *Hardware) {
+		"a finite value of \"explained\"": func(h *Hardware) {
 			h.Checked = []Check{{Rows: 1, Explained: math.Inf(-1)}}
 		},
 		"network.message: got +Inf":       func(h *Hardware) { h.Network.Message = math.Inf(1) },
@@ -53,7 +53,7 @@ func TestFindHardware(t *testing.T) {
 	_, err := Find(fsys, "a1000")
 	require.ErrorContains(t, err, `unknown hardware "a1000"; did you mean a100; expected one of: a100, v100`)
 	_, err = Find(fsys, "missing.toml")
-	require.ErrorContains(t, err, "read the constants of hardware: ")
+	require.ErrorContains(t, err, "read hardware constants: ")
 	path := t.TempDir() + "/mine.toml"
 	require.NoError(t, os.WriteFile(path, []byte(Format(a100(t))), 0o600))
 	h, err := Find(fsys, path)

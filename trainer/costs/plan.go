@@ -111,12 +111,15 @@ func (p *Plan) check(t *Transformer) error {
 	if len(f) > 0 {
 		return errors.Join(f...)
 	}
-	f.Unless(t.Hidden%t.Heads == 0, "hidden size %d: not a multiple of %d heads", t.Hidden, t.Heads)
-	f.Unless(t.Heads%p.Tensor == 0, "%d heads: not a multiple of the tensor parallelism %d", t.Heads, p.Tensor)
-	f.Unless(t.Layers%p.Pipeline == 0, "%d layers: not a multiple of %d stages", t.Layers, p.Pipeline)
-	f.Unless(p.Tensor*p.Pipeline <= mostDevices/p.Data, "%d x %d x %d devices: more than %d", p.Tensor, p.Data,
-		p.Pipeline, mostDevices)
-	f.Unless(p.Pipeline*p.MicroBatches <= mostPasses, "%d micro batches in %d stages: more than %d passes; "+
+	f.Unless(t.Hidden%t.Heads == 0, "the hidden size (%d) is not a multiple of the number of heads (%d)", t.Hidden,
+		t.Heads)
+	f.Unless(t.Heads%p.Tensor == 0, "the number of heads (%d) is not a multiple of the tensor parallelism (%d)",
+		t.Heads, p.Tensor)
+	f.Unless(t.Layers%p.Pipeline == 0, "the number of layers (%d) is not a multiple of the number of pipeline stages "+
+		"(%d)", t.Layers, p.Pipeline)
+	f.Unless(p.Tensor*p.Pipeline <= mostDevices/p.Data, "the plan has %d x %d x %d devices; expected at most %d",
+		p.Tensor, p.Data, p.Pipeline, mostDevices)
+	f.Unless(p.Pipeline*p.MicroBatches <= mostPasses, "%d micro batches in %d stages take more than %d passes; "+
 		"use fewer or larger micro batches", p.MicroBatches, p.Pipeline, mostPasses)
 	return errors.Join(f...)
 }

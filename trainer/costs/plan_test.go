@@ -20,16 +20,16 @@ func a100(t require.TestingT) *Hardware {
 func TestPlansThatDoNotFit(t *testing.T) {
 	valid := Plan{Tensor: 1, Data: 1, Pipeline: 1, MicroBatch: 1, MicroBatches: 1}
 	for want, change := range map[string]func(*Transformer, *Plan){
-		"hidden size: got 0; expected 1 to 16777216":           func(t *Transformer, _ *Plan) { t.Hidden = 0 },
-		"micro batches: got -1; expected 1":                    func(_ *Transformer, p *Plan) { p.MicroBatches = -1 },
-		"vocabulary padding: got -8; expected 0":               func(t *Transformer, _ *Plan) { t.Padding = -8 },
-		"hidden size 2048: not a multiple of 3 heads":          func(t *Transformer, _ *Plan) { t.Heads = 3 },
-		"16 heads: not a multiple of the tensor parallelism 3": func(_ *Transformer, p *Plan) { p.Tensor = 3 },
-		"24 layers: not a multiple of 5 stages":                func(_ *Transformer, p *Plan) { p.Pipeline = 5 },
-		"16777216 micro batches in 2 stages: more than 1048576 passes;": func(_ *Transformer, p *Plan) {
+		"hidden size: got 0; expected 1 to 16777216":         func(t *Transformer, _ *Plan) { t.Hidden = 0 },
+		"micro batches: got -1; expected 1":                  func(_ *Transformer, p *Plan) { p.MicroBatches = -1 },
+		"vocabulary padding: got -8; expected 0":             func(t *Transformer, _ *Plan) { t.Padding = -8 },
+		"hidden size (2048) is not a multiple of the number": func(t *Transformer, _ *Plan) { t.Heads = 3 },
+		"heads (16) is not a multiple of the tensor":         func(_ *Transformer, p *Plan) { p.Tensor = 3 },
+		"layers (24) is not a multiple of the number":        func(_ *Transformer, p *Plan) { p.Pipeline = 5 },
+		"16777216 micro batches in 2 stages take more than 1048576 passes;": func(_ *Transformer, p *Plan) {
 			p.Pipeline, p.MicroBatches = 2, mostSize
 		},
-		"16 x 16777216 x 24 devices: more than 1048576": func(_ *Transformer, p *Plan) {
+		"the plan has 16 x 16777216 x 24 devices; expected at most 1048576": func(_ *Transformer, p *Plan) {
 			p.Tensor, p.Data, p.Pipeline = 16, mostSize, 24
 		},
 	} {

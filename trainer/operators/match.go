@@ -51,7 +51,7 @@ func stepsOf(t *kineto.Trace) ([]step, error) {
 	}
 	if len(steps) == 0 {
 		if optimizers > 1 {
-			return nil, fmt.Errorf("the trace has %d steps of the optimizer and no marks between the steps; "+
+			return nil, fmt.Errorf("the trace has %d optimizer steps and no step markers; "+
 				"call the profiler's step() after each step, or record a single step", optimizers)
 		}
 		steps = []step{{trace: t, from: first, to: last}}
@@ -211,8 +211,9 @@ func (s *step) missing(c *Call, forward []int) error {
 			break
 		}
 	}
-	return fmt.Errorf("the step at event %d has too few calls of %s%s with shapes %s; it has %s; check that the trace "+
-		"is of this network, and record it in training mode", s.firstEvent(), c.key().name, place, c.Shapes, closest)
+	return fmt.Errorf("the step at event %d has too few calls of %s%s with shapes %s; instead, it has %s; check that "+
+		"the trace is of this network, and record it in training mode", s.firstEvent(), c.key().name, place,
+		c.Shapes, closest)
 }
 
 func (s *step) firstEvent() int {

@@ -71,8 +71,9 @@ func launched(t *kineto.Trace) error {
 		}
 	}
 	if share := unlinked.Seconds() / max(all.Seconds(), 1e-9); share > mostUnlinked {
-		return fmt.Errorf("no operator launched %.0f%% of the kernels' time, such as event %d; record without CUDA "+
-			"graphs, and with ProfilerActivity.CPU and ProfilerActivity.CUDA", 100*share, first)
+		return fmt.Errorf("kernels with %.0f%% of the kernel time, such as event %d, were not launched by an "+
+			"operator; record without CUDA graphs, and with ProfilerActivity.CPU and ProfilerActivity.CUDA", 100*share,
+			first)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (m *timer) step(s *step) error {
 	case len(back) == 0:
 		return errors.New("the step has no backward pass; record whole training steps")
 	case len(update) == 0:
-		return errors.New("the step has no step of an optimizer (a range named Optimizer.step); record whole " +
+		return errors.New("the step has no optimizer step (a range named Optimizer.step); record whole " +
 			"training steps")
 	}
 	found, err := s.match(m.calls, forward)

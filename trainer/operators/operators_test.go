@@ -185,12 +185,12 @@ func TestForeignTracesAreErrors(t *testing.T) {
 		}, 0, "event 0, aten::linear with shapes 32x32 8x32, is not in the network"},
 		"another batch size": {func(w *tracer) { w.step(calls) }, 16, "it has aten::conv2d of shapes"},
 		"several steps without marks": {func(w *tracer) { w.step(calls); w.step(calls) }, 0,
-			"2 steps of the optimizer and no marks between the steps; call the profiler's step()"},
+			"2 optimizer steps and no step markers; call the profiler's step()"},
 		"an evaluation": {func(w *tracer) { forward(w, calls) }, 0, "has no backward pass; record whole training"},
 		"no optimizer": {func(w *tracer) {
 			forward(w, calls)
 			w.run(backward+": Node", "", 1, 1e-6)
-		}, 0, "no step of an optimizer (a range named Optimizer.step)"},
+		}, 0, "no optimizer step (a range named Optimizer.step)"},
 		"several passes in a step": {func(w *tracer) {
 			w.note("ProfilerStep#1", func() {
 				w.step(calls)
@@ -200,7 +200,7 @@ func TestForeignTracesAreErrors(t *testing.T) {
 		"kernels of a graph": {func(w *tracer) {
 			w.step(calls)
 			w.add(`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 50}`)
-		}, 0, "no operator launched 100% of the kernels' time, such as event"},
+		}, 0, "kernels with 100% of the kernel time, such as event"},
 		"overlapping steps": {func(w *tracer) {
 			w.note("ProfilerStep#1", func() { w.note("ProfilerStep#2", func() { w.step(calls) }) })
 		}, 0, "steps 1 and 2 overlap"},

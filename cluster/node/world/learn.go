@@ -25,8 +25,8 @@ func (f *File) CheckLearning() error {
 	train, validation := f.Learning()
 	switch {
 	case len(f.Task) > 0:
-		return errors.New("learn a scheduler: the tables [[task]] of the file form a single workload; remove " +
-			"them to generate workloads, or name a trace in workload.traces")
+		return errors.New("learn a scheduler: the tables [[task]] define a single workload, but learning " +
+			"needs several; remove the tables to generate workloads, or name a trace in workload.traces")
 	case len(train) == 0 || len(validation) == 0:
 		return fmt.Errorf("learn a scheduler: the trace yields %d training workloads and %d validation workloads; "+
 			"expected at least one of each; lower tasks.max_tasks, tasks.train_count or tasks.validation_count",

@@ -24,7 +24,7 @@ func ReadRun(folder string) ([]tensorboard.Event, error) {
 		}
 		part, err := Read(bytes.NewReader(data))
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		events = append(events, part...)
 	}

@@ -154,7 +154,7 @@ func (p *parser) operator(s Span, a *arguments) (err error) {
 	p.shaped = p.shaped || len(a.Shapes) > 0
 	if o.external != 0 {
 		if other, twice := p.externals[o.external]; twice {
-			return fmt.Errorf("the External id %d is the id of event %d, too; export the trace again", o.external,
+			return fmt.Errorf("External id %d is already used by event %d; export the trace again", o.external,
 				other)
 		}
 		p.externals[o.external] = s.Event
@@ -206,7 +206,7 @@ func (p *parser) flow(e *event) error {
 		point, taken = &f.to, &f.arrived
 	}
 	if *taken {
-		return fmt.Errorf("flow %d has two ends of kind %q; export the trace again", id, e.Phase)
+		return fmt.Errorf("flow %d has two events of phase %q; export the trace again", id, e.Phase)
 	}
 	*point, *taken = Point{p.thread(e), at}, true
 	return nil
