@@ -12,7 +12,8 @@ type Quirk struct {
 	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond makes each job keep its devices for one extra second.
+// ExtraSecond is the bug that each job keeps its devices for one extra second. The text describes the corrected
+// behaviour.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
 // Quirks holds the names of the quirks that a simulation reproduces; nil means none. A policy ignores the names of

@@ -26,8 +26,8 @@ type Trials struct {
 	Steps  int // number of steps per trial; zero means DefaultTrialSteps
 }
 
-// DefaultTrialSteps is large enough for new weights to change noticeably, and small compared with the steps of an
-// epoch.
+// DefaultTrialSteps is the default number of steps per trial. It is large enough for new weights to change noticeably,
+// and small compared with the number of steps in an epoch.
 const DefaultTrialSteps = 32
 
 // Decide tries all choices and takes the choice with the lowest validation loss.
