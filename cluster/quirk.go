@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quirk is a bug of a scheduler's original simulator that affects its results. By default, graft does not reproduce it.
+// Quirk is a bug in a scheduler's original simulator that affects results. By default, graft does not reproduce it.
 type Quirk struct {
 	Name  string // name in options
 	Fixed string // behaviour after the correction

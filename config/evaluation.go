@@ -15,7 +15,7 @@ type EvaluationOptions struct {
 	// path of the vocabulary for policies in the original system's format; empty means none
 	Vocab string
 	// whether policies in the original system's format read token 0 before the tokens of the network's layers: "always"
-	// or "never"; empty means as in the training of each policy
+	// or "never"; empty uses the setting with which each policy was trained
 	Prefix string
 	// cross-validation: "scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves out all
 	// tables with the same network, dataset or budget; "held-out" leaves out the held-out tables of the learning file;

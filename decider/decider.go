@@ -118,7 +118,7 @@ type Random struct {
 	Original bool
 }
 
-// Decide draws an action from a random stream that depends on the seed and on the number of earlier decisions.
+// Decide draws an action at random. The draw depends on the seed and on the number of earlier decisions.
 func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	actions, err := r.choices(s.Network)
 	if err != nil {

@@ -20,7 +20,7 @@ var ErrNoTrial = errors.New("the action does not fit the network, or its trial w
 
 // Trials is the decider that tries each choice: it trains a copy of the network for some steps. It takes the choice
 // with the lowest validation loss; on a tie, it takes the first choice in the list. The loss right after surgery cannot
-// rank the choices, since surgery does not change it. Trials take time from the budget.
+// rank the choices, since surgery does not change the loss. Trials take time from the budget.
 type Trials struct {
 	Random     // decider whose choices are tried
 	Steps  int // number of steps per trial; zero means DefaultTrialSteps

@@ -104,8 +104,8 @@ func (prepared *Prepared) World() *World {
 	return w
 }
 
-// Advance moves the clock to the next time at which tasks arrive, complete or use up their slices. It returns false if
-// no such event remains.
+// Advance moves the clock to the next time at which tasks arrive, complete or use up their time slices. It returns
+// false if no such event remains.
 func (w *World) Advance() bool {
 	at := w.kernel.Next()
 	if at == events.Never {

@@ -30,7 +30,7 @@ type clock struct {
 	dates bool  // rows have dates, so that the reader chooses second zero
 }
 
-// Reader reads a trace job by job. Its memory does not grow with the number of jobs: it holds a line and a limited
+// Reader reads a trace job by job. Its memory use does not grow with the number of jobs: it holds a line and a limited
 // number of names.
 type Reader struct {
 	format *format

@@ -16,7 +16,7 @@ import (
 	"graft/internal/files"
 )
 
-// Process identifies a process of this machine. The kernel reuses process IDs, so the start time is part of the
+// Process identifies a process on this machine. The kernel reuses process IDs, so the start time is part of the
 // identity.
 type Process struct {
 	ID    int    `json:"id"`    // process ID
