@@ -46,8 +46,8 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the length of the table that maps names to nodes. Names are numbers, and the table covers 0 to
-// Names()-1.
+// Names returns the number of node names that were assigned at the start: 0 to Names()-1. A node that is added later
+// can have a larger number as its name.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {
@@ -111,8 +111,8 @@ func (n *Nodes) Each() int { return n.each }
 // With returns the number of nodes with the given number of free devices.
 func (n *Nodes) With(free int) int { return n.count[free] }
 
-// First returns the position of the first node, at or after a position, with the given number of free devices. It
-// returns -1 if there is no such node.
+// First returns the position of the first node with exactly the given number of free devices. The search starts at
+// position from. First returns -1 if there is no such node.
 func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
 
 // roomy is First restricted to nodes with room for some devices of the current job.
@@ -137,8 +137,8 @@ func (n *Nodes) fullest(gpus int) int {
 	return -1
 }
 
-// FirstFree returns the position of the first node, at or after a position, with free devices. It returns -1 if there
-// is no such node.
+// FirstFree returns the position of the first node with free devices. The search starts at position from. FirstFree
+// returns -1 if there is no such node.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
 // FreeOf returns the number of free devices of the node at the given position in the list of nodes.
@@ -163,7 +163,7 @@ func (n *Nodes) at(j *Job) *Nodes {
 	return n
 }
 
-// Share returns the first free devices of the node at the given position in the list of nodes.
+// Share selects the given number of free devices, lowest first, on the node at the given position in the list of nodes.
 func (n *Nodes) Share(at, gpus int) Share {
 	nd := n.list[at]
 	left, taken := nd.free, uint64(0)

@@ -186,7 +186,7 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left returns the remaining work of a job, in seconds at rate 1.
+// Left returns the remaining work of a job: the number of seconds that it would take at rate 1.
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
@@ -239,7 +239,7 @@ func (p *Pool) repeat(j *Job, lost float64) {
 	}
 }
 
-// Preempt removes a running job from its devices. The job loses work and waits again.
+// Preempt takes all devices from a running job. The job must repeat some work (see [SpeedModel]) and waits again.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
 		p.fail("cannot preempt job %s; expected a running job that does not share its devices", j.Trace.ID)
@@ -315,8 +315,8 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	return true
 }
 
-// Resize changes the number of devices of a job that runs alone. The job loses work. If there is no placement, Resize
-// returns false and the job keeps its devices.
+// Resize changes the number of devices of a job that runs alone. The job must repeat some work (see [SpeedModel]). If
+// there is no placement, Resize returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
 	if !j.Running() || j.partner != nil || gpus <= 0 {
 		p.fail("cannot resize job %s to %d devices; expected a running job that does not share its devices, and at "+

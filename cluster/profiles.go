@@ -14,8 +14,8 @@ type Config struct {
 	AMP     bool   // uses mixed precision
 }
 
-// String returns the name of a configuration in a file of tasks: the model, followed by the known settings, separated
-// by slashes.
+// String returns the task kind that stands for the configuration in [[task]] sections: the model, followed by the known
+// settings, separated by slashes.
 func (c Config) String() string {
 	text := c.Model
 	if c.Dataset != "" {

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Quirk is a bug of a scheduler's original simulator that affects its results. By default, graft does not reproduce it.
+// Quirk is a bug in a scheduler's original simulator that affects results. By default, graft does not reproduce it.
 type Quirk struct {
 	Name  string // name in options
 	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond makes each job keep its devices for one extra second.
+// ExtraSecond is the bug that each job keeps its devices for one extra second. The text describes the corrected
+// behaviour.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
 // Quirks holds the names of the quirks that a simulation reproduces; nil means none. A policy ignores the names of

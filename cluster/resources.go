@@ -6,7 +6,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// Resource is a countable resource of a node, such as memory, but not its devices.
+// Resource is a countable resource of a node other than its devices, such as memory.
 type Resource struct {
 	Name string // name such as "processors"
 	Node int64  // amount per node

@@ -56,7 +56,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	}
 }
 
-// Row is a row of a table. The row stores its first error; reading of the table then stops.
+// Row is a row of a table. The row stores its first error, and [ReadRows] then stops.
 type Row struct {
 	path  string
 	line  int
@@ -97,7 +97,7 @@ func (r *Row) Whole(column string) int {
 	return x
 }
 
-// Expect records an error in a cell unless ok is true.
+// Expect reports the cell of a column as invalid unless ok is true. The error quotes the cell and the expected content.
 func (r *Row) Expect(ok bool, column, expected string) {
 	if !ok && r.fault == nil {
 		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected %s", r.path, r.line, column, r.Text(column),

@@ -21,8 +21,8 @@ type SpeedModel interface {
 }
 
 // LinearSpeed is the default [SpeedModel]. The rate of a job that runs alone is proportional to its number of devices.
-// Two jobs that share devices run at the rates in the profile of their pair, which lists the later job first. If no
-// profile of a pair exists, both jobs run at full rate.
+// Two jobs that share devices run at the rates in the profile of their pair. If both jobs have the same configuration,
+// the first rate is for the job that started later. If no profile of a pair exists, both jobs run at full rate.
 type LinearSpeed struct {
 	Profiles *Profiles // profiles of pairs; nil means no measured pairs
 }

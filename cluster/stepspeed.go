@@ -6,7 +6,7 @@ import "math/bits"
 type Trained struct {
 	// returns the time of a step in seconds on a placement, given as devices per node
 	Step func(placement []int) (seconds float64, err error)
-	// placement on which one second of work takes one second, given as devices per node
+	// requested placement, on which the rate is 1; given as devices per node
 	Asked []int
 }
 
@@ -18,7 +18,8 @@ type StepSpeed struct {
 	Preempted float64            // seconds of work that a preempted job loses
 }
 
-// Rates implements [SpeedModel]. A placement without a step time has no rate, which ends the simulation.
+// Rates implements [SpeedModel]. If the step time of a placement is unknown, Rates returns 0, which is invalid and ends
+// the simulation.
 func (m StepSpeed) Rates(p Placement) (job, partner float64) {
 	t, known := m.Of[p.Job.Trace.ID]
 	if !known || p.Partner != nil {

@@ -108,8 +108,8 @@ func jain(users map[string]*share) float64 {
 	return stat.Jain(slowdowns)
 }
 
-// Used returns the utilization of all pools up to the last submission: the device-time in which a device has a job,
-// divided by the total device-time.
+// Used returns the utilization of all pools up to the last submission: the device-seconds in use, divided by all
+// device-seconds.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
 	for _, p := range o.Pools {

@@ -83,7 +83,7 @@ func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	return ReadTree(f.fsys, path)
 }
 
-// Summary describes the learning of structural policies in one line.
+// Summary describes in one line how the structural policies are trained.
 func (l *TreeLearning) Summary() (string, error) {
 	trees, held := l.Trees()
 	sequences := 0

@@ -14,7 +14,7 @@ import (
 // InitialWeights describes the initial weights of a job.
 type InitialWeights struct {
 	Weights string // path of the initial weights; empty means random weights
-	// epoch count at the start of the job: the number of epochs for which the weights were trained before; zero means
+	// epoch count at the start of the job: the number of epochs for which the weights were already trained; zero means
 	// that the job starts with its first epoch
 	Epochs int
 	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil if unknown.

@@ -14,7 +14,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// These aliases let users of a configuration import package config without package decode.
+// These aliases let callers that read a configuration import only package config, not package decode.
 type (
 	Fault   = decode.Fault   // Fault is an error at a place in a file.
 	Faults  = decode.Faults  // Faults is an error that lists all faults of a file.

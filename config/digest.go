@@ -120,8 +120,8 @@ func kindOfFile(f File) *Kind {
 	return Kinds()[k]
 }
 
-// ChangesNoResult reports whether a key, such as run.folder, has no effect on the results of a run, in files of every
-// kind. Fields of such keys have the tag result:"none".
+// ChangesNoResult reports whether a key, such as run.folder, has no effect on results in any kind of file. Fields of
+// such keys have the tag result:"none".
 func ChangesNoResult(key string) bool { return withoutResult()[key] }
 
 var withoutResult = sync.OnceValue(func() map[string]bool {

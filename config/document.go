@@ -9,7 +9,8 @@ import (
 	"graft/internal/files"
 )
 
-// Document is a configuration file that is read only once. Create it with Open or Loaded.
+// Document holds the text of a configuration file, so that the file is read from disk only once. Create it with Open or
+// Loaded.
 type Document struct {
 	fsys files.FS
 	path string // empty if there is no file
@@ -57,7 +58,7 @@ func (d *Document) Text() string {
 	return d.doc.Text()
 }
 
-// Read parses the file as a file of its kind, applies assignments such as time.budget=30s, and reads the files that the
+// Read parses the text as a file of its kind, applies assignments such as time.budget=30s, and reads the files that the
 // configuration names. Read may be called again with other assignments. The error wraps [Faults] if a value is invalid.
 func (d *Document) Read(set []string) (File, error) {
 	if d.err != nil {

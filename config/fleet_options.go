@@ -23,10 +23,10 @@ type FleetOptions struct {
 	// Number of workers that run in parallel. Zero means one per device or, without devices, one per processor of this
 	// machine; for "slurm" and "kubernetes", zero means 4.
 	Workers int
-	// Chooses the number of local workers per device by measurement. The largest network of the scenario is trained for
-	// two seconds by 1, 2, 4, … workers in parallel. Among the numbers whose workers need at most 90% of the memory,
-	// graft then uses the number with the highest throughput. Cannot be combined with fleet.workers. False uses
-	// fleet.workers.
+	// Chooses the number of local workers per device by measurement. graft trains the largest network of the scenario
+	// for two seconds with 1, 2, 4, … parallel workers, and then uses the number of workers with the highest
+	// throughput. It excludes numbers at which all workers together need more than 90% of the memory. Cannot be
+	// combined with fleet.workers. False uses fleet.workers.
 	Fit bool
 	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see fleet.cpus).
 	Threads int

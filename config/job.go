@@ -41,8 +41,8 @@ var JobKind = &Kind{
 			"have their own files.\n"},
 }
 
-// Job holds the options of a job file. Each section holds the options of a package; a missing section has its defaults.
-// By default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
+// Job holds the options of a job file. Each section holds the options of a package; a missing section takes default
+// values. By default, a job trains ConvSmall on synthetic images for 60 seconds on the virtual clock.
 type Job struct {
 	Run RunOptions // seed, device and output
 	// A PyTorch program that trains the network in its own loop. Empty means that graft trains the network.
@@ -144,8 +144,9 @@ func (j *Job) Options() trainer.Options {
 // Resolved returns the text of the file with the value of every key, including defaults.
 func (j *Job) Resolved() string { return Resolved(j) }
 
-// Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of epochs
-// that the initial weights were trained. For data and weights, it covers only the names.
+// Digest covers the job's keys, the contents of the network file, the profile, the timeline, the policy and the user's
+// programs, and the number of epochs for which the initial weights were already trained. For data and weights, it
+// covers only the names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {

@@ -81,8 +81,8 @@ type NetworkOptions struct {
 	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if network.file is empty too.
 	// Cannot be combined with network.file.
 	Name string
-	File string // Path of a network file. Empty means a network of the zoo. Cannot be combined with network.name.
-	// Number of outputs of the last linear layer. For a network of the zoo, zero means the number of classes in the
+	File string // Path of a network file. Empty means a network from the zoo. Cannot be combined with network.name.
+	// Number of outputs of the last linear layer. For a network from the zoo, zero means the number of classes in the
 	// dataset; for a network file, zero leaves the layer unchanged.
 	Classes int `json:",omitempty"`
 	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system. {seed} in the
@@ -211,8 +211,8 @@ type AdaptOptions struct {
 	// and takes the action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action.
 	// A path, such as "./mine.py", names a program that chooses the actions. Empty means "none".
 	Decider string `config:",path=word"`
-	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" repeats the only action of
-	// the list; "script" takes the actions in order; "random", "trials" and structural policies choose among the
+	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" requires exactly one action
+	// and repeats it; "script" takes the actions in order; "random", "trials" and structural policies choose among the
 	// actions that fit the network. Must be empty for the decider "none". If the list is empty, "random", "trials" and
 	// structural policies choose from adapt.kinds.
 	Actions []net2net.Action

@@ -16,7 +16,7 @@ import (
 // File holds the options of a configuration file. It may implement the interfaces named, preset, loader and checker.
 type File = decode.File
 
-// Page describes a file kind's section of the reference page.
+// Page describes the section of the reference page about a file kind.
 type Page = decode.Page
 
 // Optional steps of reading a file.
@@ -111,8 +111,8 @@ func finish(fsys files.FS, f File, r *decode.Reading) error {
 	return r.Finish()
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of the kind's files, for editors and other programs. Only Read checks
-// constraints between several keys.
+// Schema returns the JSON Schema (draft 2020-12) of the kind's files, for editors and other programs. The schema does
+// not contain constraints between several keys; only Read checks them.
 func (k *Kind) Schema() (string, error) { return dialect.Schema(k.Title, k.defaults()) }
 
 func (k *Kind) defaults() File {

@@ -18,8 +18,8 @@ type SimulateOptions struct {
 	// Operations to try at every decision. graft tries every action of these operations that fits the current network,
 	// and then "none". Empty means deepen and widen if simulate.actions is empty too.
 	Kinds []net2net.Kind
-	// Number of decisions per sequence; after the last decision, the network stays unchanged. Zero means every decision
-	// of the timeline.
+	// Number of decisions per sequence; after the last decision, the network stays unchanged. Zero means all decisions
+	// in the timeline.
 	Decisions int
 	// Number of runs of each action sequence, with run.seed and the following seeds. Zero means 1.
 	Seeds int

@@ -74,8 +74,8 @@ func (s *Sweep) Digest() string {
 // Summary describes the job in one line.
 func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 
-// Sequences returns the fixed sequences of actions that a comparison tries, and the total number of sequences. It
-// returns at most compare.max_sequences sequences, spread evenly.
+// Sequences returns the fixed sequences of actions that a comparison tries, and the number of possible sequences. If
+// more than compare.max_sequences sequences are possible, it returns an evenly spaced sample.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("cannot list the fixed sequences: the network was not read; call ReadSweep first")

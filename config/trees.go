@@ -25,7 +25,7 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: form.Surgery, Profile: profile})
 }
 
-// NetworkOf creates a network of the zoo, or reads a network file.
+// NetworkOf creates a network from the zoo by its name, or reads a network file.
 func NetworkOf(fsys files.FS, name string) (*model.Network, error) {
 	if files.IsPath(name) {
 		return ReadNetwork(fsys, name)

@@ -203,7 +203,8 @@ func freeBatches(jobs ...*Job) []string {
 	return nil
 }
 
-// Warnings lists the warnings about the scenarios, each once, and differences between scenarios.
+// Warnings lists the warnings about each scenario, and a warning if their batch sizes make the scenarios incomparable.
+// Each warning is listed once.
 func (p *Pipeline) Warnings() (warnings []string) {
 	var jobs []*Job
 	for _, m := range p.Scenarios() {
@@ -212,7 +213,8 @@ func (p *Pipeline) Warnings() (warnings []string) {
 	return once(append(warnings, freeBatches(jobs...)...))
 }
 
-// SweepWarnings lists the warnings about the compared cases, each once.
+// SweepWarnings lists the warnings about each compared case, and a warning if their batch sizes make the cases
+// incomparable. Each warning is listed once.
 func SweepWarnings(jobs []*Job) (warnings []string) {
 	for _, j := range jobs {
 		warnings = append(warnings, j.Warnings()...)

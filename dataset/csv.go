@@ -206,7 +206,8 @@ type labelled struct {
 	cut     int // texts longer than the context
 }
 
-// CheckTable reads a table in the same way as Load, but without a device, and returns its errors.
+// CheckTable checks a table: it reads the table as Load does, but does not move it to a device, and returns the first
+// error.
 func CheckTable(fsys files.FS, o Options) error {
 	train, test, err := readTables(fsys, o)
 	if err != nil {

@@ -71,7 +71,7 @@ func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 // Each reports whether every token of an example has its own label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
-// Labels counts the labels of the examples first to last-1 of a split, without ignored labels.
+// Labels returns the number of labels in the examples first to last-1 of a split. Ignored labels do not count.
 func (set *Set) Labels(of Split, first, last int) int {
 	switch {
 	case of.Marked != nil:

@@ -48,10 +48,10 @@ var kinds = registry.List[kind]{
 	{KindText, "your texts, for networks that predict the next token", nil},
 }
 
-// Kinds lists the names of all kinds in order.
+// Kinds lists the names of all dataset kinds, in order.
 func Kinds() []string { return kinds.Names() }
 
-// About describes a kind in one line.
+// About describes a dataset kind in one line.
 func About(name string) string {
 	k, _ := kinds.Find(name)
 	return k.about

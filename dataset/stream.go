@@ -17,8 +17,8 @@ type Stream struct {
 // Rows selects images of a split by their indexes.
 type Rows struct {
 	Places []int64
-	// one entry per index, true if a stream must read the image; other images are returned black; nil means that all
-	// images are read
+	// one entry per index, true if a stream must read the image; other images are returned as black images; nil means
+	// that all images are read
 	Needed []bool
 }
 
@@ -94,8 +94,8 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns the images and labels of the selected rows. It also starts to read the images of the next rows in
-// advance.
+// Pick returns the images and labels of the selected rows. It also starts to read the images of the next rows in the
+// background.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
@@ -117,8 +117,8 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 
 // Each divides the split into consecutive parts with the given number of images, and passes each part to the callback
 // "do". If the split is a stream, the callback "needed" can skip images: it takes the number of images in a part and
-// returns the range of images that this process needs. Other images are not read and are black. A nil callback "needed"
-// reads all images.
+// returns the range of images that this process needs. Other images are not read, and are passed as black images. If
+// "needed" is nil, all images are read.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {

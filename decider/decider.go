@@ -56,13 +56,13 @@ type Decision struct {
 	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
 }
 
-// ErrOpen reports that a decider did not decide. The job then saves a checkpoint that does not include the decision,
-// and ends. The resumed job accepts any action.
+// ErrOpen reports that a decider did not decide. The job then saves a checkpoint before the decision, and ends. When
+// the job is resumed, its decider can choose any action.
 var ErrOpen = errors.New("the decider made no decision")
 
 // Decider chooses actions.
 type Decider interface {
-	// Decide chooses an action; the zero Action keeps the network.
+	// Decide chooses an action; the zero Action leaves the network unchanged.
 	Decide(ctx context.Context, s State) (Decision, error)
 }
 
@@ -118,7 +118,7 @@ type Random struct {
 	Original bool
 }
 
-// Decide draws an action from a random stream that depends on the seed and on the number of earlier decisions.
+// Decide draws an action at random. The draw depends on the seed and on the number of earlier decisions.
 func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	actions, err := r.choices(s.Network)
 	if err != nil {

@@ -78,7 +78,8 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 // first.
 func InputNames() []string { return namesOf(forestFeatures) }
 
-// ForestRows returns, for each choice, the standardized inputs of a forest. Unknown inputs are replaced by the mean.
+// ForestRows returns the inputs of a forest for each choice, standardized by the given scale. Unknown inputs are
+// replaced by the mean.
 func (s Situation) ForestRows(scale Scale) [][]float32 {
 	values := s.rows(forestFeatures)
 	scale.Apply(values)

@@ -38,8 +38,8 @@ type Choice struct {
 	after *model.Network // network without tensors; nil for the action none
 }
 
-// Target returns an action's operation and the kind of the first layer with weights that the action changes, such as
-// "deepen convolution". The text is empty for the action "none".
+// Target returns an action's operation and the kind of the first changed layer that has weights, such as "deepen
+// convolution". The text is empty for the action "none".
 func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""
@@ -58,8 +58,8 @@ func (o *Observation) firstKind(c Choice) vocab.Kind {
 	return first
 }
 
-// NewObservation creates the observation of a network with candidate actions. If an action is impossible, it returns an
-// error.
+// NewObservation creates the observation of a network with candidate actions. If an action does not fit the network, it
+// returns an error.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)
 }

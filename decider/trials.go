@@ -20,14 +20,14 @@ var ErrNoTrial = errors.New("the action does not fit the network, or its trial w
 
 // Trials is the decider that tries each choice: it trains a copy of the network for some steps. It takes the choice
 // with the lowest validation loss; on a tie, it takes the first choice in the list. The loss right after surgery cannot
-// rank the choices, since surgery does not change it. Trials take time from the budget.
+// rank the choices, since surgery does not change the loss. Trials take time from the budget.
 type Trials struct {
 	Random     // decider whose choices are tried
 	Steps  int // number of steps per trial; zero means DefaultTrialSteps
 }
 
-// DefaultTrialSteps is large enough for new weights to change noticeably, and small compared with the steps of an
-// epoch.
+// DefaultTrialSteps is the default number of steps per trial. It is large enough for new weights to change noticeably,
+// and small compared with the number of steps in an epoch.
 const DefaultTrialSteps = 32
 
 // Decide tries all choices and takes the choice with the lowest validation loss.

@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Slot describes a tensor of an encoder by its name in a file and its shape.
+// Slot holds the name of an encoder's tensor in policy files, and the tensor's shape.
 type Slot struct {
 	Name  string
 	Shape []int

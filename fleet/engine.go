@@ -11,8 +11,8 @@ import (
 	"graft/internal/registry"
 )
 
-// Engine starts workers and reports their states. It does not retry. Its state is in a Handle and in the batch's
-// folder, so that any process can continue the batch of another process.
+// Engine starts workers and reports their states. It does not retry. It keeps all state in a Handle and in the batch's
+// folder, so that any process can continue a batch that another process started.
 type Engine interface {
 	// Submit starts the workers of the batch that are not alive. Live workers of a batch with the same key keep
 	// running.

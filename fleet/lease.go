@@ -38,9 +38,9 @@ type LeaseOptions struct {
 	Owner string
 	// Beat is the time between two heartbeats. Zero means 5 s.
 	Beat time.Duration
-	// Lost is the time without a heartbeat of the holder after which a waiting process, by its own clock, may take over
-	// the task. Lost must be at least three times Beat. Zero means 30 s. All processes that share a folder must use the
-	// same value.
+	// Lost is the timeout after which another process may take over the task: the holder must have sent no heartbeat
+	// for this time, as measured by the other process's own clock. Lost must be at least three times Beat. Zero means
+	// 30 s. All processes that share a folder must use the same value.
 	Lost time.Duration
 	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
@@ -83,11 +83,12 @@ func (o LeaseOptions) Validate() error {
 // A held task has files TASK.0, TASK.1 and so on, each created by an exclusive link. The process that created the file
 // with the highest number is the holder. A heartbeat creates the file with the next number and removes the previous
 // file, except TASK.0. A takeover also creates the file with the next number. If a suspended holder resumes while
-// another process takes over the task, only one of them can create this file, so exactly one process holds the task,
-// regardless of their clocks. A process that creates a file holds the task only if the previous file still exists;
-// otherwise another process has held and released the task in between. TASK.0 exists as long as the task is held. A
-// process therefore takes a free task in one step, by creating TASK.0, and only one process succeeds. The first
-// heartbeat and every takeover rewrite TASK.0, so that a process that watches only TASK.0 notices a takeover.
+// another process takes over the task, both try to create this file, but only one of them succeeds. Exactly one process
+// therefore holds the task, even if their clocks differ. A process that creates a file holds the task only if the
+// previous file still exists; otherwise another process has held and released the task in between. TASK.0 exists as
+// long as the task is held. A process therefore takes a free task in one step, by creating TASK.0, and only one process
+// succeeds. The first heartbeat and every takeover rewrite TASK.0, so that a process that watches only TASK.0 notices a
+// takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string

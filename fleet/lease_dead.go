@@ -14,8 +14,8 @@ import (
 // lockSuffix ends the names of the locks of live processes.
 const lockSuffix = ".lock"
 
-// ThisHost returns a string that identifies this machine since its boot. The string is empty if the machine cannot be
-// identified. Processes on the same host can detect each other's locks.
+// ThisHost returns a string that identifies this machine and its current boot. The string is empty if the machine
+// cannot be identified. Processes on the same host can detect each other's locks.
 func ThisHost(fsys files.FS) string {
 	boot, err := files.ReadAll(fsys, "/proc/sys/kernel/random/boot_id", maxText)
 	name, nameErr := os.Hostname()

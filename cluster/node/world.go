@@ -14,7 +14,7 @@ import (
 // each call.
 type World struct {
 	*Machine
-	// Spans holds the running periods of tasks, sorted by end time. If NoSpans is true, Spans stays empty.
+	// Spans holds the periods in which tasks ran, sorted by end time. If NoSpans is true, Spans stays empty.
 	Spans   []Span
 	NoSpans bool
 
@@ -104,8 +104,8 @@ func (prepared *Prepared) World() *World {
 	return w
 }
 
-// Advance moves the clock to the next time at which tasks arrive, complete or use up their slices. It returns false if
-// no such event remains.
+// Advance moves the clock to the next time at which tasks arrive, complete or use up their time slices. It returns
+// false if no such event remains.
 func (w *World) Advance() bool {
 	at := w.kernel.Next()
 	if at == events.Never {
@@ -244,7 +244,7 @@ func (w *World) record(t *Task) {
 	p.spans = len(w.Spans)
 }
 
-// Energy returns the energy of all devices so far, in joules.
+// Energy returns the energy that all devices have consumed so far, in joules.
 func (w *World) Energy() (joules float64) {
 	for k := range w.boards {
 		b := &w.boards[k]
@@ -253,10 +253,10 @@ func (w *World) Energy() (joules float64) {
 	return joules
 }
 
-// Waited returns the time from arrival until now, or until completion, summed over tasks.
+// Waited returns the time from arrival to completion, or to now for unfinished tasks, summed over all tasks.
 func (w *World) Waited() time.Duration { return w.waited }
 
-// Unfinished returns the number of tasks that have arrived and have not ended.
+// Unfinished returns the number of tasks that have arrived but have not ended.
 func (w *World) Unfinished() int { return w.unfinished }
 
 // Coming reports whether an event is pending, such as an arrival or a completion.

@@ -109,12 +109,13 @@ func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
 }
 
-// Shared returns the sections of the file that are common to all simulators.
+// Shared returns the sections that the files of all simulators have.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
 
-// Check derives the names of the workloads. [study.Study.Prepare] reads the traces, since they may be large.
+// Check derives the names of the workloads. It does not read the traces, which may be large; [study.Study.Prepare]
+// reads them.
 func (f *File) Check(_ files.FS, r *decode.Reading) {
 	if len(f.Workload.Traces) == 0 {
 		r.Blame("workload.traces", "traces is missing; name a trace file, "+
@@ -124,7 +125,7 @@ func (f *File) Check(_ files.FS, r *decode.Reading) {
 	f.names = f.Workload.Names(r)
 }
 
-// Contents writes nothing, since Prepare adds the digest of the input files to the plan.
+// Contents writes nothing, because the plan already contains the digest of the input files.
 func (f *File) Contents(io.Writer) {}
 
 // Summary describes the simulations in one line.

@@ -15,7 +15,8 @@ import (
 // TimelineOptions selects the job to follow.
 type TimelineOptions struct {
 	Job string // ID of the job in the trace; required
-	// length in seconds to which the job's time with devices is scaled; zero keeps the original length
+	// scales the timeline so that the job has devices for this number of seconds in total; zero keeps the original
+	// times
 	Budget float64
 }
 
@@ -126,7 +127,7 @@ func (t *Timeline) scale(budget float64) {
 	t.Budget = budget
 }
 
-// Write writes the timeline as a table for the key time.timeline of a job's file.
+// Write writes the timeline as a CSV table, which the key time.timeline of a job file can name.
 func (t *Timeline) Write(w io.Writer) error {
 	text := []byte("seconds,change,devices\n")
 	for _, c := range t.Changes {

@@ -25,7 +25,7 @@ type Shape struct {
 	Quirks []string // quirks that some cases keep
 }
 
-// Draw creates a random case. Many jobs are tied: they have the same submission, duration, size or urgency.
+// Draw creates a random case. Many jobs are tied: they have the same submission time, duration, size or urgency.
 func Draw(r *rand.Rand, s Shape) *Case {
 	c := &Case{}
 	c.Study.PerNode = pick(r, 1, 2, 3, 4, 4, 5, 7, 8, 8, 8, 8, 8)

@@ -9,7 +9,8 @@ import (
 	"graft/cluster"
 )
 
-// Cell identifies one simulation of a plan by the positions of its point, workload, scheduler and run.
+// Cell identifies one simulation of a plan by the indexes of its point, workload and scheduler, and by the number of
+// its run.
 type Cell struct {
 	Point, Workload, Scheduler, Run int
 	Seed                            uint64         // seed of the random draws, or number of the learned policy
@@ -21,8 +22,8 @@ type Cell struct {
 // Result holds the metrics of one simulation.
 type Result struct {
 	Values Values // values by key of the metric; a metric that does not apply is missing
-	// Samples holds the first ranked metric of each job of the workload, in the same order under every scheduler. The
-	// metric is NaN for a job that was left out.
+	// Samples holds each job's value of the first metric in Plan.Rank, in the same order under every scheduler. The
+	// value is NaN for a job that was left out.
 	Samples []float64
 	// States holds a digest of each job's history. Ablations use the digests to count changed jobs; without digests,
 	// they compare samples.

@@ -23,7 +23,7 @@ const (
 // weightExtension is the ending of policy files.
 const weightExtension = ".safetensors"
 
-// Learned is a scheduler that is built in or was learned by 'graft learn'.
+// Learned is a scheduler with the origin of its policies. If the scheduler is built in, only Kind is set.
 type Learned[K any] struct {
 	Kind   K
 	Seeds  []K     // policy of each seed of a run folder; nil for other schedulers
@@ -31,11 +31,11 @@ type Learned[K any] struct {
 	From   Setting // data from which it learned; empty if unknown
 }
 
-// IsLearned reports whether the scheduler was learned.
+// IsLearned reports whether 'graft learn' trained the scheduler; it returns false for a built-in scheduler.
 func (l *Learned[K]) IsLearned() bool { return l.Digest != "" }
 
-// Kinds returns one scheduler for each seed with which the scheduler was learned. For a built-in scheduler or a single
-// policy file, it returns one scheduler.
+// Kinds returns one scheduler per training seed. For a built-in scheduler or a single policy file, it returns one
+// scheduler.
 func (l *Learned[K]) Kinds() []K {
 	if len(l.Seeds) > 0 {
 		return l.Seeds
@@ -137,7 +137,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 }
 
 // FindSchedulers returns the schedulers for a list of names. A name that is not a built-in scheduler is the path of a
-// learned scheduler. Two schedulers with the same name are an error.
+// learned scheduler. It returns an error if two schedulers have the same name.
 func FindSchedulers[K any](names []string, named func(name string) (K, error),
 	learned func(path string) (Learned[K], error), nameOf func(K) string) (all []Learned[K], err error) {
 	for _, name := range names {

@@ -108,7 +108,7 @@ func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, weightExtension)
 }
 
-// Names returns the names of schedulers in a list.
+// Names returns the names of the schedulers in a list.
 func Names(list []Entry) (names []string) {
 	for _, e := range list {
 		names = append(names, e.Name)

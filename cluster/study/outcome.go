@@ -52,14 +52,14 @@ type CellOutcome struct {
 	Parts  []Part            `json:"parts"`    // metrics of groups of jobs
 	Left   []LeftOut         `json:"left_out"` // number of jobs that were left out, by reason
 	Facts  map[string]string `json:"facts"`    // texts about the simulation, such as digests
-	// Interval is the mean over jobs of the first ranked metric, with the 95% confidence interval of this mean; null if
-	// there are several workloads.
+	// Interval is the mean over jobs of the metric that is first in the list "ranked", with the 95% confidence interval
+	// of this mean; null if there are several workloads.
 	Interval *Interval `json:"interval"`
 	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% confidence interval;
 	// null for the baseline.
 	Difference *Interval `json:"difference"`
 	// P is the p-value of the hypothesis that the difference is zero, corrected by Holm's method for multiple
-	// comparisons on the same workload; null if there is no confidence interval.
+	// comparisons on the same workload; null if the difference has no confidence interval.
 	P *float64 `json:"p_holm"`
 }
 
@@ -81,8 +81,8 @@ type Effect struct {
 	Without   Values `json:"without"`   // ranked metrics without quirks
 	With      Values `json:"with"`      // ranked metrics with only this quirk
 	Changed   int    `json:"changed"`   // number of jobs whose result differs
-	// Difference is the first ranked metric with the quirk minus the same metric without it, paired by job, with its
-	// 95% confidence interval.
+	// Difference is the change that the quirk makes to the metric that is first in the list "ranked": the mean with the
+	// quirk minus the mean without it, paired by job, with its 95% confidence interval.
 	Difference *Interval `json:"difference"`
 }
 

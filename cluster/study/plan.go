@@ -95,7 +95,7 @@ const (
 	Neutral Better = "neither"
 )
 
-// Metric describes a quantity of a simulation.
+// Metric describes a quantity that simulations measure.
 type Metric struct {
 	Name   string `json:"name"`   // name in words with underscores, without the unit, such as jct_mean
 	Unit   string `json:"unit"`   // unit such as s or slots; empty for counts and ratios

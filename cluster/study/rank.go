@@ -34,11 +34,11 @@ type Standing struct {
 	OverBound *float64       `json:"over_bound"` // mean divided by the mean bound; null without a bound
 	// difference from the baseline, paired by workload; null for the baseline, or if there are too few workloads
 	Difference *stat.Interval `json:"difference"`
-	// p-value for a difference of zero, corrected by Holm's method for the number of schedulers; null if there is no
-	// difference
+	// p-value for a difference of zero, corrected by Holm's method for the number of schedulers; null if "difference"
+	// is null
 	P      *float64 `json:"p_holm"`
 	Better int      `json:"better"` // number of workloads with a better value than the baseline
-	// number of workloads whose values differ from the baseline by less than a thousandth
+	// number of workloads on which the scheduler's mean differs from the baseline's mean by less than 0.1%
 	Ties   int        `json:"ties"`
 	Values [][]Number `json:"values"` // value of each workload and seed; null if jobs were left unfinished
 }

@@ -24,7 +24,7 @@ type World struct {
 	Intro    string   // Markdown text above the reference of its keys; ends with a line break
 	Notes    string   // text for the command's help about compat and data; may be empty
 	Flags    []Flag   // flags of this world, in addition to the flags of all worlds
-	// names of the published simulators that this kind can reproduce, which are values of the flag --compat
+	// names of the published simulators that this kind can reproduce, as values of the flag --compat
 	Compats []string
 	Quirks  []cluster.Quirk // faults of other simulators that it can keep
 	New     func() File
@@ -60,7 +60,7 @@ type File interface {
 	EnsureDefaults()          // fills in defaults
 	Validate() error          // returns every invalid option
 	Origins() *decode.Sources // sources of the values
-	// Shared returns the sections of the file that are common to all simulators.
+	// Shared returns the sections that the files of all simulators have.
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)

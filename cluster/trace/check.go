@@ -94,7 +94,7 @@ type Checker struct {
 	jobs  int
 }
 
-// NewChecker returns a checker without jobs.
+// NewChecker returns a checker that has not checked a job yet.
 func NewChecker(o CheckOptions) (*Checker, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -48,7 +48,7 @@ func init() {
 	}
 }
 
-// Formats lists the formats.
+// Formats lists the trace formats.
 func Formats() (list registry.List[Format]) {
 	for _, f := range formats {
 		about := f.Format

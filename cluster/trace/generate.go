@@ -91,8 +91,8 @@ func (o *GenerateOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Generator generates jobs in order of submission. Its memory does not grow with the number of jobs. The same options
-// always give the same jobs.
+// Generator generates jobs in order of submission. Its memory use does not grow with the number of jobs. The same
+// options always give the same jobs.
 type Generator struct {
 	o        GenerateOptions
 	vcs      []VC

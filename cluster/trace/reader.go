@@ -30,7 +30,7 @@ type clock struct {
 	dates bool  // rows have dates, so that the reader chooses second zero
 }
 
-// Reader reads a trace job by job. Its memory does not grow with the number of jobs: it holds a line and a limited
+// Reader reads a trace job by job. Its memory use does not grow with the number of jobs: it holds a line and a limited
 // number of names.
 type Reader struct {
 	format *format
@@ -199,8 +199,8 @@ func (r *Reader) Skipped() int {
 	return 0
 }
 
-// Size returns the cluster's numbers of nodes and of processors, from comments before the first job. A number is zero
-// if it is unknown.
+// Size returns the numbers of nodes and processors of the cluster, as stated in comments before the first job. A number
+// is zero if it is unknown.
 func (r *Reader) Size() (nodes, processors int) {
 	if s, says := r.rows.(interface{ size() (int, int) }); says {
 		return s.size()

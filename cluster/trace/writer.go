@@ -21,16 +21,16 @@ type jobWriter interface {
 	job(line []byte, job *Job) ([]byte, error)
 }
 
-// WriterOptions holds the options of the output. The zero value is graft's own format, without a date.
+// WriterOptions holds the options of the output. The zero value selects graft's own format, without a date.
 type WriterOptions struct {
 	Format string // writable format, one of [Formats]; empty means graft
 	// date of time 0, in UTC and in whole seconds; if unset, submissions are written in seconds instead of dates
 	Start      time.Time
 	Nodes      int // number of nodes of the cluster, for the header of format swf; zero omits it
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
-	// adds a column with the requested node memory to the format graft; false omits it
+	// writes a column with the requested node memory, if the format is graft; false omits it
 	RAM bool
-	// adds a column with the requested time limits to the format graft; false omits it
+	// writes a column with the requested time limits, if the format is graft; false omits it
 	Limit bool
 }
 

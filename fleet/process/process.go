@@ -16,7 +16,7 @@ import (
 	"graft/internal/files"
 )
 
-// Process identifies a process of this machine. The kernel reuses process IDs, so the start time is part of the
+// Process identifies a process on this machine. The kernel reuses process IDs, so the start time is part of the
 // identity.
 type Process struct {
 	ID    int    `json:"id"`    // process ID
@@ -53,7 +53,7 @@ func Named(fsys files.FS, id int) (Process, error) {
 	return Process{id, ticks}, err
 }
 
-// Found describes a process that a search has found, with its environment.
+// Found is a process that [With] returns, with its environment variables.
 type Found struct {
 	Process
 	environ string
@@ -67,8 +67,8 @@ func (f Found) Variable(name string) string {
 	return value
 }
 
-// With returns the other living processes that were started with all the given variables, written as NAME=VALUE.
-// Processes of other users cannot be read and are omitted.
+// With returns all living processes, except this process, that were started with all the given environment variables,
+// written as NAME=VALUE. Processes of other users cannot be read and are omitted.
 func With(fsys files.FS, variables []string) (found []Found, err error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
@@ -106,7 +106,7 @@ type Clock interface {
 }
 
 // Sweep kills the processes that the function find returns, until none remain. It calls find again after each round,
-// because processes may start other processes, or may be busy in the kernel.
+// because a process may have started other processes, and because the kernel may delay the end of a process.
 func Sweep(clock Clock, find func() ([]Found, error)) error {
 	const (
 		rounds = 200

@@ -14,10 +14,10 @@ import (
 	"graft/internal/validate"
 )
 
-// Tasks configures the tasks of a file without [[task]]. The tasks are generated, or taken from workload.traces: every
-// job with at most one GPU becomes a task and keeps its arrival time and duration. The tasks of a trace are divided, in
-// order, into workloads with max_tasks tasks each. If the trace does not record cores or memory, random values are
-// used.
+// Tasks configures the tasks if the file has no [[task]] sections. The tasks are generated, or taken from
+// workload.traces: every job with at most one GPU becomes a task and keeps its arrival time and duration. The tasks of
+// a trace are divided, in order, into workloads with max_tasks tasks each. If the trace does not record cores or
+// memory, random values are used.
 type Tasks struct {
 	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks per generated workload. Default 40.
 	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks per workload. Default 50.
@@ -86,7 +86,8 @@ const (
 	toCompare
 )
 
-// Studies returns the workloads on which schedulers are compared: the tasks of the file, or generated tasks.
+// Studies returns the studies on which schedulers are compared, one per workload. If the file lists tasks, they form
+// the only workload; otherwise, the workloads are generated or taken from a trace.
 func (f *File) Studies() []node.Study {
 	if len(f.Task) > 0 {
 		return []node.Study{f.study(f.specs)}
