@@ -351,7 +351,7 @@ var descriptions = map[string]string{
 	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The accepted formats depend " +
 		"on the kind of cluster.",
 	"graft/config.AdaptOptions.Actions": "List of actions, such as \"deepen:0\", \"widen:conv2:48\" and \"none\". " +
-		"The decider \"fixed\" repeats the only action of the list; \"script\" takes the actions in order; " +
+		"The decider \"fixed\" requires exactly one action and repeats it; \"script\" takes the actions in order; " +
 		"\"random\", \"trials\" and structural policies choose among the actions that fit the network. Must be empty " +
 		"for the decider \"none\". If the list is empty, \"random\", \"trials\" and structural policies choose from " +
 		"adapt.kinds.",
@@ -404,10 +404,10 @@ var descriptions = map[string]string{
 		"Empty means \"local\".",
 	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. Options that graft " +
 		"sets itself are not allowed. Empty adds no options.",
-	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. The largest " +
-		"network of the scenario is trained for two seconds by 1, 2, 4, … workers in parallel. Among the numbers " +
-		"whose workers need at most 90% of the memory, graft then uses the number with the highest throughput. " +
-		"Cannot be combined with fleet.workers. False uses fleet.workers.",
+	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. graft trains " +
+		"the largest network of the scenario for two seconds with 1, 2, 4, … parallel workers, and then uses the " +
+		"number of workers with the highest throughput. It excludes numbers at which all workers together need more " +
+		"than 90% of the memory. Cannot be combined with fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
@@ -441,9 +441,9 @@ var descriptions = map[string]string{
 	"graft/config.Job.Time": "Budget, clock, and planned changes of devices.",
 	"graft/config.Job.Train": "Training options that are not in the sections optimizer, schedule, augment, distill, " +
 		"checkpoint and parallel.",
-	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. For a network of the zoo, " +
+	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. For a network from the zoo, " +
 		"zero means the number of classes in the dataset; for a network file, zero leaves the layer unchanged.",
-	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Cannot be " +
+	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network from the zoo. Cannot be " +
 		"combined with network.name.",
 	"graft/config.NetworkOptions.Fresh": "Initializes the parameters randomly from run.seed even if network.weights " +
 		"is set. The weight file then only provides tensors without a defined initialization (buffers and constants " +
@@ -497,7 +497,7 @@ var descriptions = map[string]string{
 	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; several scenarios can share the " +
 		"folder. Empty means the folder \"cache\" next to the run folder.",
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
-		"network stays unchanged. Zero means every decision of the timeline.",
+		"network stays unchanged. Zero means all decisions in the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
 		"every sequence; \"sample\" takes max_sequences sequences, divided evenly among the choices at each " +
 		"decision; \"halve\" drops the branches with the lowest accuracy at each decision; \"likely\" runs the most " +
