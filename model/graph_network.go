@@ -10,8 +10,8 @@ import (
 	"graft/torch/weights"
 )
 
-// FromGraph creates a network from a graph, without tensors. The network's tree has the graph's modules, but a forward
-// pass runs the graph.
+// FromGraph creates a network from a graph. The network has no tensors yet. The network's tree has the graph's modules,
+// but a forward pass runs the graph.
 func FromGraph(g *graph.Graph) (*Network, error) {
 	if err := g.Check(); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ type SimulationDetail struct {
 	rankedDetail
 	Failures []grid.Failure `json:"failures"` // failed attempts
 	State    *grid.Progress `json:"state"`    // progress of the simulation; null if the cache is missing
-	// Saved is the fraction of training steps saved because sequences with equal first actions share their training;
-	// null if unknown.
+	// Saved is the fraction of training steps that were saved because sequences that begin with the same actions are
+	// trained together up to the first difference; null if unknown.
 	Saved *float64 `json:"steps_saved_share"`
 	Note  string   `json:"note"` // reason why State is unknown; empty if it is known
 }

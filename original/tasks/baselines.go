@@ -1,7 +1,7 @@
 package tasks
 
-// Policy chooses the GPU for the next task. The policy sees the state before expired tasks leave their GPUs in the
-// current step.
+// Policy chooses the GPU for the next task. The policy is called at the start of a step, when tasks that expire in this
+// step still occupy their GPUs.
 type Policy func(e *Env) int
 
 // Baseline is a simple policy of the published study, such as a fixed rule, with its name.

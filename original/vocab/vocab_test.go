@@ -213,7 +213,7 @@ func TestFaultyFiles(t *testing.T) {
 		"more behind":    {good.String() + "{}", "extra data after"},
 		"no JSON":        {"keys", "not a vocabulary"},
 		"a list":         {"[]", "not a vocabulary"},
-		"another format": {`{"format": "graft job", "version": 1}`, `format is "graft job", version 1`},
+		"another format": {`{"format": "graft job", "version": 1}`, `format "graft job", version 1, is not supported`},
 		"a later one":    {strings.Replace(good.String(), `"version": 1`, `"version": 2`, 1), "version 2"},
 		"an unknown key": {strings.Replace(good.String(), `"version": 1`, `"version": 1, "size": 3`, 1), "size"},
 		"a huge number":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [[1e39]]}`, "1e39"},
