@@ -15,6 +15,7 @@ import (
 
 	"graft/internal/files"
 	"graft/internal/files/faults"
+	"graft/internal/pythontest"
 	"graft/results"
 	"graft/results/tensorboard"
 	"graft/results/tensorboard/tensorboardtest"
@@ -213,21 +214,8 @@ found = {"scalars": {t: [[e.step, e.value, e.wall_time] for e in a.Scalars(t)] f
 print(json.dumps(found))
 `
 
-// python is an interpreter with TensorBoard; without one the test is skipped.
-func python(t *testing.T) string {
-	name := os.Getenv("GRAFT_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if err := exec.Command(name, "-c", "import tensorboard.backend.event_processing.event_accumulator").
-		Run(); err != nil {
-		t.Skipf("left out: %s has no tensorboard; install it with pip, and name its Python in GRAFT_PYTHON", name)
-	}
-	return name
-}
-
 func TestTensorBoardReadsEvents(t *testing.T) {
-	name := python(t)
+	name := pythontest.Find(t, "tensorboard.backend.event_processing.event_accumulator")
 	w := &watched{fsys: files.OS{}, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, w.do(3))
 	require.NoError(t, (&watched{fsys: files.OS{}, path: w.path}).do(epochs))

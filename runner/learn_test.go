@@ -21,6 +21,7 @@ import (
 	"graft/decider"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/original/originaltest"
 	"graft/report/runs"
 	"graft/runner/learn"
@@ -198,13 +199,7 @@ func TestLearnIsRequeued(t *testing.T) {
 func TestLearnedPolicyIsPyTorchs(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	require.Equal(t, failure.Done, graft("learn", lessonFile(t, "[learn]\nepisodes = 10\n"), "--folder", folder).code)
-	python := "/usr/bin/python3"
-	if p := os.Getenv("GRAFT_PYTHON"); p != "" {
-		python = p
-	}
-	if err := exec.Command(python, "-c", "import torch").Run(); err != nil {
-		t.Skipf("left out: PyTorch reads a policy: %s cannot import torch: %v", python, err)
-	}
+	python := pythontest.Find(t, "torch")
 	program := `
 import sys, torch
 class Encoder(torch.nn.Module):

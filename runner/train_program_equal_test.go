@@ -15,13 +15,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/internal/pythontest"
 )
 
 // A program and a job of graft with the same network, data, optimizer and actions take the same decisions, and have the
 // same losses and logits up to rounding. An epoch is one batch of all images, so that their order does not matter, and
 // a class consists of copies of one image, so that it does not matter which of them are held out.
 func TestProgramsEqualJobs(t *testing.T) {
-	python, folder := exportingPython(t), t.TempDir()
+	python, folder := pythontest.Find(t, "torch.export"), t.TempDir()
 	write(t, filepath.Join(folder, "equal.py"), contents(t, "testdata/program/equal.py"))
 	copiedClasses(t, filepath.Join(folder, "data"))
 	export := exec.Command(python, "equal.py")

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,21 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/failure"
+	"graft/internal/pythontest"
 )
-
-// exportingPython is a Python whose PyTorch has torch.export.
-func exportingPython(t testing.TB) string {
-	t.Helper()
-	if path := os.Getenv("GRAFT_PYTHON"); path != "" && exec.Command(path, "-c", "import torch.export").Run() == nil {
-		return path
-	}
-	t.Skip("left out: no Python with torch.export; name a Python with PyTorch 2.7 or later in GRAFT_PYTHON")
-	return ""
-}
 
 // A network with several inputs, keyword arguments and a dictionary of outputs grows, shrinks and survives kills.
 func TestProgramsWithSeveralInputs(t *testing.T) {
-	python, script := exportingPython(t), contents(t, "testdata/program/several.py")
+	python, script := pythontest.Find(t, "torch.export"), contents(t, "testdata/program/several.py")
 	more := strings.Replace(grows, `["widen:conv1:6", "widen:conv2:12"]`, `["deepen:block", "widen:block.up:48"]`, 1)
 	more = strings.Replace(more, `decider = "script"`, "decider = \"script\"\non_error = \"stop\"", 1)
 	o := programSurvivesKills(t, scriptedJob(t, python, script, more), 3)
@@ -44,7 +33,7 @@ func TestOtherArgumentsAfterSurgery(t *testing.T) {
 	script := strings.Replace(contents(t, "testdata/program/several.py"), "side=s, mask=m[:, :n])\n        assert",
 		"side=s, mask=m[:, :n], more=3)\n        assert True or", 1)
 	more := strings.Replace(grows, `["widen:conv1:6", "widen:conv2:12"]`, `["deepen:block", "none"]`, 1)
-	job := scriptedJob(t, exportingPython(t), script, more)
+	job := scriptedJob(t, pythontest.Find(t, "torch.export"), script, more)
 	o := fails(t, failure.Failed, "called with other arguments", "train", job, "--quiet", "--folder",
 		t.TempDir()+"/run")
 	require.Contains(t, o.stderr, "pass the arguments of the training loop to job.begin")

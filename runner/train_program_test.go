@@ -19,24 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/failure"
+	"graft/internal/pythontest"
 )
-
-// torchPython is a Python with PyTorch: the one of GRAFT_PYTHON or Debian's.
-func torchPython(t testing.TB) string {
-	t.Helper()
-	for _, path := range []string{os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3"} {
-		if path != "" && exec.Command(path, "-c", "import torch").Run() == nil {
-			return path
-		}
-	}
-	t.Skip("left out: no Python with PyTorch; install python3-torch, or name a Python in GRAFT_PYTHON")
-	return ""
-}
 
 // programJob writes the program of the tests, with a part replaced, and its job. It returns the path of the job.
 func programJob(t testing.TB, old, text, more string) string {
 	t.Helper()
-	return scriptedJob(t, torchPython(t), strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1), more)
+	return scriptedJob(t, pythontest.Find(t, "torch"), strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1), more)
 }
 
 func scriptedJob(t testing.TB, python, script, more string) string {
@@ -73,7 +62,7 @@ every = "1ms"
 func TestProgramsTrainAsAlone(t *testing.T) {
 	job := programJob(t, "", "", "[train]\nepochs = 2\n")
 	alone, driven := filepath.Join(t.TempDir(), "alone.pt"), filepath.Join(t.TempDir(), "driven.pt")
-	command := exec.Command(torchPython(t), filepath.Join(filepath.Dir(job), "train.py"))
+	command := exec.Command(pythontest.Find(t, "torch"), filepath.Join(filepath.Dir(job), "train.py"))
 	command.Env = append(os.Environ(), "SAVE="+alone, "PYTHONPATH="+absolute(t, "../python"))
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -85,7 +74,7 @@ func TestProgramsTrainAsAlone(t *testing.T) {
 // stored returns the tensors of a file of torch.save as text; the files themselves contain their names.
 func stored(t *testing.T, path string) string {
 	t.Helper()
-	out, err := exec.Command(torchPython(t), "-c", `import hashlib, sys, torch
+	out, err := exec.Command(pythontest.Find(t, "torch"), "-c", `import hashlib, sys, torch
 for name, value in torch.load(sys.argv[1]).items():
     print(name, hashlib.sha256(value.numpy().tobytes()).hexdigest())`, path).Output()
 	require.NoError(t, err)
@@ -309,7 +298,7 @@ var programFaults = map[string]struct {
 // A fault of a program ends in an error that names it. Each case imports PyTorch, which
 // takes a second, so short tests run a fifth of them.
 func TestProgramFaults(t *testing.T) {
-	python := torchPython(t)
+	python := pythontest.Find(t, "torch")
 	script := contents(t, "testdata/program/train.py")
 	for k, name := range slices.Sorted(maps.Keys(programFaults)) {
 		if !longTests && k%5 != 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/failure"
+	"graft/internal/pythontest"
 )
 
 // ranksJob writes a program of several processes, with a part of its text replaced, and its job. It returns the path of
@@ -32,7 +33,7 @@ func ranksJob(t testing.TB, processes, old, text, more string) string {
 command = [%q, "launch.py", %q, "ranks.py"]
 validation_examples = 40
 silence = "300s"
-%s`, torchPython(t), processes, more))
+%s`, pythontest.Find(t, "torch"), processes, more))
 }
 
 // growsOnce is the rest of a job that grows with its second device.
@@ -74,7 +75,7 @@ func noneLeft(t *testing.T, job string) {
 func TestRanksTrainAsAlone(t *testing.T) {
 	job := ranksJob(t, "2", "", "", "[train]\nepochs = 2\n")
 	alone, driven := filepath.Join(t.TempDir(), "alone.txt"), filepath.Join(t.TempDir(), "driven.txt")
-	command := exec.Command(torchPython(t), "launch.py", "2", "ranks.py")
+	command := exec.Command(pythontest.Find(t, "torch"), "launch.py", "2", "ranks.py")
 	command.Dir = filepath.Dir(job)
 	command.Env = append(os.Environ(), "SAVE="+alone, "PYTHONPATH="+absolute(t, "../python"))
 	out, err := command.CombinedOutput()
@@ -93,7 +94,7 @@ func TestRanksOfTorchrun(t *testing.T) {
 	}
 	job := ranksJob(t, "2", "", "", growsOnce)
 	o := done(t, "train", job, "--folder", t.TempDir()+"/run", "--set", fmt.Sprintf(`program.command=[%q, "-m", `+
-		`"torch.distributed.run", "--standalone", "--nproc-per-node", "{devices}", "ranks.py"]`, torchPython(t)))
+		`"torch.distributed.run", "--standalone", "--nproc-per-node", "{devices}", "ranks.py"]`, pythontest.Find(t, "torch")))
 	containsAll(t, o.stderr, "rank 0 of 1", "rank 0 of 2", "rank 1 of 2", "its own code")
 	noneLeft(t, job)
 }

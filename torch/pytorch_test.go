@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -15,28 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/torch/weights"
 )
-
-// pythonWithTorch is the interpreter to compare with: GRAFT_PYTHON, or the system's.
-func pythonWithTorch(t *testing.T) string {
-	path := os.Getenv("GRAFT_PYTHON")
-	if path == "" {
-		path = "/usr/bin/python3"
-	}
-	if exec.Command(path, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: the comparison with PyTorch, which %s cannot import; "+
-			"install python3-torch or name another Python in GRAFT_PYTHON", path)
-	}
-	return path
-}
 
 // pythonLines runs a script of testdata and reads the lines of JSON that it prints.
 func pythonLines[T any](t *testing.T, script string, input any, arguments ...string) (all []T) {
 	t.Helper()
 	text, err := json.Marshal(input)
 	require.NoError(t, err)
-	c := exec.Command(pythonWithTorch(t), append([]string{"-W", "ignore", filepath.Join("testdata", script)},
+	c := exec.Command(pythontest.Find(t, "torch"), append([]string{"-W", "ignore", filepath.Join("testdata", script)},
 		arguments...)...)
 	c.Env = append(c.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
 	var said bytes.Buffer

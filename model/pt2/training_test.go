@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/model/graph"
 	"graft/torch"
 	"graft/torch/weights"
@@ -84,14 +84,7 @@ func stateOf(net *graph.Imported) *weights.Set {
 
 // inPyTorch trains the networks there; without PyTorch the test is left out.
 func inPyTorch(t *testing.T, input *bytes.Buffer) map[string]trained {
-	python := os.Getenv("GRAFT_PYTHON")
-	if python == "" {
-		python = "/usr/bin/python3"
-	}
-	if exec.Command(python, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: training in PyTorch, which %s cannot import; "+
-			"install python3-torch or name another Python in GRAFT_PYTHON", python)
-	}
+	python := pythontest.Find(t, "torch")
 	c := exec.Command(python, "-W", "ignore", filepath.Join("testdata", "training.py"), reference)
 	c.Env = append(c.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1")
 	var said bytes.Buffer

@@ -18,6 +18,7 @@ import (
 
 	"graft/config"
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/model"
 	"graft/model/graph"
 	"graft/model/onnx"
@@ -173,17 +174,6 @@ func batchOnly(n *model.Network) bool {
 	return false
 }
 
-// python is a Python that has some modules, or the test is left out.
-func python(t *testing.T, modules string) string {
-	for _, path := range []string{os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3"} {
-		if path != "" && exec.Command(path, "-c", "import "+modules).Run() == nil {
-			return path
-		}
-	}
-	t.Skipf("left out: no Python with %s; name one in GRAFT_PYTHON", modules)
-	return ""
-}
-
 const torchCheck = `
 import importlib.util, json, pathlib, sys, torch
 worst = 0.0
@@ -314,7 +304,7 @@ func TestExportsNameTheClasses(t *testing.T) {
 
 // ONNX Runtime finds the classes among the properties of a model.
 func TestONNXPropertiesAreRead(t *testing.T) {
-	path := python(t, "onnxruntime")
+	path := pythontest.Find(t, "onnxruntime")
 	dir, as := classed(t)
 	as("in.safetensors", "net.onnx")
 	out, err := exec.Command(path, "-c", `
@@ -328,7 +318,7 @@ print({k: json.loads(v) for k, v in sorted(session.get_modelmeta().custom_metada
 }
 
 func check(t *testing.T, extension, modules, program string) {
-	path := python(t, modules)
+	path := pythontest.Find(t, modules)
 	dir, count := examples(t, extension)
 	out, err := exec.Command(path, "-c", program, dir).CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -11,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/model"
 	"graft/runner/app"
 	"graft/runner/export"
@@ -92,7 +93,7 @@ func TestPyTorchLoadsTheStateDictOfAGraph(t *testing.T) {
 	whole, err := weights.Read(files.OS{}, filepath.Join(dir, "again.safetensors"), weights.Options{})
 	require.NoError(t, err)
 	require.Len(t, whole.Tensors, len(set.Tensors)+1, "constants that are drawn need not be in a file")
-	path := python(t, "torch")
+	path := pythontest.Find(t, "torch")
 	if exec.Command(path, "-W", "ignore", "-c", "import torch; torch.ops.aten.rms_norm").Run() != nil {
 		t.Skip("left out: the module in PyTorch, whose version lacks aten.rms_norm (2.4 has it)")
 	}

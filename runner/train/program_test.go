@@ -1,11 +1,9 @@
 package train
 
 import (
-	"cmp"
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -17,6 +15,7 @@ import (
 
 	"graft/config"
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/model"
 	"graft/model/python"
 	"graft/net2net"
@@ -30,10 +29,7 @@ import (
 // attachedProgram starts a program of the tests.
 func attachedProgram(t *testing.T, script string, args ...string) *Attached {
 	t.Helper()
-	interpreter := cmp.Or(os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3")
-	if exec.Command(interpreter, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: %s has no PyTorch; install python3-torch, or name a Python in GRAFT_PYTHON", interpreter)
-	}
+	interpreter := pythontest.Find(t, "torch")
 	folder, err := filepath.Abs("../testdata/program")
 	require.NoError(t, err)
 	words := config.Quote(interpreter) + ", " + config.Quote(script)
@@ -96,9 +92,7 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 // Surgery through the program preserves the outputs of networks with layers of every kind, in both modes (drawn.py
 // compares train mode), also if the networks have several inputs and outputs.
 func TestProgramsOfDrawnNetworks(t *testing.T) {
-	if exec.Command(cmp.Or(os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3"), "-c", "import torch.export").Run() != nil {
-		t.Skip("left out: no Python with torch.export; name a Python with PyTorch 2.5 or later in GRAFT_PYTHON")
-	}
+	pythontest.Find(t, "torch.export")
 	draw := rapid.Custom(surgerytest.Network)
 	count, operated := map[bool]int{false: 14, true: 200}[os.Getenv("GRAFT_LONG") != ""], 0
 	for seed := range count {

@@ -2,7 +2,6 @@ package weights_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/files"
+	"graft/internal/pythontest"
 	"graft/torch/weights"
 )
 
@@ -28,21 +28,8 @@ for path in sys.argv[1:]:
                        "bytes": digest(t), "sha256": digest(t.float())} for n, t in state.items()]))
 `
 
-// python is the interpreter to compare with: GRAFT_PYTHON, or the system's.
-func python(t *testing.T) string {
-	path := os.Getenv("GRAFT_PYTHON")
-	if path == "" {
-		path = "/usr/bin/python3"
-	}
-	if exec.Command(path, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: the comparison with PyTorch, which %s cannot import; "+
-			"install python3-torch or name another Python in GRAFT_PYTHON", path)
-	}
-	return path
-}
-
 func loadInPython(t *testing.T, paths ...string) [][]expected {
-	cmd := exec.Command(python(t), append([]string{"-W", "ignore", "-c", describe}, paths...)...)
+	cmd := exec.Command(pythontest.Find(t, "torch"), append([]string{"-W", "ignore", "-c", describe}, paths...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
