@@ -454,8 +454,8 @@ var descriptions = map[string]string{
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
 	"graft/config.NetworkOptions.ResetEpochs": "Sets the epoch count to zero and the learning rate to its initial " +
-		"value, as the original system does, even if network.runtimes is set. False continues both from the last " +
-		"epoch in network.runtimes.",
+		"value, as the original system does, even if network.runtimes is set. If network.runtimes is set, false " +
+		"continues both from the last epoch in that file.",
 	"graft/config.NetworkOptions.Runtimes": "Path of a file of epoch times, which the original system wrote while it " +
 		"trained network.weights. The job continues with the next epoch and its learning rate. If time.start is not " +
 		"set, the job starts at the end time of the last epoch in the file. If the key is empty and network.weights " +
@@ -803,8 +803,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.LREvery": "Decay interval of the learning rate, in episodes. Zero means 500.",
 	"graft/original/learn.Options.LRLeast": "Lower bound of the decaying learning rate. Zero means 1e-9.",
 	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: \"tangent\" is 100 tan(πa/2), " +
-		"\"accuracy\" is a itself, \"standard\" is a minus the mean accuracy of the table, in standard deviations. " +
-		"Empty means \"tangent\".",
+		"\"accuracy\" is a itself, \"standard\" is (a - m) / s for the mean m and the standard deviation s of the " +
+		"accuracies in the table. Empty means \"tangent\".",
 	"graft/original/learn.Options.Rule": "Learning rule: \"reinforce\" learns from sampled episodes; \"exact\" " +
 		"learns from all sequences of the table, weighted by their probability. Empty means \"reinforce\".",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration. Actions are drawn from the softmax of p " +

@@ -99,7 +99,7 @@ type NetworkOptions struct {
 	// the file.
 	Runtimes string
 	// Sets the epoch count to zero and the learning rate to its initial value, as the original system does, even if
-	// network.runtimes is set. False continues both from the last epoch in network.runtimes.
+	// network.runtimes is set. If network.runtimes is set, false continues both from the last epoch in that file.
 	ResetEpochs bool `config:",was=anew"`
 }
 

@@ -63,8 +63,8 @@ type Options struct {
 	Rule string `config:",one=reinforce|exact"`
 	// Number of training episodes. A step with rule = "exact" counts as one episode. Zero means 10,000.
 	Episodes int
-	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is a minus
-	// the mean accuracy of the table, in standard deviations. Empty means "tangent".
+	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is (a - m)
+	// / s for the mean m and the standard deviation s of the accuracies in the table. Empty means "tangent".
 	Reward  string  `config:",one=tangent|accuracy|standard"`
 	LR      float64 // Learning rate of Adam. Zero means 0.0001.
 	LRDecay float64 // Factor by which the learning rate is multiplied at each decay. Zero means 0.99.
