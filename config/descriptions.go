@@ -48,8 +48,8 @@ var descriptions = map[string]string{
 		"encodes it as a single number.",
 	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: \"arrival\", \"share\" (dominant share) or " +
 		"\"left\" (remaining share of epochs), smallest value first. Default \"arrival\".",
-	"graft/cluster/elastic.WindowOptions.Padding": "Value that fills the unused columns of the observation matrix, " +
-		"if it has more columns than jobs. DL2's published program uses 0 or -1. Default 0.",
+	"graft/cluster/elastic.WindowOptions.Padding": "Value that fills the unused columns of the observation matrix if " +
+		"there are fewer jobs than columns. DL2's published program uses 0 or -1. Default 0.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the observation matrix: job types are " +
 		"divided by the number of types, slots since arrival by 100, and numbers of workers and servers by their " +
 		"maximum. False keeps the raw values.",
@@ -78,8 +78,8 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero means the trace's value, or 1200 " +
 		"if the trace has none.",
 	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, in [0, 1). The error of " +
-		"each job in each slot is drawn uniformly from ± this value. Zero means the trace's value, or no error if " +
-		"the trace has none.",
+		"each job in each slot is drawn uniformly between minus and plus this value. Zero means the trace's value, " +
+		"or no error if the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
 		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. With the value " +
@@ -107,7 +107,7 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each time limit in demand.values. Empty means " +
 		"equal frequencies.",
 	"graft/cluster/fabric/world.Demand.Skewness": "Skewness of the time limits, for limits = \"skewed\". A positive " +
-		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5, respectively.",
+		"value makes short limits more frequent. PAC-ML's distributions B, C and D use 5, 0 and -5, respectively.",
 	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
 	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of a periodic load variation, relative to the load, in [0, " +
 		"1). Zero keeps the load constant.",
@@ -211,8 +211,8 @@ var descriptions = map[string]string{
 		"Jobs of the trace with at most one GPU become tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with tasks but no busy cores, in watts. Default 60.",
 	"graft/cluster/node/world.Machine.Compat": "Reference simulator: \"tasks\" reproduces the packing environment of " +
-		"a published study of GPU schedulers, including its generator, rewards and bugs; \"none\" is graft's own " +
-		"simulator. Default \"none\".",
+		"a published study of GPU schedulers, including its workload generator, rewards and bugs; \"none\" is " +
+		"graft's own simulator. Default \"none\".",
 	"graft/cluster/node/world.Machine.Contention": "Slowdown coefficient of tasks on the same GPU, from 0 to 10: the " +
 		"speed of a task is divided by 1 + contention × (cores that other tasks use / cores of the GPU). Default 0.",
 	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than 100% of a GPU's cores: " +
@@ -226,10 +226,11 @@ var descriptions = map[string]string{
 		"be combined with gpus or memory_mb. Empty means identical GPUs, set by gpus and memory_mb.",
 	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Cannot be combined with " +
 		"memories_mb.",
-	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': measured " +
-		"slowdowns of two tasks that share a GPU, for each pair of task kinds. Empty means no measured slowdowns.",
-	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU in memories_mb; task durations are " +
-		"divided by it. Empty means 1 for each GPU.",
+	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv, which 'graft node profile' writes. For " +
+		"each pair of task kinds, the file holds the measured slowdowns of two tasks that share a GPU. Empty means " +
+		"no measured slowdowns.",
+	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU that memories_mb lists; task durations " +
+		"are divided by it. Empty means 1 for each GPU.",
 	"graft/cluster/node/world.Machine.Stop": "Method of preempting a task: \"signal\" pauses its processes, which " +
 		"keep their memory and their GPU; \"checkpoint\" ends them and restarts them later on any GPU. Default " +
 		"\"signal\".",
@@ -313,7 +314,7 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job. \"consolidate\" uses as " +
 		"few nodes as possible, and delays the job until these nodes are free. \"consolidate-first\" also uses as " +
 		"few nodes as possible, but spreads the job over more nodes instead of delaying the job. \"random\" takes " +
-		"the first free GPUs in node order. Default \"consolidate\".",
+		"the first free GPUs in node order; despite its name, it draws nothing at random. Default \"consolidate\".",
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds. Zero means the end of the " +
 		"trace or, if compat = \"lucid\", the end of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
@@ -334,8 +335,8 @@ var descriptions = map[string]string{
 		"factor separately. Empty means 1.",
 	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
-	"graft/cluster/study.Schedule.Ablate": "Simulates each known bug of the original simulator separately, and " +
-		"reports its effect. Default false.",
+	"graft/cluster/study.Schedule.Ablate": "Enables each known bug of the original simulator in a separate " +
+		"simulation, and reports the bug's effect. Default false.",
 	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
 		"compared. Empty means the default baseline for the kind of cluster or, if there is none, the first " +
 		"scheduler.",
@@ -352,9 +353,9 @@ var descriptions = map[string]string{
 		"on the kind of cluster.",
 	"graft/config.AdaptOptions.Actions": "List of actions, such as \"deepen:0\", \"widen:conv2:48\" and \"none\". " +
 		"The decider \"fixed\" requires exactly one action and repeats it; \"script\" takes the actions in order; " +
-		"\"random\", \"trials\" and structural policies choose among the actions that fit the network. Must be empty " +
-		"for the decider \"none\". If the list is empty, \"random\", \"trials\" and structural policies choose from " +
-		"adapt.kinds.",
+		"\"random\", \"trials\" and structural policies choose among the listed actions that fit the network. Must " +
+		"be empty for the decider \"none\". If the list is empty, \"random\", \"trials\" and structural policies " +
+		"choose from adapt.kinds.",
 	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: \"fixed\" repeats one action; \"script\" " +
 		"takes its actions in order; \"random\" draws an action that fits the network; \"trials\" trains a copy of " +
 		"the network for some steps with each action that fits, and takes the action with the lowest validation " +
@@ -373,23 +374,23 @@ var descriptions = map[string]string{
 	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary (a folder or a file) with which a policy in the " +
 		"original system's format was trained. Must be empty for a structural policy, and for every decider except " +
 		"\"policy\".",
-	"graft/config.CompareOptions.Actions": "Actions that the arms \"random\" and \"best fixed\" can choose at every " +
-		"decision, such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. Empty uses " +
-		"compare.kinds.",
+	"graft/config.CompareOptions.Actions": "Actions that the baselines \"random\" and \"best fixed\" can choose at " +
+		"every decision, such as \"deepen:0\" and \"none\". Cannot be combined with compare.kinds. If empty, " +
+		"compare.kinds determines the actions.",
 	"graft/config.CompareOptions.Arms": "Baselines that run in addition to the configured job: \"never\" (no " +
 		"adaptation); \"small from scratch\" (no adaptation and fresh weights, for a job that starts from trained " +
 		"weights); \"final from scratch\" (the final network of the job with the same seed, trained from scratch for " +
 		"the whole budget); \"random\" (any action that fits); \"best fixed\" (the sequence of actions with the " +
 		"highest validation accuracy on other seeds). Empty means all applicable baselines.",
-	"graft/config.CompareOptions.Kinds": "Operations for the arms \"random\" and \"best fixed\". These arms choose " +
+	"graft/config.CompareOptions.Kinds": "Operations for the baselines \"random\" and \"best fixed\", which choose " +
 		"among \"none\" and all actions of the listed operations that fit the network. Cannot be combined with " +
 		"compare.actions. Empty means deepen and widen if compare.actions is empty too.",
-	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm \"best fixed\" tries. If " +
-		"more sequences are possible, the arm tries an evenly spaced sample. Zero means 64.",
-	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
-		"means 10.",
-	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm \"best fixed\" selects " +
-		"its sequence. The seeds of these trials follow the seeds of the arms. Zero means 3.",
+	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the baseline \"best fixed\" tries. " +
+		"If more sequences are possible, graft tries an evenly spaced sample. Zero means 64.",
+	"graft/config.CompareOptions.Seeds": "Number of trials of the configured job and of each baseline, with run.seed " +
+		"and the following seeds. Zero means 10.",
+	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the baseline \"best fixed\" " +
+		"selects its sequence. The seeds of these trials follow the seeds that compare.seeds uses. Zero means 3.",
 	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
 	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
 		"local workers; for \"slurm\" and \"kubernetes\", zero means the cluster's default.",
@@ -407,11 +408,12 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Fit": "Chooses the number of local workers per device by measurement. graft trains " +
 		"the largest network of the scenario for two seconds with 1, 2, 4, … parallel workers, and then uses the " +
 		"number of workers with the highest throughput. It excludes numbers at which all workers together need more " +
-		"than 90% of the memory. Cannot be combined with fleet.workers. False uses fleet.workers.",
+		"than 90% of the GPU's memory or, on the CPU, of the machine's free memory. Cannot be combined with " +
+		"fleet.workers. False uses fleet.workers.",
 	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for \"slurm\" and \"kubernetes\". A worker " +
 		"trains on its first device and needs run.device = \"cuda\". Zero means none.",
 	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
-		"gpu:a100:1. Replaces fleet.gpus. Empty uses fleet.gpus.",
+		"gpu:a100:1. Replaces fleet.gpus. If empty, each worker requests the number of GPUs in fleet.gpus.",
 	"graft/config.FleetOptions.Image": "Container image with graft on its PATH, for engine = \"kubernetes\". " +
 		"Required for this engine; must be empty for other engines.",
 	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
@@ -426,11 +428,12 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.QOS":       "Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.",
 	"graft/config.FleetOptions.Threads": "Number of LibTorch threads per worker. Zero means one per processor of the " +
 		"worker (see fleet.cpus).",
-	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for \"slurm\" and \"kubernetes\". Workers are " +
-		"restarted while sequences remain. Slurm rounds this time limit up to minutes. Zero means the cluster's " +
-		"default.",
-	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one per device or, " +
-		"without devices, one per processor of this machine; for \"slurm\" and \"kubernetes\", zero means 4.",
+	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for \"slurm\" and \"kubernetes\". A worker that " +
+		"reaches this limit is restarted if the scenario has unfinished sequences. Slurm rounds this time limit up " +
+		"to minutes. Zero means the cluster's default.",
+	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one worker per device " +
+		"in fleet.devices. If that list is empty, zero means one worker if run.device is a GPU, and one worker per " +
+		"processor of this machine if run.device is \"cpu\". For \"slurm\" and \"kubernetes\", zero means 4.",
 	"graft/config.Job.Adapt": "Adaptation: the decider, the times of its decisions, and surgery. Empty means no " +
 		"adaptation.",
 	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
@@ -450,8 +453,9 @@ var descriptions = map[string]string{
 		"of an imported network). False takes all tensors from the weight file.",
 	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
 		"ConvSmall if network.file is empty too. Cannot be combined with network.file.",
-	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate, as the original " +
-		"system does, even if network.runtimes is set. False continues the epoch count and the learning rate.",
+	"graft/config.NetworkOptions.ResetEpochs": "Sets the epoch count to zero and the learning rate to its initial " +
+		"value, as the original system does, even if network.runtimes is set. If network.runtimes is set, false " +
+		"continues both from the last epoch in that file.",
 	"graft/config.NetworkOptions.Runtimes": "Path of a file of epoch times, which the original system wrote while it " +
 		"trained network.weights. The job continues with the next epoch and its learning rate. If time.start is not " +
 		"set, the job starts at the end time of the last epoch in the file. If the key is empty and network.weights " +
@@ -468,8 +472,9 @@ var descriptions = map[string]string{
 	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: \"scenario\" leaves out one " +
 		"scenario at a time; \"network\", \"dataset\" and \"budget\" leave out all scenarios with the same network, " +
 		"dataset or budget; \"none\" evaluates the policies only on their training tables. Empty means \"none\".",
-	"graft/config.PipelineOptions.Cache": "Path of the folder that caches outcomes. Empty uses the setting of each " +
-		"scenario; a scenario without a setting uses the folder \"cache\" next to the scenarios' folders.",
+	"graft/config.PipelineOptions.Cache": "Path of the folder that caches the outcomes of runs. If empty, each " +
+		"scenario uses its own key simulate.cache; scenarios without this key use the folder \"cache\" next to the " +
+		"scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
 		"for the policies. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.",
 	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
@@ -488,27 +493,27 @@ var descriptions = map[string]string{
 		"(data.seed). Default 1; zero is a valid seed.",
 	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run folder's tables. " +
 		"Default false.",
-	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero lets graft choose the fastest number by " +
-		"measurement, up to one thread per processor. If the number would affect results, zero means LibTorch's " +
-		"default.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero means LibTorch's default or, if results do " +
+		"not depend on the number of threads (such as on the CPU with train.steady = true), the fastest number by " +
+		"measurement, up to one thread per processor.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty means " +
 		"all actions of the operations in simulate.kinds.",
-	"graft/config.SimulateOptions.Cache": "Path of the folder that caches outcomes; several scenarios can share the " +
-		"folder. Empty means the folder \"cache\" next to the run folder.",
+	"graft/config.SimulateOptions.Cache": "Path of the folder that caches the outcomes of runs; several scenarios " +
+		"can share the folder. Empty means the folder \"cache\" next to the run folder.",
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
 		"network stays unchanged. Zero means all decisions in the timeline.",
 	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: \"all\" runs " +
 		"every sequence; \"sample\" takes max_sequences sequences, divided evenly among the choices at each " +
-		"decision; \"halve\" drops the branches with the lowest accuracy at each decision; \"likely\" runs the most " +
-		"probable sequences under a policy. Empty means \"all\".",
-	"graft/config.SimulateOptions.Keep": "Fraction of the branches that design = \"halve\" keeps at each decision, " +
-		"from 0 to 1. Zero means 0.5.",
+		"decision; \"halve\" drops the partial sequences with the lowest accuracy at each decision; \"likely\" runs " +
+		"the most probable sequences under a policy. Empty means \"all\".",
+	"graft/config.SimulateOptions.Keep": "Fraction of the partial sequences that design = \"halve\" keeps at each " +
+		"decision, from 0 to 1. Zero means 0.5.",
 	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision. graft tries every action of these " +
 		"operations that fits the current network, and then \"none\". Empty means deepen and widen if " +
 		"simulate.actions is empty too.",
 	"graft/config.SimulateOptions.MaxSequences": "Maximum number of sequences. The designs \"sample\" and \"likely\" " +
-		"select this many sequences; the design \"all\" fails if there are more. Zero means 10,000.",
+		"select this many sequences; the designs \"all\" and \"halve\" fail if there are more. Zero means 10,000.",
 	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
 	"graft/config.SimulateOptions.Policy": "Path of the structural policy for design = \"likely\". Must be empty for " +
 		"other designs.",
@@ -518,8 +523,8 @@ var descriptions = map[string]string{
 	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources. Outcomes do not depend on " +
 		"this section.",
 	"graft/config.Simulation.Simulate": "Sequences of actions to run.",
-	"graft/config.Sweep.Compare": "Arms and trials of a comparison. Commands other than 'graft compare' ignore this " +
-		"section.",
+	"graft/config.Sweep.Compare": "Baselines and trials of a comparison. Commands other than 'graft compare' ignore " +
+		"this section.",
 	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes do not depend on this " +
 		"section.",
 	"graft/config.TimeOptions.Clock": "Clock that measures the budget: \"virtual\" charges work according to a " +
@@ -552,8 +557,8 @@ var descriptions = map[string]string{
 		"\"word\" (one word). Words and their labels are separated by spaces. Words with the label -100 are ignored. " +
 		"Empty means \"text\".",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
-	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
-		"channel, or one for all. Empty means the mean of the training images.",
+	"graft/dataset.Options.Mean": "Means of the channels, which are subtracted from pixel values between 0 and 1: " +
+		"one mean per channel, or one for all. Empty means the mean of the training images.",
 	"graft/dataset.Options.Path": "Path of the dataset: a folder, or the published archive of CIFAR. Required, " +
 		"except for kind = \"synthetic\".",
 	"graft/dataset.Options.Seed": "Seed of the data splits and of synthetic images. Zero is a valid seed.",
@@ -590,7 +595,8 @@ var descriptions = map[string]string{
 		"learn sooner than shape. False makes neighbouring classes differ in shape.",
 	"graft/dataset.SyntheticOptions.Train": "Number of training images, including validation images. Zero means " +
 		"10,000.",
-	"graft/decider.StructuralShape.Hidden": "Width of the encodings and of the hidden layers. Zero means 32.",
+	"graft/decider.StructuralShape.Hidden": "Width of the graph encoder's outputs and of the hidden layers. Zero " +
+		"means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
 	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
 	"graft/learn.RunOptions.Every": "Interval between rows of the learning table, in steps. An " +
@@ -605,8 +611,8 @@ var descriptions = map[string]string{
 		"Default false.",
 	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
 		"one per processor.",
-	"graft/learn/candidates.Options.Actions": "Number of actions that each of the parallel episodes takes per round. " +
-		"Has no effect with baseline = \"workload\", which plays episodes to the end. Zero means 2048.",
+	"graft/learn/candidates.Options.Actions": "Number of actions per round in each of the parallel episodes. Has no " +
+		"effect with baseline = \"workload\", which plays episodes to the end. Zero means 2048.",
 	"graft/learn/candidates.Options.Baseline": "Baseline that PPO subtracts from rewards: \"workload\" uses the " +
 		"rewards of other episodes of the same workload; \"critic\" uses rewards that a network predicts. Empty " +
 		"means \"workload\".",
@@ -648,15 +654,15 @@ var descriptions = map[string]string{
 		"Empty means graft's version.",
 	"graft/net2net.Options.Equal": "Splits a unit's weights equally among the unit's copies when a network that runs " +
 		"as a graph of operators is widened, as in Net2Net. The copies then stay equal during training. False splits " +
-		"weights slightly unequally. Both kinds of split preserve the function.",
+		"weights slightly unequally. Both kinds of split preserve the network's function.",
 	"graft/net2net.Options.Form": "Form of a new block. \"identity\" inserts an identity layer. \"residual\" adds a " +
 		"branch that begins at zero. \"opposite\" adds pairs of units that cancel each other. \"stacked\" adds " +
 		"unmodified copies of blocks, so the network's function changes. \"opposite\" and \"stacked\" require a " +
 		"network that runs as a graph of operators, such as an imported network. Empty means \"residual\" for such a " +
 		"network. For other networks, empty means \"identity\" if that form is possible, and \"residual\" if not.",
-	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
-		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, preserves the " +
-		"function exactly.",
+	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied weights to break " +
+		"the symmetry between copies, relative to the root mean square of the weight tensor. Zero, the default, adds " +
+		"no noise, so the network's function stays exactly the same.",
 	"graft/original/dl2.Options.Agents": "Number of agents that learn together, each with its own workloads. Zero " +
 		"means 1.",
 	"graft/original/dl2.Options.Asynchronous": "Applies the gradient of each agent separately, as in A3C; agents " +
@@ -676,14 +682,15 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Takes uniformly random actions with a probability that " +
 		"decreases during training. Default false.",
 	"graft/original/dl2.ReinforcedOptions.Every": "Update interval, in slots. Zero means 1.",
-	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that adds tasks to the job with the fewest " +
-		"tasks if another job has several times as many. Default false.",
+	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the training rule that grows the job with the fewest " +
+		"tasks (workers and servers) if another job has several times as many. Default false.",
 	"graft/original/dl2.ReinforcedOptions.NoCritic": "Computes advantages relative to the mean reward. False uses a " +
 		"value network.",
 	"graft/original/dl2.ReinforcedOptions.NoInjection": "Disables the rules that replace some of the policy's " +
 		"actions during training. Default false.",
-	"graft/original/dl2.ReinforcedOptions.NoMean": "Does not subtract the mean reward; with no_critic = true, " +
-		"rewards are used unchanged. Default false.",
+	"graft/original/dl2.ReinforcedOptions.NoMean": "Uses rewards as advantages without subtracting the mean reward, " +
+		"if no_critic = true. Otherwise, this key changes only the upper bound of the priorities in the replay " +
+		"memory. Default false.",
 	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate during reinforcement learning. Zero means 0.0001.",
 	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: \"progress\" is the fraction of epochs " +
 		"completed in the slot, summed over all jobs; \"job\" is this fraction for the action's job only; " +
@@ -702,18 +709,19 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReplayOptions.Fill": "Number of transitions to store per slot, drawn at random. Zero stores " +
 		"all transitions.",
 	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses the " +
-		"transition's reward as priority.",
+		"transition's reward minus the mean reward as its priority, but at least 1.",
 	"graft/original/dl2.ShapeOptions.FirstTanh": "Uses tanh instead of ReLU in the first layer. Default false.",
 	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: \"jobs\" adds one layer per job, " +
 		"\"attributes\" adds one layer per job attribute that the policy observes, \"none\" adds no layers. Empty " +
 		"means \"none\".",
 	"graft/original/dl2.ShapeOptions.Layers": "Number of hidden layers. Zero means 1.",
 	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
-		"in the state.",
-	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned scale and shift after each ReLU. The published " +
-		"program calls this layer \"batch normalization\", although it uses no batch statistics. Default false.",
-	"graft/original/dl2.ShapeOptions.NoStart": "Omits the worker and the parameter server that each job otherwise " +
-		"gets before the policy acts in a slot. Default false.",
+		"in the observation matrix.",
+	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the layer with a learned scale and shift that follows each " +
+		"ReLU. The published program calls this layer \"batch normalization\", although it uses no batch statistics. " +
+		"Default false.",
+	"graft/original/dl2.ShapeOptions.NoStart": "Disables the rule that gives each job one worker and one parameter " +
+		"server before the policy acts in a slot. Default false.",
 	"graft/original/dl2.ShapeOptions.Shortcut": "Connects each job's front layer directly to the job's outputs, in " +
 		"addition to the path through the hidden layers. Requires front = \"jobs\". Default false.",
 	"graft/original/dl2.SupervisedOptions.Batch": "Number of samples per update, summed over all agents. Zero means " +
@@ -727,8 +735,8 @@ var descriptions = map[string]string{
 	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as \"drf\" or " +
 		"\"optimus\". Empty means \"drf\".",
 	"graft/original/dl2.ValidationOptions.Every": "Validation interval of reinforcement learning, in updates; " +
-		"imitation validates four times as often. Zero means 200; a negative value, which 'graft learn' rejects, " +
-		"disables validation.",
+		"imitation validates four times as often. Zero means 200. A negative value disables validation; 'graft " +
+		"learn' rejects it, because validation selects the policy to keep.",
 	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action during validation. False samples " +
 		"an action from the policy's probabilities.",
 	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent. The agent cycles through " +
@@ -774,8 +782,8 @@ var descriptions = map[string]string{
 		"compares schedulers. If the list is empty, workloads are generated.",
 	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Number of test workloads to generate if workloads.test " +
 		"is empty. Zero means 10.",
-	"graft/original/dl2/learning.WorkloadOptions.Train": "Trace files of training workloads, in the formats of " +
-		"workload.traces. If the list is empty, workloads are generated.",
+	"graft/original/dl2/learning.WorkloadOptions.Train": "Trace files of training workloads, in the formats that " +
+		"workload.traces accepts. If the list is empty, workloads are generated.",
 	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Number of training workloads to generate if " +
 		"workloads.train is empty. Zero means 40.",
 	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, used to select " +
@@ -795,8 +803,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.LREvery": "Decay interval of the learning rate, in episodes. Zero means 500.",
 	"graft/original/learn.Options.LRLeast": "Lower bound of the decaying learning rate. Zero means 1e-9.",
 	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: \"tangent\" is 100 tan(πa/2), " +
-		"\"accuracy\" is a itself, \"standard\" is the distance of a from the table's mean, in standard deviations. " +
-		"Empty means \"tangent\".",
+		"\"accuracy\" is a itself, \"standard\" is (a - m) / s for the mean m and the standard deviation s of the " +
+		"accuracies in the table. Empty means \"tangent\".",
 	"graft/original/learn.Options.Rule": "Learning rule: \"reinforce\" learns from sampled episodes; \"exact\" " +
 		"learns from all sequences of the table, weighted by their probability. Empty means \"reinforce\".",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration. Actions are drawn from the softmax of p " +
@@ -805,8 +813,8 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.TemperatureDecay": "Factor by which the temperature is multiplied at each decay, " +
 		"until it reaches 1. Zero means 0.9.",
 	"graft/original/learn.Options.TemperatureEvery": "Decay interval of the temperature, in episodes. Zero means 1.",
-	"graft/original/learn.PolicyOptions.Hidden": "Number of units per direction of the biLSTM over layers. Zero " +
-		"means 50.",
+	"graft/original/learn.PolicyOptions.Hidden": "Number of units per direction of the biLSTM that reads the " +
+		"network's layers. Zero means 50.",
 	"graft/original/learn.PolicyOptions.Linear": "Width of the hidden linear layers. Zero means 128.",
 	"graft/original/learn.PolicyOptions.Memory": "Number of units of the LSTM that follows the biLSTM. Zero means 16.",
 	"graft/original/learn.PolicyOptions.Precise": "Computes in float64. Default false: computes in float32, like the " +
@@ -825,12 +833,13 @@ var descriptions = map[string]string{
 		"table. Zero means 100.",
 	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, " +
 		"such as runs/NAME for a file NAME.toml.",
-	"graft/original/policyfile.RunOptions.Seed": "Seed of the initial parameters and of all actions. Default 1.",
+	"graft/original/policyfile.RunOptions.Seed": "Seed of the initial parameters and of randomly drawn actions. " +
+		"Default 1.",
 	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the run " +
 		"folder's tables. Default false.",
-	"graft/original/policyfile.TableOptions.Actions": "Meaning of the action numbers 0, 1, 2, … in a single " +
-		"data.pkl. A table folder already lists its actions. Empty means one number per block that the original " +
-		"system can deepen, in order, followed by one for \"none\".",
+	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers 0, 1, 2, … stand for if the table is " +
+		"a data.pkl file. A table folder already lists its actions. Empty means one action per block that the " +
+		"original system can deepen, in order, followed by \"none\".",
 	"graft/original/policyfile.TableOptions.Compat": "Version of the deepen operation that was used to grow the " +
 		"networks in the table. \"original\" inserts layers as the original system does. \"original-without-norm\" " +
 		"inserts the same layers without batch normalisation. Empty means graft's version.",
@@ -838,10 +847,10 @@ var descriptions = map[string]string{
 		"system uses for initial weights, so that later random draws equal the original system's draws. Default " +
 		"false.",
 	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table folder in graft's or the " +
-		"original system's format, or a single data.pkl of the original system. Required.",
+		"original system's format, or a data.pkl file of the original system. Required.",
 	"graft/original/policyfile.TableOptions.Network": "Initial network to which the table's sequences of actions are " +
-		"applied: a name in the zoo or a network file. Empty means the network that the table's folder names. If the " +
-		"table is a single file data.pkl, empty means ConvNet2.",
+		"applied: a name in the zoo or a network file. Empty means the network that is named in the table's folder. " +
+		"If the table is a data.pkl file instead of a folder, empty means ConvNet2.",
 	"graft/original/policyfile.TableOptions.Prefix": "Starts each sequence with token 0, as the original system's " +
 		"first policies did. Default false.",
 	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a graft vocabulary file, " +
@@ -870,9 +879,9 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each table in a " +
 		"step. The baseline of a sequence is the mean reward of the other sequences. REINFORCE uses the key " +
 		"\"entropy\" but not \"beta\". Zero uses the exact gradient.",
-	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the values of a simple model " +
-		"that is fitted to the table, from 0 to 1; this averages out the noise of single runs. Zero keeps the " +
-		"rewards unchanged. Default 0, or 1 if learn.for = \"new\".",
+	"graft/simulation/learning.Options.Smooth": "Fraction by which accuracies move towards the predictions of a " +
+		"simple model that is fitted to the table, from 0 to 1; this averages out the noise of single runs. Zero " +
+		"keeps the accuracies unchanged. Default 0, or 1 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if learn.for = " +
 		"\"new\". Zero means 400.",
 	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective over learn.window steps, in " +
@@ -918,13 +927,13 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions per device grant (up event). Zero means 3 if " +
 		"each_epoch is true, otherwise 1.",
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
-		"failure in the outcome and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
+		"failure in the job's outcome, and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
 		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
 		"the optimizer and the schedule.",
 	"graft/trainer.Adapt.Rows": "Number of training images used to calibrate new normalization layers. Zero means 256.",
-	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
-		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
+	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device processes at once. Larger " +
+		"batches are split into several parts, whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",
 	"graft/trainer.AdaptiveBatch.Every": "Number of epochs after which the batch size is chosen again if the devices " +
 		"stay the same. Zero means 1.",
@@ -948,11 +957,11 @@ var descriptions = map[string]string{
 	"graft/trainer.Distill.Decay": "Relative reduction of distill.share per epoch, between 0 and 1. Zero means no " +
 		"reduction.",
 	"graft/trainer.Distill.Off": "Turns distillation off. Default false.",
-	"graft/trainer.Distill.Share": "Initial weight of the larger network's logits in the loss, between 0 and 1. Zero " +
-		"means 0.9.",
-	"graft/trainer.Distill.Span": "Duration of distillation as a fraction of the time that is left after the device " +
-		"removal, between 0 and 1. During this time, distill.share falls to zero step by step. Zero means the whole " +
-		"time left.",
+	"graft/trainer.Distill.Share": "Initial weight of the distillation part of the loss, between 0 and 1; the labels " +
+		"get the remaining weight. Zero means 0.9.",
+	"graft/trainer.Distill.Span": "Duration of distillation as a fraction of the time that is left after a device " +
+		"removal (down event), between 0 and 1. During this time, distill.share falls to zero step by step. Zero " +
+		"means the whole time left.",
 	"graft/trainer.Distill.Temperature": "Temperature of distillation, by which the logits are divided before they " +
 		"are compared. Zero means 4.",
 	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
@@ -969,7 +978,8 @@ var descriptions = map[string]string{
 		"launches in one call. The step is recorded again after surgery and after a change of the batch size. Steps " +
 		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise, " +
 		"are not recorded. Recorded steps give the same results up to rounding. Default false.",
-	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one per minute.",
+	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one checkpoint " +
+		"per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
 		"the defaults.",
 	"graft/trainer.Options.EMA": "Decay per step of an exponential moving average of weights and running statistics, " +
@@ -998,16 +1008,16 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, as the " +
 		"original system does; the last epoch may end after the budget, and the result is the last evaluated " +
 		"network. False reserves time to evaluate the network after the last step, so the result includes every step.",
-	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
-		"job may change this section.",
+	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. This " +
+		"section may be changed before a job is resumed.",
 	"graft/trainer.Options.Precision": "Number format of convolutions and linear layers in training and evaluation: " +
 		"\"float32\", \"bfloat16\", \"float16\" (with loss scaling) or \"tf32\" (rounds float32 operands to 11 " +
 		"significant bits). Weights, gradients, optimizer state and all other layers stay float32. \"float16\" and " +
 		"\"tf32\" need a CUDA device. Empty means \"float32\".",
 	"graft/trainer.Options.Schedule": "Learning rate schedule. Empty means cosine decay over the budget.",
-	"graft/trainer.Options.Steady": "Makes results bit-identical. On the CPU, results then do not depend on the " +
-		"number of threads, and training is somewhat slower. On a CUDA device, all runs on the same machine give the " +
-		"same results. Default false.",
+	"graft/trainer.Options.Steady": "Makes repeated runs give bit-identical results. On the CPU, results then do not " +
+		"depend on the number of threads, and training is somewhat slower. On a CUDA device, all runs on the same " +
+		"machine give the same results. Default false.",
 	"graft/trainer.Schedule.Decay": "Factor that multiplies the learning rate: after each epoch if the rule is " +
 		"\"exponential\", after every schedule.every epochs if the rule is \"step\". Zero means 0.9 for " +
 		"\"exponential\" and 0.1 for \"step\".",
@@ -1033,22 +1043,22 @@ var descriptions = map[string]string{
 	"graft/trainer.Timeline.Events":  "Planned changes of the number of devices, sorted by time. Empty means none.",
 	"graft/trainer.Timeline.Start":   "Part of the budget that is already used when the job begins. Zero means none.",
 	"graft/trainer/program.Options.Command": "Command that starts a PyTorch program, such as [\"python3\", " +
-		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft supplies the " +
-		"budget, the devices, decisions, surgery and checkpoints. In the command and in env, {devices} is replaced " +
-		"by the number of devices, and a change of this number restarts the program, which continues from its saved " +
-		"state. Empty means that graft trains the network itself.",
+		"\"train.py\"]. The program trains its own network in its own loop, with graft_job.py; graft enforces the " +
+		"time budget, assigns the devices, decides how the network changes, and manages checkpoints. In the command " +
+		"and in env, {devices} is replaced by the number of devices, and a change of this number restarts the " +
+		"program, which continues from its saved state. Empty means that graft trains the network itself.",
 	"graft/trainer/program.Options.Env": "Environment variables of the program, as NAME=value, in addition to " +
 		"graft's own environment. Empty adds none.",
 	"graft/trainer/program.Options.Folder": "Working directory of the program. Empty means the folder of the job file.",
 	"graft/trainer/program.Options.Regroup": "Keeps the program running when the number of devices changes; the " +
-		"program must then read the new number with graft_job.py, from job.devices. Requires {devices} in command or " +
-		"env. Default false, which restarts the program.",
+		"program must then read the new number from job.devices, which graft_job.py provides. Requires {devices} in " +
+		"command or env. Default false, which restarts the program.",
 	"graft/trainer/program.Options.Silence": "Maximum time between two messages that graft receives from the " +
 		"training program. The program sends a message after its start, after each validation and after each step. " +
 		"If graft receives no message during this time, it kills the program. Zero means 10 minutes.",
 	"graft/trainer/program.Options.Threads": "Number of CPU threads of the program, passed on as OMP_NUM_THREADS. " +
-		"Results may depend on this number. Zero means PyTorch's default; in a simulation, whose programs run side " +
-		"by side, zero means 1.",
+		"Results may depend on this number. Zero means PyTorch's default; in a simulation, which runs several " +
+		"programs in parallel, zero means 1.",
 	"graft/trainer/program.Options.ValidationExamples": "Number of examples per validation, from which the virtual " +
 		"clock computes the duration of a validation. Zero means that validation takes no time on the virtual clock.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +

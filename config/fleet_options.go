@@ -20,13 +20,14 @@ type FleetOptions struct {
 	// Engine that starts the workers: "local" starts processes on this machine, "slurm" submits jobs to a Slurm
 	// cluster, "kubernetes" writes a manifest that you apply to a cluster. Empty means "local".
 	Engine string `config:",one=local|slurm|kubernetes"`
-	// Number of workers that run in parallel. Zero means one per device or, without devices, one per processor of this
-	// machine; for "slurm" and "kubernetes", zero means 4.
+	// Number of workers that run in parallel. Zero means one worker per device in fleet.devices. If that list is empty,
+	// zero means one worker if run.device is a GPU, and one worker per processor of this machine if run.device is
+	// "cpu". For "slurm" and "kubernetes", zero means 4.
 	Workers int
 	// Chooses the number of local workers per device by measurement. graft trains the largest network of the scenario
 	// for two seconds with 1, 2, 4, … parallel workers, and then uses the number of workers with the highest
-	// throughput. It excludes numbers at which all workers together need more than 90% of the memory. Cannot be
-	// combined with fleet.workers. False uses fleet.workers.
+	// throughput. It excludes numbers at which all workers together need more than 90% of the GPU's memory or, on the
+	// CPU, of the machine's free memory. Cannot be combined with fleet.workers. False uses fleet.workers.
 	Fit bool
 	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see fleet.cpus).
 	Threads int
@@ -41,11 +42,11 @@ type FleetOptions struct {
 	// Number of CUDA devices per worker, for "slurm" and "kubernetes". A worker trains on its first device and needs
 	// run.device = "cuda". Zero means none.
 	GPUs int `config:"gpus"`
-	// Generic resource (GRES) that each worker requests from Slurm, such as gpu:a100:1. Replaces fleet.gpus. Empty uses
-	// fleet.gpus.
+	// Generic resource (GRES) that each worker requests from Slurm, such as gpu:a100:1. Replaces fleet.gpus. If empty,
+	// each worker requests the number of GPUs in fleet.gpus.
 	Gres string
-	// Maximum run time of a worker, for "slurm" and "kubernetes". Workers are restarted while sequences remain. Slurm
-	// rounds this time limit up to minutes. Zero means the cluster's default.
+	// Maximum run time of a worker, for "slurm" and "kubernetes". A worker that reaches this limit is restarted if the
+	// scenario has unfinished sequences. Slurm rounds this time limit up to minutes. Zero means the cluster's default.
 	Time time.Duration `config:"time_limit,was=time"`
 	// Time before the time limit at which Slurm signals a worker to save its work. Zero means one minute, or half of
 	// time_limit if that is less.

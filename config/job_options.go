@@ -27,8 +27,8 @@ type RunOptions struct {
 	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
 	Device string `result:"rounding"` // Device of all tensors: "cpu" or "cuda:N". Empty means "cpu".
-	// Number of LibTorch threads. Zero lets graft choose the fastest number by measurement, up to one thread per
-	// processor. If the number would affect results, zero means LibTorch's default.
+	// Number of LibTorch threads. Zero means LibTorch's default or, if results do not depend on the number of threads
+	// (such as on the CPU with train.steady = true), the fastest number by measurement, up to one thread per processor.
 	Threads int `result:"rounding"`
 	// Vector instructions of the CPU: "native" uses the fastest instructions of the processor, so results differ
 	// between CPU models; "avx2" gives the same results on every processor with AVX2. Empty means "native".
@@ -98,8 +98,8 @@ type NetworkOptions struct {
 	// the last epoch in the file. If the key is empty and network.weights is a folder, graft searches this folder for
 	// the file.
 	Runtimes string
-	// Restarts the epoch count and the learning rate, as the original system does, even if network.runtimes is set.
-	// False continues the epoch count and the learning rate.
+	// Sets the epoch count to zero and the learning rate to its initial value, as the original system does, even if
+	// network.runtimes is set. If network.runtimes is set, false continues both from the last epoch in that file.
 	ResetEpochs bool `config:",was=anew"`
 }
 
@@ -213,8 +213,8 @@ type AdaptOptions struct {
 	Decider string `config:",path=word"`
 	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" requires exactly one action
 	// and repeats it; "script" takes the actions in order; "random", "trials" and structural policies choose among the
-	// actions that fit the network. Must be empty for the decider "none". If the list is empty, "random", "trials" and
-	// structural policies choose from adapt.kinds.
+	// listed actions that fit the network. Must be empty for the decider "none". If the list is empty, "random",
+	// "trials" and structural policies choose from adapt.kinds.
 	Actions []net2net.Action
 	// Operations that "random", "trials" or a structural policy can choose if adapt.actions is empty. For "random"
 	// and "trials", empty means deepen and widen. For a policy, empty means all kinds of actions in the

@@ -16,8 +16,8 @@ type PipelineOptions struct {
 	// Path of the folder of results, with one subfolder per scenario and one for the policies. Empty lets the command
 	// choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
-	// Path of the folder that caches outcomes. Empty uses the setting of each scenario; a scenario without a setting
-	// uses the folder "cache" next to the scenarios' folders.
+	// Path of the folder that caches the outcomes of runs. If empty, each scenario uses its own key simulate.cache;
+	// scenarios without this key use the folder "cache" next to the scenarios' folders.
 	Cache string `result:"none"`
 	// Assignments to keys of every scenario, such as run.device="cuda:0". If the list is empty, the
 	// scenarios stay as they are.

@@ -24,19 +24,19 @@ type SimulateOptions struct {
 	// Number of runs of each action sequence, with run.seed and the following seeds. Zero means 1.
 	Seeds int
 	// Design of the experiment, which selects the sequences: "all" runs every sequence; "sample" takes max_sequences
-	// sequences, divided evenly among the choices at each decision; "halve" drops the branches with the lowest accuracy
-	// at each decision; "likely" runs the most probable sequences under a policy. Empty means "all".
+	// sequences, divided evenly among the choices at each decision; "halve" drops the partial sequences with the lowest
+	// accuracy at each decision; "likely" runs the most probable sequences under a policy. Empty means "all".
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	// Maximum number of sequences. The designs "sample" and "likely" select this many sequences; the design "all" fails
-	// if there are more. Zero means 10,000.
+	// Maximum number of sequences. The designs "sample" and "likely" select this many sequences; the designs "all" and
+	// "halve" fail if there are more. Zero means 10,000.
 	MaxSequences int `config:",was=most"`
-	// Fraction of the branches that design = "halve" keeps at each decision, from 0 to 1. Zero means 0.5.
+	// Fraction of the partial sequences that design = "halve" keeps at each decision, from 0 to 1. Zero means 0.5.
 	Keep float64
 	// Path of the structural policy for design = "likely". Must be empty for other designs.
 	Policy string
 	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
-	// Path of the folder that caches outcomes; several scenarios can share the folder. Empty means the folder "cache"
-	// next to the run folder.
+	// Path of the folder that caches the outcomes of runs; several scenarios can share the folder. Empty means the
+	// folder "cache" next to the run folder.
 	Cache string `result:"none"`
 }
 

@@ -30,7 +30,7 @@ var SweepKind = &Kind{
 // Sweep holds the options of a job that runs several times, as trials.
 type Sweep struct {
 	Job
-	// Arms and trials of a comparison. Commands other than 'graft compare' ignore this section.
+	// Baselines and trials of a comparison. Commands other than 'graft compare' ignore this section.
 	Compare CompareOptions
 	// Workers that run the trials, and their resources. Outcomes do not depend on this section.
 	Fleet FleetOptions `result:"none"`
@@ -115,19 +115,21 @@ type CompareOptions struct {
 	// network of the job with the same seed, trained from scratch for the whole budget); "random" (any action that
 	// fits); "best fixed" (the sequence of actions with the highest validation accuracy on other seeds). Empty means
 	// all applicable baselines.
-	Arms  []string
-	Seeds int // Number of trials per arm, with run.seed and the following seeds. Zero means 10.
-	// Number of trials per sequence when the arm "best fixed" selects its sequence. The seeds of these trials follow
-	// the seeds of the arms. Zero means 3.
+	Arms []string
+	// Number of trials of the configured job and of each baseline, with run.seed and the following seeds. Zero means
+	// 10.
+	Seeds int
+	// Number of trials per sequence when the baseline "best fixed" selects its sequence. The seeds of these trials
+	// follow the seeds that compare.seeds uses. Zero means 3.
 	SelectionSeeds int
-	// Actions that the arms "random" and "best fixed" can choose at every decision, such as "deepen:0" and "none".
-	// Cannot be combined with compare.kinds. Empty uses compare.kinds.
+	// Actions that the baselines "random" and "best fixed" can choose at every decision, such as "deepen:0" and "none".
+	// Cannot be combined with compare.kinds. If empty, compare.kinds determines the actions.
 	Actions []net2net.Action
-	// Operations for the arms "random" and "best fixed". These arms choose among "none" and all actions of the listed
+	// Operations for the baselines "random" and "best fixed", which choose among "none" and all actions of the listed
 	// operations that fit the network. Cannot be combined with compare.actions. Empty means deepen and widen if
 	// compare.actions is empty too.
 	Kinds []net2net.Kind
-	// Maximum number of sequences that the arm "best fixed" tries. If more sequences are possible, the arm tries an
+	// Maximum number of sequences that the baseline "best fixed" tries. If more sequences are possible, graft tries an
 	// evenly spaced sample. Zero means 64.
 	MaxSequences int
 }

@@ -104,8 +104,8 @@ type Options struct {
 	// Unit of text that a label in a table describes: "text" (the whole text) or "word" (one word). Words and their
 	// labels are separated by spaces. Words with the label -100 are ignored. Empty means "text".
 	LabelEach string `json:",omitempty"`
-	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
-	// the mean of the training images.
+	// Means of the channels, which are subtracted from pixel values between 0 and 1: one mean per channel, or one for
+	// all. Empty means the mean of the training images.
 	Mean []float64
 	// Standard deviations of the channels, above zero: one value per channel, or one for all. Pixels are divided by
 	// these values after data.mean is subtracted. Empty means the standard deviation of the training images.

@@ -14,7 +14,7 @@ import (
 
 // StructuralShape holds the sizes of a structural policy.
 type StructuralShape struct {
-	Hidden int // Width of the encodings and of the hidden layers. Zero means 32.
+	Hidden int // Width of the graph encoder's outputs and of the hidden layers. Zero means 32.
 	Rounds int // Number of message-passing rounds of the graph encoder. Zero means 2.
 }
 

@@ -35,8 +35,9 @@ type Options struct {
 	Batch *torch.Tensor
 	// Seed seeds the random choice of the channels to copy, and the values of random tensors.
 	Seed uint64
-	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
-	// relative to the root mean square of the tensor. Zero, the default, preserves the function exactly.
+	// Standard deviation of the normal noise that is added to copied weights to break the symmetry between copies,
+	// relative to the root mean square of the weight tensor. Zero, the default, adds no noise, so the network's
+	// function stays exactly the same.
 	Noise float64
 	// Form of a new block. "identity" inserts an identity layer. "residual" adds a branch that begins at zero.
 	// "opposite" adds pairs of units that cancel each other. "stacked" adds unmodified copies of blocks, so the
@@ -49,7 +50,7 @@ type Options struct {
 	Compat Compat
 	// Splits a unit's weights equally among the unit's copies when a network that runs as a graph of operators is
 	// widened, as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally.
-	// Both kinds of split preserve the function.
+	// Both kinds of split preserve the network's function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

@@ -37,7 +37,7 @@ type AdaptiveBatch struct {
 	Measure bool `json:",omitempty"`
 	// Maximum batch size in images. Zero means 16 times train.batch.
 	Most int `json:",omitempty" config:"max_batch,was=most"`
-	// Maximum number of images that a device computes at once. Larger batches are computed in several parts whose
+	// Maximum number of images that a device processes at once. Larger batches are split into several parts, whose
 	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit the number.
 	DeviceMost int `json:",omitempty" config:"max_device_batch,was=device_most"`
 	// Number of epochs after which the batch size is chosen again if the devices stay the same. Zero means 1.

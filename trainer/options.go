@@ -51,8 +51,9 @@ type Options struct {
 	// Saves the network with the highest validation accuracy in addition to the last network. False saves only the last
 	// network.
 	KeepBest bool `json:"-" result:"none"`
-	// Makes results bit-identical. On the CPU, results then do not depend on the number of threads, and training is
-	// somewhat slower. On a CUDA device, all runs on the same machine give the same results. Default false.
+	// Makes repeated runs give bit-identical results. On the CPU, results then do not depend on the number of threads,
+	// and training is somewhat slower. On a CUDA device, all runs on the same machine give the same results. Default
+	// false.
 	Steady bool
 	// Number format of convolutions and linear layers in training and evaluation: "float32", "bfloat16", "float16"
 	// (with loss scaling) or "tf32" (rounds float32 operands to 11 significant bits). Weights, gradients, optimizer
@@ -70,9 +71,11 @@ type Options struct {
 	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. graft evaluates
 	// and exports the averaged network. If the network shrinks, the averaged network becomes the teacher for
 	// distillation. Surgery changes the average together with the network. Zero means no average.
-	EMA        float64    `json:",omitempty"`
-	Checkpoint Checkpoint `result:"none"` // Intervals at which the job saves checkpoints. Empty means one per minute.
-	// Training with one process per device. Empty means a single process. A resumed job may change this section.
+	EMA float64 `json:",omitempty"`
+	// Intervals at which the job saves checkpoints. Empty means one checkpoint per minute.
+	Checkpoint Checkpoint `result:"none"`
+	// Training with one process per device. Empty means a single process. This section may be changed before a job is
+	// resumed.
 	Parallel team.Parallel `json:"-" result:"rounding"`
 	// Batch size that adapts to the devices and to gradient noise. Empty means a fixed batch size.
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
@@ -92,8 +95,8 @@ type Adapt struct {
 	Reset bool
 	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
 	Divide float64
-	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the outcome and continues
-	// without the action; "stop" ends the job. Empty means "skip".
+	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the job's outcome, and
+	// continues without the action; "stop" ends the job. Empty means "skip".
 	OnError OnError         `json:"-" result:"none"`
 	Surgery net2net.Options // options for surgery; batch and seed come from the job
 }
@@ -112,11 +115,12 @@ type Distill struct {
 	Off bool // Turns distillation off. Default false.
 	// Temperature of distillation, by which the logits are divided before they are compared. Zero means 4.
 	Temperature float64
-	// Initial weight of the larger network's logits in the loss, between 0 and 1. Zero means 0.9.
+	// Initial weight of the distillation part of the loss, between 0 and 1; the labels get the remaining weight. Zero
+	// means 0.9.
 	Share float64
 	Decay float64 // Relative reduction of distill.share per epoch, between 0 and 1. Zero means no reduction.
-	// Duration of distillation as a fraction of the time that is left after the device removal, between 0 and 1. During
-	// this time, distill.share falls to zero step by step. Zero means the whole time left.
+	// Duration of distillation as a fraction of the time that is left after a device removal (down event), between 0
+	// and 1. During this time, distill.share falls to zero step by step. Zero means the whole time left.
 	Span float64
 }
 

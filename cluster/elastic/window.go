@@ -30,8 +30,8 @@ type WindowOptions struct {
 	// Scales the values of the observation matrix: job types are divided by the number of types, slots since arrival by
 	// 100, and numbers of workers and servers by their maximum. False keeps the raw values.
 	Rescale bool
-	// Value that fills the unused columns of the observation matrix, if it has more columns than jobs. DL2's published
-	// program uses 0 or -1. Default 0.
+	// Value that fills the unused columns of the observation matrix if there are fewer jobs than columns. DL2's
+	// published program uses 0 or -1. Default 0.
 	Padding float64
 	// Omits the action that adds a worker and a parameter server in one step, so that the policy adds them in separate
 	// steps. If an imitated scheduler adds both in one step, the step becomes two training samples. Has no effect on

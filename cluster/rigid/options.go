@@ -46,7 +46,8 @@ type Options struct {
 	To int64 `config:"to_seconds,was=to"`
 	// Rule that selects nodes and GPUs for a job. "consolidate" uses as few nodes as possible, and delays the job until
 	// these nodes are free. "consolidate-first" also uses as few nodes as possible, but spreads the job over more nodes
-	// instead of delaying the job. "random" takes the first free GPUs in node order. Default "consolidate".
+	// instead of delaying the job. "random" takes the first free GPUs in node order; despite its name, it draws nothing
+	// at random. Default "consolidate".
 	Placement string `config:",one=consolidate|consolidate-first|random"`
 	// Reference simulator: "lucid" reproduces Lucid's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".

@@ -62,7 +62,8 @@ type Schedule struct {
 	Seed uint64
 	// Number of simulations of each randomized scheduler, with consecutive seeds. Zero means 1.
 	Seeds int
-	// Simulates each known bug of the original simulator separately, and reports its effect. Default false.
+	// Enables each known bug of the original simulator in a separate simulation, and reports the bug's effect. Default
+	// false.
 	Ablate  bool
 	Workers int `result:"none"` // Number of simulations that run in parallel. Zero means one per processor.
 }

@@ -61,7 +61,7 @@ type Options struct {
 	// as fast, especially with wide layers. Empty means "go".
 	Compute string `config:",one=go|libtorch"`
 	Envs    int    // Number of episodes that are played in parallel in a round. Zero means 8.
-	// Number of actions that each of the parallel episodes takes per round. Has no effect with baseline = "workload",
+	// Number of actions per round in each of the parallel episodes. Has no effect with baseline = "workload",
 	// which plays episodes to the end. Zero means 2048.
 	Actions int     `config:"rollout,was=actions"`
 	Epochs  int     // Number of passes over the actions of a round. Zero means 2.

@@ -25,14 +25,14 @@ const (
 type ShapeOptions struct {
 	// observations; the zero value means the first 20 jobs by arrival, with actions for bundles
 	elastic.WindowOptions
-	// Omits the worker and the parameter server that each job otherwise gets before the policy acts in a slot. Default
-	// false.
+	// Disables the rule that gives each job one worker and one parameter server before the policy acts in a slot.
+	// Default false.
 	NoStart bool
 	Layers  int // Number of hidden layers. Zero means 1.
-	// Number of neurons per hidden layer. Zero means the number of values in the state.
+	// Number of neurons per hidden layer. Zero means the number of values in the observation matrix.
 	Neurons int `config:"hidden,was=neurons"`
-	// Removes the learned scale and shift after each ReLU. The published program calls this layer "batch
-	// normalization", although it uses no batch statistics. Default false.
+	// Removes the layer with a learned scale and shift that follows each ReLU. The published program calls this layer
+	// "batch normalization", although it uses no batch statistics. Default false.
 	NoAffine  bool
 	FirstTanh bool // Uses tanh instead of ReLU in the first layer. Default false.
 	// Layers in front of the hidden layers: "jobs" adds one layer per job, "attributes" adds one layer per job
@@ -112,7 +112,8 @@ type ReinforcedOptions struct {
 	// Weight of the negative entropy in the loss. Zero means 0.1; a negative value means no entropy term.
 	Entropy  float64
 	NoCritic bool // Computes advantages relative to the mean reward. False uses a value network.
-	// Does not subtract the mean reward; with no_critic = true, rewards are used unchanged. Default false.
+	// Uses rewards as advantages without subtracting the mean reward, if no_critic = true. Otherwise, this key changes
+	// only the upper bound of the priorities in the replay memory. Default false.
 	NoMean bool
 	// Takes uniformly random actions with a probability that decreases during training. Default false.
 	EpsilonGreedy bool
@@ -121,8 +122,8 @@ type ReinforcedOptions struct {
 	SameEpsilon bool
 	// Disables the rules that replace some of the policy's actions during training. Default false.
 	NoInjection bool
-	// Disables the rule that adds tasks to the job with the fewest tasks if another job has several times as many.
-	// Default false.
+	// Disables the training rule that grows the job with the fewest tasks (workers and servers) if another job has
+	// several times as many. Default false.
 	NoBalance bool
 }
 
@@ -131,8 +132,10 @@ type ReplayOptions struct {
 	Capacity int // Capacity of the replay memory in transitions. Zero means 8192.
 	// Samples transitions uniformly in reinforcement learning. Imitation always samples uniformly. False samples by
 	// priority.
-	Even   bool
-	NoSort bool // Gives a new transition the highest priority. False uses the transition's reward as priority.
+	Even bool
+	// Gives a new transition the highest priority. False uses the transition's reward minus the mean reward as its
+	// priority, but at least 1.
+	NoSort bool
 	// Evicts the transition with the lowest priority from a full replay memory. False evicts the oldest transition.
 	EvictLeast bool
 	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all transitions.
@@ -150,7 +153,8 @@ type WorkloadOptions struct {
 // ValidationOptions holds the options of validation.
 type ValidationOptions struct {
 	// Validation interval of reinforcement learning, in updates; imitation validates four times as often. Zero means
-	// 200; a negative value, which 'graft learn' rejects, disables validation.
+	// 200. A negative value disables validation; 'graft learn' rejects it, because validation selects the policy to
+	// keep.
 	Every int
 	// Takes the most likely action during validation. False samples an action from the policy's probabilities.
 	Likeliest bool

@@ -13,7 +13,7 @@ import (
 // PolicyOptions holds the sizes of a policy to train. The training data determine the policy's vocabulary and number of
 // actions.
 type PolicyOptions struct {
-	Hidden int // Number of units per direction of the biLSTM over layers. Zero means 50.
+	Hidden int // Number of units per direction of the biLSTM that reads the network's layers. Zero means 50.
 	Memory int // Number of units of the LSTM that follows the biLSTM. Zero means 16.
 	Linear int // Width of the hidden linear layers. Zero means 128.
 	Time   int // Width of the encoding of the remaining time. Zero means 8.
@@ -63,8 +63,8 @@ type Options struct {
 	Rule string `config:",one=reinforce|exact"`
 	// Number of training episodes. A step with rule = "exact" counts as one episode. Zero means 10,000.
 	Episodes int
-	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is the
-	// distance of a from the table's mean, in standard deviations. Empty means "tangent".
+	// Reward as a function of the accuracy a: "tangent" is 100 tan(πa/2), "accuracy" is a itself, "standard" is (a - m)
+	// / s for the mean m and the standard deviation s of the accuracies in the table. Empty means "tangent".
 	Reward  string  `config:",one=tangent|accuracy|standard"`
 	LR      float64 // Learning rate of Adam. Zero means 0.0001.
 	LRDecay float64 // Factor by which the learning rate is multiplied at each decay. Zero means 0.99.

@@ -15,7 +15,7 @@ import (
 // RunOptions holds the seed and the output of training a policy. Paths in all sections use the operating system's
 // syntax and are relative to the working directory.
 type RunOptions struct {
-	Seed int64 // Seed of the initial parameters and of all actions. Default 1.
+	Seed int64 // Seed of the initial parameters and of randomly drawn actions. Default 1.
 	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
 	Every  int    // Number of episodes per row of the learning table. Zero means 100.
@@ -41,14 +41,15 @@ func (o RunOptions) Validate() error {
 
 // TableOptions names the table to train on and selects how it is read.
 type TableOptions struct {
-	// Path of the training table: a table folder in graft's or the original system's format, or a single data.pkl of
-	// the original system. Required.
+	// Path of the training table: a table folder in graft's or the original system's format, or a data.pkl file of the
+	// original system. Required.
 	File string
 	// Initial network to which the table's sequences of actions are applied: a name in the zoo or a network file. Empty
-	// means the network that the table's folder names. If the table is a single file data.pkl, empty means ConvNet2.
+	// means the network that is named in the table's folder. If the table is a data.pkl file instead of a folder, empty
+	// means ConvNet2.
 	Network string
-	// Meaning of the action numbers 0, 1, 2, … in a single data.pkl. A table folder already lists its actions. Empty
-	// means one number per block that the original system can deepen, in order, followed by one for "none".
+	// Actions that the numbers 0, 1, 2, … stand for if the table is a data.pkl file. A table folder already lists its
+	// actions. Empty means one action per block that the original system can deepen, in order, followed by "none".
 	Actions []net2net.Action
 	// Version of the deepen operation that was used to grow the networks in the table. "original" inserts layers as the
 	// original system does. "original-without-norm" inserts the same layers without batch normalisation. Empty means

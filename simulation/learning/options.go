@@ -33,9 +33,9 @@ type Options struct {
 	// they are standardised; "points" divides the accuracies of all tables by the same standard deviation. Empty
 	// standardises the accuracies of each table separately.
 	Reward Reward
-	// Fraction by which rewards move towards the values of a simple model that is fitted to the table, from 0 to 1;
-	// this averages out the noise of single runs. Zero keeps the rewards unchanged. Default 0, or 1 if learn.for =
-	// "new".
+	// Fraction by which accuracies move towards the predictions of a simple model that is fitted to the table, from 0
+	// to 1; this averages out the noise of single runs. Zero keeps the accuracies unchanged. Default 0, or 1 if
+	// learn.for = "new".
 	Smooth float64
 	// Fraction by which the reward of each sequence moves towards its mean over all tables that contain the sequence,
 	// from 0 to 1; this reduces noise. Zero keeps the rewards unchanged. Default 0, or 0.5 if learn.for = "new".

@@ -14,19 +14,21 @@ import (
 // Options configures a program that trains the network itself.
 type Options struct {
 	// Command that starts a PyTorch program, such as ["python3", "train.py"]. The program trains its own network in its
-	// own loop, with graft_job.py; graft supplies the budget, the devices, decisions, surgery and checkpoints. In the
-	// command and in env, {devices} is replaced by the number of devices, and a change of this number restarts the
-	// program, which continues from its saved state. Empty means that graft trains the network itself.
+	// own loop, with graft_job.py; graft enforces the time budget, assigns the devices, decides how the network
+	// changes, and manages checkpoints. In the command and in env, {devices} is replaced by the number of devices, and
+	// a change of this number restarts the program, which continues from its saved state. Empty means that graft trains
+	// the network itself.
 	Command []string `json:",omitempty"`
-	// Keeps the program running when the number of devices changes; the program must then read the new number with
-	// graft_job.py, from job.devices. Requires {devices} in command or env. Default false, which restarts the program.
+	// Keeps the program running when the number of devices changes; the program must then read the new number from
+	// job.devices, which graft_job.py provides. Requires {devices} in command or env. Default false, which restarts the
+	// program.
 	Regroup bool `json:",omitempty"`
 	// Working directory of the program. Empty means the folder of the job file.
 	Folder string `result:"none" json:",omitempty"`
 	// Environment variables of the program, as NAME=value, in addition to graft's own environment. Empty adds none.
 	Env []string `json:",omitempty"`
 	// Number of CPU threads of the program, passed on as OMP_NUM_THREADS. Results may depend on this number. Zero means
-	// PyTorch's default; in a simulation, whose programs run side by side, zero means 1.
+	// PyTorch's default; in a simulation, which runs several programs in parallel, zero means 1.
 	Threads int `json:",omitempty"`
 	// Number of examples per validation, from which the virtual clock computes the duration of a validation. Zero means
 	// that validation takes no time on the virtual clock.

@@ -32,8 +32,8 @@ type Options struct {
 	// Length of a slot in seconds. Zero means the trace's value, or 1200 if the trace has none.
 	Slot  float64 `config:"slot_seconds"`
 	Limit int     `config:"max_slots"` // Maximum number of slots; a longer simulation fails. Zero means no limit.
-	// Maximum relative error of job speeds, in [0, 1). The error of each job in each slot is drawn uniformly
-	// from ± this value. Zero means the trace's value, or no error if the trace has none.
+	// Maximum relative error of job speeds, in [0, 1). The error of each job in each slot is drawn uniformly between
+	// minus and plus this value. Zero means the trace's value, or no error if the trace has none.
 	SpeedError float64
 	// Cost of a change in a job's number of workers or servers: "checkpoint" stops and restarts the job, "hot" moves
 	// parameters while the job runs, "none" makes changes free. Empty means "checkpoint", or "none" if compat = "dl2".

@@ -152,7 +152,7 @@ type Demand struct {
 	// Largest time limit of a job, as a fraction of its time on one server. With limits = "fixed", every job has this
 	// limit. Zero means 1.
 	Most float64 `config:"max_limit,was=most"`
-	// Skewness of the time limits, for limits = "skewed". A positive value gives more short limits. PAC-ML's
+	// Skewness of the time limits, for limits = "skewed". A positive value makes short limits more frequent. PAC-ML's
 	// distributions B, C and D use 5, 0 and -5, respectively.
 	Skewness float64
 	// Time limits to draw from, for limits = "values", as fractions of a job's time on one server.

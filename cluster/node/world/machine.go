@@ -18,7 +18,7 @@ type Machine struct {
 	// Memory of each GPU in MiB, for a machine whose GPUs differ. Cannot be combined with gpus or memory_mb. Empty
 	// means identical GPUs, set by gpus and memory_mb.
 	Memories []float64 `config:"memories_mb"`
-	// Relative speed of each GPU in memories_mb; task durations are divided by it. Empty means 1 for each GPU.
+	// Relative speed of each GPU that memories_mb lists; task durations are divided by it. Empty means 1 for each GPU.
 	Speeds []float64
 	// Maximum number of tasks that run on a GPU at the same time. Zero means no limit.
 	Together int `config:"max_tasks_per_gpu,was=together"`
@@ -28,8 +28,8 @@ type Machine struct {
 	// Slowdown coefficient of tasks on the same GPU, from 0 to 10: the speed of a task is divided by 1 + contention ×
 	// (cores that other tasks use / cores of the GPU). Default 0.
 	Contention float64
-	// Path of colocate_info.csv from 'graft node profile': measured slowdowns of two tasks that share a GPU, for each
-	// pair of task kinds. Empty means no measured slowdowns.
+	// Path of colocate_info.csv, which 'graft node profile' writes. For each pair of task kinds, the file holds the
+	// measured slowdowns of two tasks that share a GPU. Empty means no measured slowdowns.
 	Profiles string `config:",path" result:"contents"`
 	// Method of preempting a task: "signal" pauses its processes, which keep their memory and their GPU; "checkpoint"
 	// ends them and restarts them later on any GPU. Default "signal".
@@ -39,7 +39,7 @@ type Machine struct {
 	Active float64       `config:"active_watts"` // Power of a GPU with tasks but no busy cores, in watts. Default 60.
 	Full   float64       `config:"full_watts"`   // Power of a GPU with all cores in use, in watts. Default 250.
 	// Reference simulator: "tasks" reproduces the packing environment of a published study of GPU schedulers, including
-	// its generator, rewards and bugs; "none" is graft's own simulator. Default "none".
+	// its workload generator, rewards and bugs; "none" is graft's own simulator. Default "none".
 	Compat string `config:",one=none|tasks"`
 }
 

@@ -67,8 +67,8 @@ type WorkloadOptions struct {
 	// workload, are skipped. Jobs after the last test workload are not used. If empty, the other keys of this section
 	// determine the workloads.
 	From string `result:"contents"`
-	// Trace files of training workloads, in the formats of workload.traces. If the list is empty, workloads are
-	// generated.
+	// Trace files of training workloads, in the formats that workload.traces accepts. If the list is empty, workloads
+	// are generated.
 	Train []string `result:"contents"`
 	// Trace files of validation workloads, used to select the best learned policy. If the list is empty, workloads are
 	// generated.
