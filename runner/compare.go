@@ -22,8 +22,8 @@ seeds, and reports which arms differ significantly from no adaptation (the arm "
   never               no adaptation: the initial network of the job
   small from scratch  like never, but with fresh weights; only for a job that starts from
                       trained weights
-  final from scratch  the final network of the job with the same seed, trained from fresh
-                      weights for the whole budget, even if network.weights names a file
+  final from scratch  the network with which "as configured" ends for the same seed, trained
+                      from fresh weights for the whole budget, even if network.weights is set
   random              at each decision, a random action that fits the network
   best fixed          the sequence of actions with the highest mean validation accuracy over
                       separate seeds, which are used only for this selection
