@@ -22,8 +22,9 @@ func newClusterApplicationCommand() *cobra.Command {
 		Long: `application builds an application, which is a model of an adaptive job, from runs of 'graft
 train'. The application holds the training progress and the step times that 'graft cluster run'
 needs to simulate the job. Each run must use a fixed batch size and measure gradient noise
-(adaptive_batch.measure = true). Runs with at least two batch sizes are required; runs with the
-same batch size are averaged. RUN may also be the run folder of a sweep; all its trials are used.
+(adaptive_batch.measure = true). The runs must have at least two different batch sizes; runs with
+the same batch size are averaged. RUN may also be the run folder of a sweep; all trials of the
+sweep are then used.
 
 Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures. By
 default, step times come from the device profile of the runs' virtual clock. The application
@@ -41,16 +42,16 @@ model predicts step times for other placements, and its prediction errors are pr
 	flags := command.Flags()
 	flags.StringVarP(&o.Out, "out", "o", "", "output folder for applications, created if missing")
 	flags.StringVar(&o.Profile, "profile", "",
-		"device profile with the step times: a name or file; empty uses the profile of the runs' virtual clock")
+		"device profile with the step times: a name or a file (default: the profile of the runs' virtual clock)")
 	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
 	flags.IntVar(&o.Nodes, "nodes", 16, "maximum number of nodes for which step times are computed")
 	flags.Float64Var(&o.Between, "between", 0,
-		"time of a gradient exchange between nodes, in seconds; 0 uses the time of an exchange within a node")
+		"time of a gradient exchange between nodes, in seconds; 0 means the time within a node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0,
-		"maximum number of examples per device; 0 uses the largest batch size of the runs")
+		"maximum number of examples per device; 0 means the largest batch size of the runs")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"target validation accuracy; a job ends after the number of epochs that the runs with the smallest batch need "+
-			"to reach this accuracy; 0 ends a job after the number of epochs of the shortest run")
+		"target validation accuracy. Simulated jobs run as many epochs as the runs with the smallest batch size "+
+			"needed to reach this accuracy; 0 means the number of epochs of the shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of the same name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

@@ -30,19 +30,18 @@ cluster, name, model, dataset, devices, profile and date. Estimates never use in
 after the job's submission.
 
 Without --history, the first week has no model. Without a model, the estimate is the mean duration
-of completed jobs with the same user, name and number of devices. If there are none, it is the
-mean duration of the user's completed jobs or, if the user has none, of all completed jobs. Before
-the first job ends, every estimate is one hour. Mean durations also replace the model until ` +
-			fmt.Sprint(2*defaultLeastRows()) + `
-jobs have ended. The number of jobs estimated without a model is printed.
+of completed jobs with the same user, name and number of devices. If there are no such jobs, the
+estimate is the mean duration of the user's completed jobs or, if the user has none, of all
+completed jobs. Before the first job ends, every estimate is one hour. No model is trained until
+` + fmt.Sprint(2*defaultLeastRows()) + ` jobs have ended. The number of jobs estimated without a model is printed.
 
 With --walk none, a single model is trained, on the --history traces or, without them, on the
 first week. With --walk never, no model is trained: each estimate is the mean duration of similar
 completed jobs.
 
 'graft cluster run --estimates FILE' reads the output. Without --estimates, 'graft cluster run'
-searches the --data folder for estimates. For the scheduler ` + readersOf("ebm") + `, it reads a file with _ebm
-in its name, such as jobs_ebm.csv. For ` + readersOf("lgb") + `, it reads a file whose name ends in _lgb.csv.`,
+searches the --data folder for a file of estimates. For the scheduler ` + readersOf("ebm") + `, this file has _ebm in
+its name, such as jobs_ebm.csv. For the scheduler ` + readersOf("lgb") + `, the name of the file ends in _lgb.csv.`,
 		Example: `  graft cluster estimate --trace september.csv --out venus_ebm.csv
   graft cluster estimate --trace september.csv --history august.csv --out estimates.csv --model model.json
   graft cluster estimate --trace seconds.csv --start 2020-04-01 --past --out estimates.csv --shapes shapes`,

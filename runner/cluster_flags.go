@@ -48,9 +48,9 @@ var clusterKeys = map[string]string{
 
 func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
-	f.given.String("data", "", "folder with cluster data: nodes, profiles, estimates, "+
-		"forecasts; for adaptive jobs, the folder of applications")
-	f.given.String("trace", "", "trace file; for adaptive jobs one or more files, separated by commas")
+	f.given.String("data", "", "folder with cluster data: nodes, profiles, estimates and "+
+		"forecasts; for adaptive jobs, the folder that 'graft cluster application --out' writes")
+	f.given.String("trace", "", "trace file; for adaptive jobs, one or more files, separated by commas")
 	f.given.Int("nodes", 0, "number of nodes in a single cluster that all jobs share")
 	f.given.String("vc-file", "",
 		"file that lists the virtual clusters and their nodes (default without --nodes: vc_config.csv in the --data "+
@@ -59,13 +59,13 @@ func (f *clusterFlags) add(command *cobra.Command) {
 		"names of schedulers, or paths of scheduler programs, separated by commas; "+
 			`"all" selects every scheduler whose input data is available`)
 	f.given.String("compat", "", "published simulator to reproduce, including its bugs: lucid (rigid jobs), "+
-		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" fixes the bugs`)
+		`dl2 (elastic jobs) or pollux (adaptive jobs); "none" simulates without these bugs`)
 	f.given.String("placement", "", "placement rule: consolidate, consolidate-first or random")
 	f.given.String("estimates", "",
 		"source of job duration estimates: limits (time limits in the trace), lgb or ebm (files in the --data "+
 			"folder), exact (true durations), or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil,
-		"arrival rates relative to the trace, separated by commas; 2 submits jobs twice as fast")
+		"arrival rates relative to the trace, separated by commas; at 2, jobs arrive twice as often as in the trace")
 	f.given.Int64("from", 0, "drop jobs submitted before this second of the trace")
 	f.given.Int64("to", 0, "drop jobs submitted after this second of the trace")
 	f.given.Int("workers", 0, "number of parallel simulations; 0 means one per processor")

@@ -20,18 +20,19 @@ type learnedFlags struct {
 func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags := command.Flags()
 	flags.StringVar(&o.Trace, "trace", "", "trace file")
-	flags.StringVar(&o.Format, "format", "", "trace format; empty detects the format from the first bytes")
+	flags.StringVar(&o.Format, "format", "", "trace format; if empty, it is detected from the first bytes of the file")
 	flags.StringVar(&f.window, "window", "",
 		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&f.start, "start", "",
-		"date of second 0, such as 2020-04-01, for a trace without dates")
+		"calendar date of time 0 in a trace without dates, such as 2020-04-01")
 	flags.StringVar(&o.Out, "out", "", "output file")
 	flags.StringVar(&o.Shapes, "shapes", "", "output folder for the models' shape functions, as CSV and SVG files")
 	flags.StringVar(&o.Model.Target, "target", estimate.TargetPlain,
 		"statistic to predict: plain (mean), log (mean of logarithms) or median")
 	flags.Uint64Var(&o.Model.Seed, "seed", 0, "random seed for selecting validation rows")
 	flags.IntVar(&o.Model.Workers, "workers", 0,
-		"number of bagged models trained in parallel; 0 means one per processor; results do not depend on it")
+		"number of bagged models trained in parallel; 0 means one per processor; the results do not depend on this "+
+			"number")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")

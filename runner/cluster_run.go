@@ -58,11 +58,12 @@ results; --force moves the folder aside.
 			}
 		}
 	}
-	command.Flags().String("against", "", "baseline scheduler; empty uses the first scheduler")
+	command.Flags().String("against", "",
+		"baseline scheduler, with which the others are compared (default: the first scheduler)")
 	command.Flags().Bool("ablate", false,
 		"simulate each bug of the published simulator separately, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a trace NAME")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a trace NAME)")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
 		"resume the run in the run folder; start a new run if there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")

@@ -28,7 +28,8 @@ func newClusterShapesCommand() *cobra.Command {
 a constant (the base) and, for each term, the value of one bin. Its unit is seconds, jobs or GPUs,
 depending on the model. If the model was trained with --target log or median, the sum is log(1 +
 prediction) instead. A curve is uncertain where its standard deviation over the bagged models is
-large. Bins without training rows are omitted. --term prints a term of two features as a table.`,
+large. Bins without training rows are omitted. --term prints only one term; a term of two features
+is printed as a table.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,

@@ -34,7 +34,7 @@ since the job's start, excluding periods in which the job has no devices. While 
 devices with another job, only half of them are counted.
 
 Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. The
-values of time.budget and time.devices for the job's file are printed on stderr.`,
+values of time.budget and time.devices that the job file needs are printed on stderr.`,
 		Example: `  graft cluster timeline --trace jobs.csv --vc-file vc_config.csv --scheduler fair --job 17 --out job17.csv
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
@@ -45,7 +45,7 @@ values of time.budget and time.devices for the job's file are printed on stderr.
 	}
 	o.add(command)
 	command.Flags().StringVar(&o.Job, "job", "", "ID of the job in the trace")
-	command.Flags().StringVar(&o.out, "out", "", "output file; empty prints the timeline")
+	command.Flags().StringVar(&o.out, "out", "", "output file; if empty, the timeline is printed")
 	command.Flags().Float64Var(&o.Budget, "budget", 0,
 		"duration to which the job is scaled, in seconds; 0 keeps the original duration")
 	command.Flags().BoolVar(&o.force, "force", false, "replace an existing file")

@@ -61,12 +61,12 @@ func newConfigCheckCommand() *cobra.Command {
 		Use:   "check FILE…",
 		Short: "Check configuration files and the files that they refer to",
 		Long: `check reads configuration files and the network files, profiles, timelines, tables, policies,
-traces and cluster data that they refer to. For a job, check applies the actions to the network
-(without weights), locates the dataset's files, and checks that the initial weights and the
-dataset's shape fit the network (without reading images). For a scenario, check also counts the
-sequences. In a trace larger than 64 MiB, check reads only the first job. check prints one line
-for each valid file, and at most 20 errors, with line numbers, for each invalid file. Devices and
-dataset contents are checked only when a job starts.
+traces and cluster data that they refer to. For a job, check applies the job's actions to the
+network (without weights), locates the dataset's files, and checks that the initial weights and
+the dataset's shape fit the network (without reading images). For a scenario, check also counts
+the action sequences. In a trace larger than 64 MiB, check reads only the first job. check prints
+one line for each valid file, and at most 20 errors, with line numbers, for each invalid file.
+Devices and dataset contents are checked only when a job starts.
 
 For a job on the virtual clock, check also estimates how many epochs and steps the job runs
 between device changes. It also measures a few steps on this machine, and estimates from them how
@@ -329,7 +329,7 @@ an original policy file becomes a configuration file for 'graft learn'.`,
 			return runConfigConvert(command.OutOrStdout(), loggerFrom(command.Context()), args[0], out)
 		},
 	}
-	command.Flags().StringVarP(&out, "output", "o", "", "output file; empty prints to stdout")
+	command.Flags().StringVarP(&out, "output", "o", "", "output file (default: stdout)")
 	return command
 }
 

@@ -30,9 +30,9 @@ func newDataFetchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Download a dataset and verify its published digest",
-		Long: `fetch downloads ` + strings.Join(dataset.Fetchable(), ", ") + ` from their authors' servers. A file
-gets its final name only after its digest is verified; an interrupted download continues where
-it stopped.`,
+		Long: `fetch downloads ` + strings.Join(dataset.Fetchable(), ", ") + ` from their authors' servers. A
+downloaded file gets its final name only after its digest is verified. If a download is
+interrupted, the same command continues it.`,
 		Example: "  graft data fetch cifar10\n  graft data fetch mnist --dir /data/mnist",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -41,19 +41,21 @@ func newEvaluateCommand() *cobra.Command {
 		Long: `evaluate replays policies on tables, which hold the accuracy of every action sequence of a
 scenario. At each decision, evaluate takes the policy's most likely action, given the current
 network and the time left. For each policy, evaluate prints the accuracy of the resulting
-sequence. It also prints the sequence's regret in points, which is the distance to the best
-sequence. The same values are printed for baselines that need no training: never adapting, random
-actions, always the same action, one-step lookahead, the best fixed sequence over all these
-tables, and the optimum. The noise of a table is the standard deviation of an accuracy due to
-chance. The column TIES contains the range of ranks that differ from the sequence's rank only by
-noise. The noise floor is the expected regret of an oracle, which is given the true mean accuracy
-of every sequence.
+sequence. It also prints the sequence's regret: the number of percentage points by which its
+accuracy is below the accuracy of the best sequence. The same values are printed for baselines
+that need no training: never adapting, random actions, always the same action, one-step lookahead,
+the best fixed sequence over all these tables, and the optimum. The noise of a table is the
+standard deviation of the random variation in a sequence's accuracy. The column TIES contains the
+range of ranks of all sequences whose accuracy is within this noise of the printed accuracy. The
+noise floor is the expected regret of an oracle that knows the true mean accuracy of every
+sequence.
 
-A policy is a structural policy's file (.safetensors), a run folder of 'graft learn' with
-policy.safetensors, or a policy of the original system: a folder with agent.finalmodel.pth and
-config.toml, or only the weight file. Policies of the original system need --vocab, a folder with
-NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab build'. A table is a folder in
-graft's format, or a folder of the original system, which contains data.pkl and config.toml.
+--policy names the file of a structural policy (.safetensors), a run folder of 'graft learn' that
+contains policy.safetensors, or a policy of the original system: a folder with
+agent.finalmodel.pth and config.toml, or only the weight file. Policies of the original system
+need --vocab, a folder with NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab
+build'. --table names a table folder of graft, or a folder of the original system, which contains
+data.pkl and config.toml.
 
 --leave-out runs a cross-validation instead of evaluating a --policy. It leaves out, in turn, the
 tables of each scenario, network, dataset or budget. Policies are trained on the other tables and
@@ -71,11 +73,12 @@ schedulers come from the run folder of FILE. Differences are relative to the bas
 printed report. 'graft report' and 'graft plot' read this run folder.
 
 --compat prints, for one policy, the report that the original system prints. If the published
-evaluation of this policy used token 0 before the layers in the policy's input, --compat uses it
-too. --as-published also reproduces two bugs of the original system's last version. First, if the
-training of a policy had started from another policy's weights, the original system evaluated that
-other policy by mistake. Second, the original system trained its earliest policies with token 0
-before the layers, but evaluated them without token 0.`,
+evaluation of this policy put token 0 in front of the layers' tokens in the policy's input,
+--compat does the same. --as-published also reproduces two bugs of the original system's last
+version. First, if the training of a policy had started from another policy's weights, the
+original system evaluated that other policy by mistake. Second, the original system trained its
+earliest policies with token 0 in front of the layers' tokens, but evaluated these policies
+without token 0.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -105,15 +108,16 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Policies, "policy", nil, "policy to evaluate, as a file or run folder; repeatable")
 	flags.StringArrayVar(&o.Tables, "table", nil,
-		"table folder, or a folder of the original system that contains a policy and its table; repeatable")
+		"table to evaluate on: a table folder, or a folder of the original system that contains a policy and its "+
+			"table; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
 		"vocabulary (folder or file) for policies of the original system")
 	flags.BoolVar(&o.compat, "compat", false, "print the report that the original system prints")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"reproduce the bugs of the original system's last version; requires --compat")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether to put token 0 before the layers in the input of a `+
-		`policy of the original system: "always" or "never"; if empty, graft follows the policy's training or, with `+
-		`--compat, the policy's published evaluation`)
+	flags.StringVar(&o.Prefix, "prefix", "", `whether the input of a policy of the original system `+
+		`starts with token 0: "always" or "never" (default: as in the policy's training or, with --compat, as in `+
+		`its published evaluation)`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "new run folder for the results")
@@ -131,18 +135,19 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `cross-validation, which leaves out tables in turn: `+
+	flags.StringVar(&o.Leave.By, "leave-out", "", `run a cross-validation, which leaves out tables in turn: `+
 		`"scenario" leaves out one table at a time; "network", "dataset" or "budget" leaves out all tables with `+
 		`the same network, dataset or budget; "held-out" leaves out the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
 		"configuration file of 'graft learn' with the tables, options and number of seeds for --leave-out")
-	flags.StringArrayVar(&o.Leave.Try, "try", nil, "additional candidate setting, such as learn.leaf=5; "+
-		"repeatable, requires --learn. Cross-validation on the training tables selects the best setting")
+	flags.StringArrayVar(&o.Leave.Try, "try", nil, "setting to try as an alternative to the --learn file, "+
+		"such as learn.leaf=5; repeatable. Cross-validation on the training tables selects the best setting")
 	flags.StringVar(&o.Leave.For, "for", "new",
-		`default learning options of --leave-out: "new" for scenarios outside of the training tables, "known" for `+
-			`scenarios of the training tables`)
+		`scenarios in which the policies will be used: "new" (not among the training tables) or "known" (among the `+
+			`training tables); this choice sets the default learning options of --leave-out`)
 	flags.IntVar(&o.seeds, "seeds", 10,
-		"number of policies that --leave-out trains for each group it leaves out, with seeds from 1")
+		"number of policies that --leave-out trains for each group of tables left out; their seeds are consecutive, "+
+			"starting at 1 or at run.seed of the --learn file")
 	flags.StringVar(&o.Leave.Against, "against", "",
 		fmt.Sprintf("baseline to compare with. With FILE, a scheduler (default: optimus); with --leave-out, "+
 			"one of: %s (default: the first)", strings.Join(evaluation.BaselineNames, "; ")))

@@ -47,11 +47,12 @@ schedulers are compared on the same jobs. Schedulers:
 'graft config schema --markdown' lists the keys of CONFIG. The same inputs give byte-identical
 results, with any number of workers.
 
---compat ramp simulates a recorded episode of the RAMP and PAC-ML simulator instead of CONFIG, and
-reproduces the bugs of that simulator. Jobs arrive as recorded in the --episode file. Degrees are
-replayed from the recorded actions. If the file contains no actions, the recorded agent chooses
-the degrees; recorded results are ignored. --out writes jobs.csv, with a row for each job: status
-(completed, blocked, running or queued), start and end in seconds.
+--compat ramp simulates a recorded episode of the RAMP and PAC-ML simulator instead of the
+episodes of CONFIG, and reproduces the bugs of that simulator. Jobs arrive as recorded in the
+--episode file, and their degrees are replayed from the actions in this file. If the file contains
+no actions, the agent that the file names chooses the degrees. Results in the file are ignored.
+--out writes jobs.csv, with a row for each job: status (completed, blocked, running or queued),
+start and end in seconds.
 
 --study repeats the published experiments under four distributions of time limits. It prints the
 blocking rate of each agent, and of schedulers that give all jobs the same degree, next to the
@@ -76,7 +77,7 @@ method, network and settings, and writes each policy and its rewards into the fo
 		"repeat the published experiments, and simulate schedulers that give all jobs the same degree; "+
 			"requires --compat")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
-		"learning algorithm for --study: ppo or ape-x; empty learns no policies")
+		"learning algorithm for --study: ppo or ape-x; if empty, no policies are learned")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
 		"number of policies per distribution of time limits, for --learn; 0 means 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
@@ -84,8 +85,9 @@ method, network and settings, and writes each policy and its rewards into the fo
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
 		"distributions of time limits for --study, such as A,C; empty means A,B,C,D")
 	flags.IntVar(&o.experiment.Episodes, "episodes", 0,
-		"number of episodes per row of the printed table, for --study; 0 means 3")
-	flags.StringVar(&o.play.Graphs, "graphs", "", "folder of the graphs (PipeDream profiles); requires --compat")
+		"number of episodes that each row of the printed table averages, for --study; 0 means 3")
+	flags.StringVar(&o.play.Graphs, "graphs", "",
+		"folder with the graphs of the jobs (PipeDream profiles); requires --compat")
 	return command
 }
 
@@ -105,8 +107,8 @@ func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml; "+
-			"with --compat, empty writes no run folder")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a file NAME.toml; "+
+			"with --compat: none)")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

@@ -19,7 +19,7 @@ import (
 func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
 	flags.IntVar(&o.Batch, "batch", 64, "batch size of a network's training step, in examples")
 	flags.IntVar(&o.Size, "size", 0,
-		"image height and width for a network, in pixels; 0 uses the network's own size")
+		"image height and width for a network, in pixels; 0 means the network's own size")
 	flags.StringVar(&o.Profile, "profile", graphs.UsualProfile,
 		"device profile for a network: a built-in name, or a file written by 'graft profile'")
 }
@@ -34,7 +34,8 @@ func newFabricGraphCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "graph GRAPH",
 		Short: "Describe the graph of a training step, or write it to a file",
-		Long:  "graph prints the slowest operations of a graph, and totals by kind of operation.\n\n" + graphHelp,
+		Long: "graph prints the slowest operations of a training step, and totals by kind of operation.\n\n" +
+			graphHelp,
 		Example: `  graft fabric graph ResNet18 --batch 128
   graft fabric graph profiles/alexnet.txt
   graft fabric graph MobileNetV2 --out mobilenet.txt`,
@@ -121,7 +122,7 @@ the activity of the servers and of the links between them over time.`,
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
 		"kind of parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
-		"operation time per part in ms, for --strategy tensor; each operation is split into one part per quantum")
+		"time quantum in ms, for --strategy tensor; an operation is split into one part per quantum of its time")
 	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory per server, in bytes")
 	flags.StringVar(&o.Network.Kind, "network", "ramp", "topology of the network between the servers: ramp or tree")
 	flags.StringVar(&o.shape, "shape", "",

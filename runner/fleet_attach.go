@@ -20,8 +20,8 @@ func newFleetAttachCommand() *cobra.Command {
 attach restarts lost workers, shows progress, collects and prints the results, and exits with the
 same codes as these commands. Only one process at a time can supervise the workers. If attach is
 stopped, Slurm workers keep running, and another attach can supervise them. Local workers save
-their work and exit. Kubernetes supervises its own pods; attach follows the pods and collects the
-table.`,
+their work and exit. Kubernetes supervises its own pods; attach follows the pods and collects
+their results into a table.`,
 		Example: `  graft simulate late.toml --engine slurm && graft fleet attach runs/late
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),

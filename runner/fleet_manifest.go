@@ -18,7 +18,7 @@ func newFleetManifestCommand() *cobra.Command {
 -f -'. For a scenario file, manifest first creates the run folder, as 'graft simulate' does. The
 section [fleet] names the image, which must have graft on its PATH, and the volume claim that
 holds the run folder and the cache. Kubernetes supervises the pods; 'graft fleet attach' follows
-the pods and collects the table.`,
+the pods and collects their results into a table.`,
 		Example: `  graft fleet manifest late.toml --set fleet.image=graft:1 --set fleet.claim=shared | kubectl apply -f -
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),
@@ -33,7 +33,7 @@ the pods and collects the table.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as fleet.image=graft:1; repeatable")
 	flags.StringVar(&o.Folder, "folder", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a file NAME.toml)")
 	flags.BoolVar(&o.Force, "force", false, "move aside an existing run folder if it contains another simulation")
 	return command
 }

@@ -24,8 +24,8 @@ func newFollowCommand() *cobra.Command {
 		Short: "Compute a part of each batch for a job on another machine",
 		Long: `follow joins the job whose parallel.listen is HOST:PORT, on this or another machine, and computes
 a part of each batch. Leader and followers need the same versions of graft and LibTorch, the same
-images and the same token. The token is the content of a file with at least 16 characters, such as
-the output of 'openssl rand -hex 16'. The job's configuration comes from the leader; --set
+dataset and the same token. The token is the content of a file with at least 16 characters, such
+as the output of 'openssl rand -hex 16'. The job's configuration comes from the leader; --set
 overrides keys on this machine, such as data.path. follow waits for work, reconnects after a lost
 connection, and exits if it finds no leader within --wait.
 

@@ -30,10 +30,11 @@ With [machine], learn trains schedulers that place tasks on the GPUs of one mach
 node simulate'. With [fabric], learn trains schedulers that choose the number of parallel parts
 into which each training step is divided, for 'graft fabric run'.
 
-With [tables], learn trains structural policies, which can read any network. It trains one policy
-per seed, each on all tables at once. Training follows the exact gradient of the objective over
-all sequences, until the objective stops improving. In the run folder, the folder "policies"
-contains each policy, and policy.safetensors combines all policies by a vote.
+With [tables], learn trains structural policies, which accept any network as input. It trains one
+policy per seed, each on all tables at once. Training follows the exact gradient of the objective
+over all sequences, until the objective stops improving. In the run folder, the folder "policies"
+contains each policy, and policy.safetensors combines all policies: it averages their action
+probabilities.
 
 With [table], learn trains a policy of the original system on one table by REINFORCE: in each
 episode, the policy draws an action at each decision, and the reward is the final accuracy. With
@@ -43,8 +44,9 @@ agent.finalmodel.pth. 'graft config convert' makes a CONFIG from a configuration
 original system.
 
 --cases trains schedulers for each case of a TOML file, one after the other. The TOML file has a
-table for each case, with keys of CONFIG. All cases are checked before the first case starts. Each
-case has its own folder inside the run folder; a table of all cases is printed at the end.
+table for each case, with the keys of CONFIG that the case changes. All cases are checked before
+the first case starts. Each case has its own folder inside the run folder; a table of all cases is
+printed at the end.
 
 Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
 overwritten: --resume continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or
@@ -64,7 +66,7 @@ continues, and the result is bit-identical.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as learn.steps=500; repeatable")
 	flags.StringVar(&o.Folder, "folder", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a file NAME.toml)")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -45,7 +45,7 @@ If an imported network expects integers, add "dtype": "int64" next to the shape.
 	flags.StringVar(&o.Out, "out", "",
 		"JSON `FILE` to write instead of printing; an existing file is replaced")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),
-		"network of the run: final, or best by validation accuracy (requires train.keep_best)")
+		"network of the run to use: final, or best by validation accuracy (requires train.keep_best)")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("inputs")
 	return command

@@ -47,7 +47,7 @@ func (o *nodeOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a configuration key, such as machine.gpus=8; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a file NAME.toml)")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -103,10 +103,10 @@ reproduced bit for bit. The study's learned scheduler is trained by PPO with the
 	}
 	o.add(command)
 	command.Flags().StringVar(&o.compat, "compat", "",
-		"name of a published simulator to reproduce: \"tasks\"; empty uses machine.compat")
+		"name of a published simulator to reproduce: \"tasks\" (default: the value of machine.compat)")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"schedulers to compare, by name or run folder; empty uses the list in CONFIG or, without a list, "+
-			"all schedulers that need no training")
+		"schedulers to compare, by name or run folder (default: the list in CONFIG or, without a list, "+
+			"all schedulers that need no training)")
 	return command
 }
 

@@ -33,15 +33,16 @@ the other task; tasks that end earlier are restarted. The speed of a task in a p
 the task's speed when it runs alone. Tasks of the same kind are measured once.
 
 The run folder contains three tables. colocate_info.csv lists the measured slowdowns, which 'graft
-node simulate' applies if machine.profiles names the file. single_data.csv has the label by which
-Lucid packs jobs: 0 if the mean speed of the task's partners is at least 0.95, 1 if it is at least
-0.85, and 2 otherwise. profile.csv has every measurement, with utilization, memory and power of
-the device if known. --resume runs only missing measurements.
+node simulate' applies if machine.profiles names the file. single_data.csv gives each task the
+label that the scheduler Lucid uses to pack jobs: 0 if the tasks paired with it run at a mean
+relative speed of at least 0.95, 1 if they run at a mean of at least 0.85, and 2 otherwise.
+profile.csv has every measurement, with utilization, memory and power of the device if known.
+--resume runs only missing measurements.
 
 A task's command must do the same work in each run. Each run gets a new folder in $GRAFT_NODE and
-a new name in $GRAFT_TASK; a task that runs 'graft train' must write its run folder there. The
-exit code is 3 if a task failed or took too long; the task's logs stay in the run folder. Pairs
-that do not fit into memory are listed, but do not count as failures.`,
+a new name in $GRAFT_TASK; a task that runs 'graft train' must write its run folder into this new
+folder. The exit code is 3 if a task failed or took too long; the task's logs stay in the run
+folder. Pairs that do not fit into memory are listed, but do not count as failures.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,

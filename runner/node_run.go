@@ -41,9 +41,9 @@ The run folder has a journal, from which --resume continues after a stop or a ki
 tasks are kept, and running tasks are killed and restarted. On SIGTERM or the first SIGINT, run
 ends all tasks and exits with code 75. No process of a task outlives the command.
 
-A task's energy is the energy of its GPU while the task ran, from the driver's counter if there is
-one, and from sampled power otherwise. The energy of tasks that shared a GPU is unknown. CPU
-energy comes from RAPL if it is readable.
+A task's energy is the energy that its GPU used while the task ran. It is read from the driver's
+energy counter or, without a counter, computed from sampled power. The energy of tasks that shared
+a GPU is unknown. CPU energy comes from RAPL if it is readable.
 
 --listen serves the state of the run: GET /status returns the tasks by state and the last reading
 of each device; GET /metrics returns the same data for Prometheus, with the metric names of
@@ -60,11 +60,11 @@ server's address.`,
 	}
 	o.add(command)
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"scheduler, by name or run folder; empty uses the first scheduler in CONFIG, "+
-			"or backfill if CONFIG names no scheduler")
+		"scheduler, by name or run folder (default: the first scheduler in CONFIG, "+
+			"or backfill if CONFIG names no scheduler)")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
-		"HTTP address for /status and /metrics, such as 127.0.0.1:0; empty starts no server")
+		"HTTP address for /status and /metrics, such as 127.0.0.1:0; if empty, no server is started")
 	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false,
 		"allow a --listen address that other machines can reach; they can then read task names")
 	return command

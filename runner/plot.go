@@ -45,7 +45,7 @@ system, or a folder of such folders. plot does not change runs, and can draw run
 Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper. Their colours
 are suitable for colour-blind readers. Identical runs give byte-identical files.
 
---policy names a policy. plot marks the policy's path in the tree of each table, and draws a map of
+With --policy, plot marks the policy's path in the decision tree of each table, and draws a map of
 the policy's decisions for each table.
 
 Unreadable runs are reported and left out, and the exit code is then 3.`,
@@ -66,7 +66,7 @@ Unreadable runs are reported and left out, and the exit code is then 3.`,
 	flags.StringVar(&o.Width, "width", "column", "figure width: column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.Theme, "theme", "light",
 		"colour theme: light, dark, or page (no background; SVG files follow the viewer's light or dark mode)")
-	flags.StringSliceVar(&o.Kinds, "kind", nil, "figures to draw; empty draws all available figures")
+	flags.StringSliceVar(&o.Kinds, "kind", nil, "kinds of figures to draw (default: all available kinds)")
 	flags.StringVar(&o.x, "x", "time",
 		"horizontal axis of a job's figures \"curves\" and \"accuracy\": time, device-time or flop")
 	flags.StringVar(&o.policy, "policy", "",

@@ -64,23 +64,23 @@ machine; on a busy machine the profile is less accurate.`,
 func (o *profileFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.Device, "device", "cpu", "device to measure: cpu or cuda:N")
-	flags.IntVar(&o.Threads, "threads", 0, "number of CPU threads per operator; 0 uses one per processor")
+	flags.IntVar(&o.Threads, "threads", 0, "number of CPU threads per operator; 0 means one per processor")
 	flags.IntSliceVar(&o.Batches, "batch", nil,
-		"batch sizes to measure, separated by commas; empty uses the batch sizes of CONFIG, or 64,128 without CONFIG")
+		"batch sizes to measure, separated by commas (default: the batch sizes of CONFIG, or 64,128 without CONFIG)")
 	flags.IntVar(&o.Rounds, "rounds", 7, "number of rounds; each round measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
-		"optimizer of the measured steps; the default is the optimizer of CONFIG or, without CONFIG, adam; one of "+
+		"optimizer of the measured steps (default: the optimizer of CONFIG or, without CONFIG, adam): one of "+
 			strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
-	flags.BoolVar(&o.Fast, "fast", false, "use the fast path, as jobs do by default")
+	flags.BoolVar(&o.Fast, "fast", false, "use the fast path (fused kernels), as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,
 		"compute bit-identical results for any number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")
 	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the named networks")
-	flags.StringVar(&o.Name, "name", "", "name of the profile; empty uses the name of the --out file")
-	flags.StringVarP(&o.Out, "out", "o", "", "output `FILE` of the profile; empty only prints the profile")
+	flags.StringVar(&o.Name, "name", "", "name of the profile (default: the name of the --out file)")
+	flags.StringVarP(&o.Out, "out", "o", "", "output `FILE` for the profile; if empty, the profile is only printed")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing file")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("exact", "fast")

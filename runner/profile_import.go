@@ -24,8 +24,8 @@ func newProfileImportCommand() *cobra.Command {
 		Long: `import reads a trace that torch.profiler wrote with record_shapes=True, on the CPU or on CUDA, and
 matches its operators to a network: a network file, a run folder or a name from 'graft model
 list'. The trace must contain whole training steps. If it contains several steps, the program must
-have called the profiler's step() between them. Times are then lower quartiles over the steps,
-because interruptions only make a step slower.
+have called the profiler's step() between them. With several steps, each time is the lower
+quartile over the steps, because interruptions can only make a step slower.
 
 The profile holds the time of each operator for each shape in the trace. These times predict the
 step time of the network after surgery and at other batch sizes. An operator with a measured shape
@@ -53,12 +53,13 @@ decisions and surgery take no time, unless you set their times in the profile fi
 
 func (o *importFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.IntVar(&o.Batch, "batch", 0, "number of examples per step; 0 reads the number from the trace")
+	flags.IntVar(&o.Batch, "batch", 0, "number of examples per step; 0 means the number in the trace")
 	flags.DurationVar(&o.Step, "step", 0, "time of a step without the profiler, such as 12.4ms; 0 means unknown")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
-	flags.StringVar(&o.Name, "name", "", "name of the profile; empty uses the name of the --out file or of the trace")
-	flags.StringVarP(&o.Out, "out", "o", "", "output `FILE` of the profile; empty only prints the predictions")
+	flags.StringVar(&o.Name, "name", "", "name of the profile (default: the name of the --out file or of the trace)")
+	flags.StringVarP(&o.Out, "out", "o", "",
+		"output `FILE` for the profile; if empty, only the predictions are printed")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing file")
 	flags.BoolVar(&o.operators, "operators", false, "list all operators, not only the most expensive")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

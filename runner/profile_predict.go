@@ -29,9 +29,9 @@ func newProfilePredictCommand() *cobra.Command {
 		Long: `predict computes the time of a training iteration of a GPT in half precision from its operators:
 the operations and bytes of each operator, the time to launch it, the messages between devices,
 and the waits of the pipeline. Nothing is measured. predict also prints the error of such
-predictions for published measurements in the same range of devices and hidden sizes, if there are
-any. An argument that contains a slash or ends in .toml is a FILE with the constants of the
-hardware. NAME is one of:
+predictions for published measurements with numbers of devices and hidden sizes in the same range,
+if there are any. An argument that contains a slash or ends in .toml is a FILE with the constants
+of the hardware. NAME is one of:
 
 ` + hardwareHelp(),
 		Example: `  graft profile predict a100

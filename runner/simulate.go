@@ -30,9 +30,9 @@ stopped or killed simulation. It also repeats work whose result files are damage
 sequences are left out and reported; --retry retries them.
 
 With --engine slurm, the workers are a job array, which the command submits before it returns.
-'graft fleet attach' supervises the job array and collects the table, from any machine with access
-to the folder; with --wait, the submitting command does so itself. The section [fleet] sets the
-resources of workers.`,
+'graft fleet attach' supervises the job array and collects its results into the table, from any
+machine with access to the folder; with --wait, the submitting command does so itself. The section
+[fleet] sets the resources of workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,
@@ -51,12 +51,13 @@ resources of workers.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as simulate.seeds=3; repeatable")
 	flags.StringVar(&o.Folder, "folder", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a file NAME.toml)")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.StringVar(&o.Engine, "engine", "",
-		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty uses fleet.engine")
-	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 uses fleet.workers")
+		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+
+			" (default: the value of fleet.engine)")
+	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 means the value of fleet.workers")
 	flags.BoolVar(&o.Wait, "wait", false, "supervise the workers until they end; requires engine slurm")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

@@ -53,20 +53,22 @@ func actionHelp() string {
 func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags := command.Flags()
 	flags.StringVar(&o.Model, "model", "", "network to change: a name from the zoo, or a network file")
-	flags.IntVar(&o.Classes, "classes", 0, "number of classes, for a network of the zoo; 0 uses the network's own")
-	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32; empty uses the network's own")
+	flags.IntVar(&o.Classes, "classes", 0, "number of classes, for a network of the zoo; 0 means its own number")
+	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32 (default: the network's own)")
 	flags.StringVar(&o.Weights, "weights", "",
-		"initial weights (.pth, .safetensors); empty draws fresh weights")
+		"file of initial weights (.pth, .safetensors); if empty, the weights are drawn at random")
 	flags.StringArrayVar(&o.Actions, "action", nil, "action to apply; repeatable")
-	flags.StringVar(&o.Replay, "replay", "", "change record to replay, or to revert with --shrink")
-	flags.IntVar(&o.Keep, "shrink", -1, "revert changes of the --replay record until N remain; -1 reverts none")
+	flags.StringVar(&o.Replay, "replay", "",
+		"file written by --record; its changes are applied again or, with --shrink, reverted")
+	flags.IntVar(&o.Keep, "shrink", -1,
+		"revert the changes of the --replay file, the last one first, until N remain; -1 reverts none")
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
 	flags.IntVar(&o.Rows, "rows", 256, "number of examples per random batch")
-	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that makes copied channels differ, "+
+	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of Gaussian noise that makes copied channels differ, "+
 		"relative to the root mean square of the tensor; 0 adds no noise and keeps the function exact")
 	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity" or "residual"; `+
 		`for networks that run as a graph, also "opposite", or "stacked", which changes the function; `+
-		`empty chooses automatically`)
+		`if empty, surgery chooses the form`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
 		`version of the deepen operation: "original" inserts layers as the original system does, `+
 			`"original-without-norm" inserts the same layers without batch normalisation; empty means graft's version`)
@@ -79,5 +81,5 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 		"batches")
 	flags.StringVar(&o.Out, "out", "", "output file for the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "output file for the network (.toml, .json)")
-	flags.StringVar(&o.RecordOut, "record", "", "output file for the change record (.json)")
+	flags.StringVar(&o.RecordOut, "record", "", "output file for a record of the changes (.json), which --replay reads")
 }

@@ -15,8 +15,8 @@ import (
 func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
 	flags := command.Flags()
 	flags.StringVar(&o.Engine, "engine", "",
-		"engine that starts the trial workers: "+engines+"; empty uses fleet.engine")
-	flags.IntVar(&o.Workers, "workers", 0, "number of trial workers; 0 uses fleet.workers")
+		"engine that starts the trial workers: "+engines+" (default: the value of fleet.engine)")
+	flags.IntVar(&o.Workers, "workers", 0, "number of trial workers; 0 means the value of fleet.workers")
 }
 
 // trialFlags adds the flags that turn a job into several trials.

@@ -23,13 +23,13 @@ written, and the original system's data.pkl, without executing it.`,
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
-		"actions that data.pkl stores as the numbers 0, 1, 2, …, in order")
+		"actions that the numbers 0, 1, 2, … in data.pkl stand for, in this order, separated by commas")
 	flags.StringVar(&o.Network, "network", "",
-		"network with which data.pkl was simulated; empty reads config.toml in the same folder")
+		"network with which data.pkl was simulated (default: from config.toml in the same folder)")
 	flags.StringVar(&o.Dataset, "dataset", "",
-		"dataset with which data.pkl was simulated; empty reads config.toml in the same folder")
+		"dataset with which data.pkl was simulated (default: from config.toml in the same folder)")
 	flags.Float64Var(&o.Start, "start", 0,
-		"part of the budget that is already used when the sequences in data.pkl start, in seconds "+
+		"time of the budget that is already used when the sequences in data.pkl start, in seconds "+
 			"(default: from config.toml)")
 	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in data.pkl (default: from config.toml)")
 }

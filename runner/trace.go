@@ -54,10 +54,10 @@ type traceSource struct {
 
 func (s *traceSource) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&s.Format, "from", "", "trace format; empty detects the format from the first bytes")
+	flags.StringVar(&s.Format, "from", "", "trace format; if empty, it is detected from the first bytes of the file")
 	flags.StringVar(&s.window, "window", "",
 		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
-	flags.StringVar(&s.processors, "processors", "gpus", "unit of processors in SWF traces: gpus or cpus")
+	flags.StringVar(&s.processors, "processors", "gpus", "meaning of the processors in an SWF trace: gpus or cpus")
 	flags.StringVar(&s.JobTable, "job-table", "",
 		"path of pai_job_table.csv, which lists the users of jobs in format alibaba2020")
 }

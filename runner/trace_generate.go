@@ -25,8 +25,8 @@ Numbers of GPUs, durations and final states are drawn from the distributions in 
 published Venus trace. Jobs of the same user and name have similar durations, so that schedulers
 can learn to predict durations. The same flags always give byte-identical files.
 
---load scales durations until the jobs request this share of the cluster's GPU time. By default,
-durations are not scaled, and the load depends on --jobs, --days and --nodes.
+--load scales durations so that the jobs request the given share of the cluster's GPU time. By
+default, durations are not scaled, and the load depends on --jobs, --days and --nodes.
 
 --data creates a folder for 'graft cluster run --data': the virtual clusters with their nodes, and
 synthetic profiles. A profile describes a model alone or a pair of models, and is computed from

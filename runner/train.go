@@ -37,10 +37,10 @@ func newTrainCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "train [CONFIG]",
 		Short: "Train a network within a time budget, and adapt it when its devices change",
-		Long: `train runs one job from the first step to the end of its time budget. The timeline and the decider
-determine when and how the job's network grows and shrinks. Unset keys have defaults; 'graft
-config show' prints all keys. Without CONFIG, --set changes the default job: ConvSmall on
-synthetic images.
+		Long: `train runs one job from the first step to the end of its time budget. The job's timeline of device
+changes and its decider, such as a learned policy, determine when and how the network grows and
+shrinks. Unset keys have defaults; 'graft config show' prints all keys. Without CONFIG, --set
+changes the default job: ConvSmall on synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
 continues the run, --force moves the folder aside. On SIGTERM, SIGUSR1 or the first SIGINT, train
@@ -77,16 +77,16 @@ generated token into the run folder.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a configuration key, such as time.budget=30s; repeatable")
 	flags.StringVar(&o.Folder, "folder", "",
-		"run folder; empty uses the key run.folder or, without that key, runs/NAME for a file NAME.toml")
+		"run folder (default: the value of run.folder or, without that key, runs/NAME for a file NAME.toml)")
 	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the run folder; start a new run if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.StringVar(&o.Listen.Address, "listen", "",
-		"HTTP address for /status, /metrics and /allocation, such as 127.0.0.1:0; empty uses run.listen")
+		"HTTP address for /status, /metrics and /allocation, such as 127.0.0.1:0 (default: the value of run.listen)")
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
 		"allow a --listen address that other machines can reach; traffic is not encrypted")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
-		"file with the access token for --listen; empty uses GRAFT_TOKEN, or generates a token")
+		"file with the access token for --listen (default: the token in GRAFT_TOKEN, or a generated token)")
 	boardFlag(command, &o.Tensorboard)
 	trialFlags(command, &trials)
 	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))

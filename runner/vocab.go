@@ -85,9 +85,9 @@ func newVocabCheckCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check DIR|FILE [NETWORK…]",
 		Short: "Report layers that a vocabulary lacks or cannot distinguish",
-		Long: `check reads a vocabulary and lists its faults, with their locations: tokens shared by several
-keys, and layers of the given networks that have no token. The exit code is 1 if there are faults,
-and 5 if files are damaged, for example if a token has no vector.`,
+		Long: `check reads a vocabulary and lists its faults, with their locations: tokens that several different
+layers share, and layers of the given networks that have no token. The exit code is 1 if there are
+faults, and 5 if files are damaged, for example if a token has no vector.`,
 		Example: `  graft vocab check vocabs/mine
   graft vocab check vocabs/mine ConvNet2 net.toml --deepen`,
 		Args: cobra.MinimumNArgs(1),

@@ -28,9 +28,9 @@ func newVocabBuildCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "build NETWORK… --out DIR",
 		Short: "Build a vocabulary of all layers of the given networks",
-		Long: `build assigns each layer of the networks a token, in PyTorch's registration order. Token 0 is
-reserved. Each token has a vector of normally distributed random numbers. Policies
-also need tokens for the layers of grown networks: --deepen adds these layers.
+		Long: `build assigns each layer of the networks a token, in the order in which PyTorch registers layers.
+Token 0 is reserved. Each token has a vector of normally distributed random numbers. Policies also
+need tokens for the layers of grown networks: --deepen adds these layers.
 
 The output is ` + vocab.FileName + `; --legacy also writes the two pickle files that the original
 system reads, under the given name.`,

@@ -38,8 +38,9 @@ and training device (GRAFT_DEVICE).`,
 			return simulate.Work(ctx, env, args[0], o)
 		},
 	}
-	command.Flags().IntVar(&threads, "threads", 0, "number of LibTorch threads; 0 uses run.threads or GRAFT_THREADS")
+	command.Flags().IntVar(&threads, "threads", 0,
+		"number of LibTorch threads; 0 means the value of run.threads or GRAFT_THREADS")
 	command.Flags().IntVar(&measure, "measure", 0,
-		"number of workers that run in parallel; the worker then only measures throughput and memory; 0 runs tasks")
+		"only measure throughput and memory while this number of workers runs in parallel; 0 runs tasks instead")
 	return command
 }

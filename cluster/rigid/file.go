@@ -71,7 +71,7 @@ func flags() []study.Flag {
 		{Name: "vc-file", Key: "cluster.vc_file", About: "file of virtual clusters and their numbers of nodes",
 			Text: true},
 		{Name: "compat", Key: "cluster.compat"},
-		{Name: "gpus-per-node", Key: "cluster.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
+		{Name: "gpus-per-node", Key: "cluster.gpus_per_node", About: "GPUs per node; 0 means 8"},
 		{Name: "placement", Key: "cluster.placement",
 			About: "selection of nodes: consolidate, consolidate-first or random"},
 		{Name: "estimates", Key: "schedule.estimates",

@@ -30,7 +30,7 @@ with its bugs and its results. It cannot be used with rigid schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
-			{Name: "gpus-per-node", Key: "adaptive.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
+			{Name: "gpus-per-node", Key: "adaptive.gpus_per_node", About: "GPUs per node; 0 means 8"},
 			{Name: "load", Key: "schedule.arrival_factors", List: true},
 		},
 		Quirks: adaptive.Quirks(), New: func() study.File { return &File{} }, Schedulers: entries, Claims: claims,

@@ -31,7 +31,7 @@ func World() *study.World {
 			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a speed table (JSON), a folder " +
 				"of applications, or analytic"},
 			{Name: "nodes", Key: "elastic.nodes"}, {Name: "compat", Key: "elastic.compat"},
-			{Name: "gpus-per-node", Key: "elastic.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
+			{Name: "gpus-per-node", Key: "elastic.gpus_per_node", About: "GPUs per node; 0 means 8"},
 		},
 		Quirks: elastic.Quirks(), New: func() study.File { return &File{} },
 		Schedulers: func() (all []study.Entry) {
