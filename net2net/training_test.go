@@ -229,7 +229,7 @@ func ways() map[string]func(l *learner) []float64 {
 // average runs every way on twins of networks in training, over several seeds, and
 // returns the mean loss of each step.
 func average(t *testing.T) map[string][]float64 {
-	seeds := 4
+	seeds := 3
 	if long {
 		seeds = 10
 	}

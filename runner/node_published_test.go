@@ -53,6 +53,7 @@ func TestPublishedTasks(t *testing.T) {
 
 // PPO learns from each seed, and the report has its mean.
 func TestPublishedPPO(t *testing.T) {
+	longOnly(t, "PPO of the published study; its learning is checked where it is written")
 	t.Chdir(t.TempDir())
 	text := done(t, "node", "simulate", "--compat", "tasks", "--set", "tasks.test_count=2", "--scheduler",
 		"random,ppo", "--set", "run.seeds=2", "--out", "run").stdout

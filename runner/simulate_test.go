@@ -77,7 +77,7 @@ func simulated(t *testing.T, args ...string) string {
 func TestSimulate(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	var want map[string]string
-	for _, workers := range []int{1, 2, 4} {
+	for _, workers := range []int{1, 4} {
 		run := filepath.Join(folder, fmt.Sprint(workers), "late")
 		text := simulated(t, path, "--folder", run, "--workers", fmt.Sprint(workers))
 		require.Contains(t, text, "9 of 9 runs ended, of 13 legs")

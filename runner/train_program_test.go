@@ -25,7 +25,8 @@ import (
 // programJob writes the program of the tests, with a part replaced, and its job. It returns the path of the job.
 func programJob(t testing.TB, old, text, more string) string {
 	t.Helper()
-	return scriptedJob(t, pythontest.Find(t, "torch"), strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1), more)
+	script := strings.Replace(contents(t, "testdata/program/train.py"), old, text, 1)
+	return scriptedJob(t, pythontest.Find(t, "torch"), script, more)
 }
 
 func scriptedJob(t testing.TB, python, script, more string) string {
@@ -108,7 +109,7 @@ func TestProgramsGrow(t *testing.T) {
 
 // A job that is killed at random moments, with its program or alone, ends in the bytes of one that ran through.
 func TestProgramJobsSurviveKills(t *testing.T) {
-	programSurvivesKills(t, programJob(t, "", "", grows), map[bool]int{false: 3, true: 20}[longTests])
+	programSurvivesKills(t, programJob(t, "", "", grows), map[bool]int{false: 2, true: 20}[longTests])
 }
 
 // programSurvivesKills runs a job, and again with kills, each of which follows some new checkpoints. It compares the
@@ -301,7 +302,7 @@ func TestProgramFaults(t *testing.T) {
 	python := pythontest.Find(t, "torch")
 	script := contents(t, "testdata/program/train.py")
 	for k, name := range slices.Sorted(maps.Keys(programFaults)) {
-		if !longTests && k%5 != 0 {
+		if !longTests && k%8 != 0 {
 			continue
 		}
 		c := programFaults[name]

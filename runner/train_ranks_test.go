@@ -73,6 +73,7 @@ func noneLeft(t *testing.T, job string) {
 
 // A job of two processes without events trains exactly as the processes do without graft.
 func TestRanksTrainAsAlone(t *testing.T) {
+	longOnly(t, "two processes that train with and without graft; a single process is compared")
 	job := ranksJob(t, "2", "", "", "[train]\nepochs = 2\n")
 	alone, driven := filepath.Join(t.TempDir(), "alone.txt"), filepath.Join(t.TempDir(), "driven.txt")
 	command := exec.Command(pythontest.Find(t, "torch"), "launch.py", "2", "ranks.py")
@@ -94,7 +95,8 @@ func TestRanksOfTorchrun(t *testing.T) {
 	}
 	job := ranksJob(t, "2", "", "", growsOnce)
 	o := done(t, "train", job, "--folder", t.TempDir()+"/run", "--set", fmt.Sprintf(`program.command=[%q, "-m", `+
-		`"torch.distributed.run", "--standalone", "--nproc-per-node", "{devices}", "ranks.py"]`, pythontest.Find(t, "torch")))
+		`"torch.distributed.run", "--standalone", "--nproc-per-node", "{devices}", "ranks.py"]`,
+		pythontest.Find(t, "torch")))
 	containsAll(t, o.stderr, "rank 0 of 1", "rank 0 of 2", "rank 1 of 2", "its own code")
 	noneLeft(t, job)
 }

@@ -21,6 +21,7 @@ var rooms = []room{
 	{"internal/random", nil},
 	{"internal/parallel", nil},
 	{"internal/words", nil},
+	{"internal/pythontest", nil},
 	{"internal/events", nil},
 	{"internal/validate", nil},
 	{"internal/registry", []string{"internal/words"}},
@@ -131,7 +132,7 @@ var everyRoomBelow = []string{"*"}
 // common are the rooms that every other room may import. They import each other only if rooms says so.
 var common = []string{
 	"internal/files", "internal/stat", "internal/random", "internal/parallel", "internal/events", "internal/validate",
-	"internal/words", "internal/registry",
+	"internal/words", "internal/registry", "internal/pythontest",
 }
 
 // standalone are packages that nothing imports, with the rooms that they may import.

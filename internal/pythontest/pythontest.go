@@ -20,7 +20,8 @@ func Find(t testing.TB, module string) string {
 			return path
 		}
 	}
-	t.Skipf("left out: no Python can import %s; install it for /usr/bin/python3, or name a Python in GRAFT_PYTHON", module)
+	t.Skipf("left out: no Python can import %s; install it for /usr/bin/python3, or name a Python in GRAFT_PYTHON",
+		module)
 	return ""
 }
 
