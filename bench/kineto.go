@@ -253,7 +253,7 @@ var sampleTraces = []struct {
 }{{"BatchNormConvolution", model.Shape{3, 32, 32}, 6}, {"CIFARResNet20", model.Shape{3, 32, 32}, 1},
 	{"CharGPT", model.Shape{16}, 1}}
 
-// recordSamples writes compressed traces of networks of the zoo.
+// recordSamples writes compressed traces of networks from the zoo.
 func (b *bench) recordSamples(to string) error {
 	folder, err := os.MkdirTemp("", "kineto-")
 	if err != nil {

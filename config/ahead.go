@@ -22,7 +22,8 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 		if what == "" {
 			what = changedContent(j)
 		}
-		return nil, fmt.Errorf("%s; this requires a new run, because the job has reached time %v", what, r.Time)
+		return nil, fmt.Errorf("%s; the job has already reached time %v, so start a new run with this change", what,
+			r.Time)
 	}
 	if r.Over {
 		return nil, fmt.Errorf("%s, but the job already ended at %v; start a new run",

@@ -599,8 +599,7 @@ var descriptions = map[string]string{
 		"means 32.",
 	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
 	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
-	"graft/learn.RunOptions.Every": "Interval between rows of the learning table, in steps. An " +
-		"explicit zero means 10.",
+	"graft/learn.RunOptions.Every":         "Interval between rows of the learning table, in steps. Zero means 10.",
 	"graft/learn.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
 	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the following seeds. Default 1.",
@@ -635,15 +634,14 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
 		"Zero means 0.001.",
 	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the agent learns to imitate the teacher. " +
-		"An explicit zero means 20.",
+		"Zero means 20.",
 	"graft/learn/candidates.Options.Method": "Reinforcement learning method, used after imitation; \"none\" means " +
 		"imitation only. Empty means \"ppo\".",
 	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
-		"learning ends. An explicit zero means 2.",
+		"learning ends. Zero means 2.",
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
 		"1. Zero means 0.0003.",
-	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. An explicit zero " +
-		"means 40.",
+	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
 	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is truncated. " +
 		"Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +

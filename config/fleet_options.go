@@ -104,7 +104,7 @@ func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 	return m.Validate(b)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o FleetOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)

@@ -108,7 +108,7 @@ func (j *Job) EnsureDefaults() {
 	j.Train = o
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (j *Job) Validate() error {
 	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(),
 		j.Options().Validate(), j.precision(), j.trials(), j.Program.Validate())

@@ -55,7 +55,7 @@ var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
 // mostThreads avoids that OpenMP in LibTorch aborts the process because it cannot start the threads.
 const mostThreads = 1024
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
@@ -110,7 +110,7 @@ func (o *NetworkOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o NetworkOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Name != "" && o.File != "", "file and name are mutually exclusive; remove one of them")
@@ -165,7 +165,7 @@ func (o TimeOptions) timeline() trainer.Timeline {
 	return t
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o TimeOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == WallClock && o.Profile != "",
@@ -243,7 +243,7 @@ func (o *AdaptOptions) EnsureDefaults() {
 	o.Decider = cmp.Or(o.Decider, DecideNone)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)

@@ -123,8 +123,8 @@ func structuralDigest(p *decider.Structural) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// consult returns an error if the policy does not fit the network. It skips networks of the zoo, whose layers depend on
-// the images.
+// consult returns an error if the policy does not fit the network. It skips networks from the zoo, whose layers depend
+// on the images.
 func (j *Job) consult() error {
 	if j.policy != nil && j.policy.foreign != nil && j.Network.File == "" {
 		return j.policy.foreign.FitsBlocks(j.network)

@@ -84,7 +84,7 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		"a job's folder":         {asks(run), "(the run folder of a job) contains no policy"},
 		"a file cut short":       {asks(cut), "copy the file again"},
 		"a file of another time": {asks(strange), "version 9, is not supported; this program reads"},
-		"a network of the zoo": {"[network]\nname = \"MLP\"\n" + asks(kernels),
+		"a network from the zoo": {"[network]\nname = \"MLP\"\n" + asks(kernels),
 			"a.toml:5:10: the policy chooses from actions of the kinds [kernel], but none of these actions fits " +
 				"network MLP"},
 		"a network of a file": {"[network]\nfile = \"" + network + "\"\n" + asks(kernels), "none of these actions " +

@@ -59,7 +59,7 @@ func (p *Pipeline) EnsureDefaults() {
 	p.Evaluate.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (p *Pipeline) Validate() error {
 	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(),
 		p.Evaluate.Validate())

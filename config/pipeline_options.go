@@ -24,7 +24,7 @@ type PipelineOptions struct {
 	Set []string `result:"contents"`
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o PipelineOptions) Validate() error {
 	if len(o.Scenarios) == 0 {
 		return errors.New("scenarios is empty; list the scenario files to learn from")
@@ -54,7 +54,7 @@ func (o *PipelineEvaluate) EnsureDefaults() {
 	o.LeaveOut = cmp.Or(o.LeaveOut, LeaveNone)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o PipelineEvaluate) Validate() error {
 	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork, LeaveDataset, LeaveBudget}; !slices.Contains(all,
 		o.LeaveOut) {

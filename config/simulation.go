@@ -95,7 +95,7 @@ func (m *Simulation) EnsureDefaults() {
 	m.Fleet.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (m *Simulation) Validate() error {
 	faults := validate.Faults{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
 	faults.When(m.Adapt.Decider != DecideNone,

@@ -54,7 +54,7 @@ func (o SimulateOptions) design() grid.Design {
 	return d
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o SimulateOptions) Validate() error {
 	faults := validate.Faults{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {

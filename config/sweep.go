@@ -51,7 +51,7 @@ func (s *Sweep) EnsureDefaults() {
 	s.Fleet.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (s *Sweep) Validate() error {
 	faults := validate.Faults{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
 	faults.When(s.Fleet.Fit, "fleet.fit is supported only for scenarios; set fleet.workers instead")
@@ -141,7 +141,7 @@ func (o *CompareOptions) EnsureDefaults() {
 	o.MaxSequences = cmp.Or(o.MaxSequences, 64)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o CompareOptions) Validate() error {
 	var faults validate.Faults
 	for k, arm := range o.Arms {

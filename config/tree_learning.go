@@ -59,7 +59,7 @@ func (l *TreeLearning) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (l *TreeLearning) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Tables.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }

@@ -20,7 +20,7 @@ type TreeLearningTables struct {
 	HeldOut []string `result:"contents"`
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o TreeLearningTables) Validate() error {
 	if len(o.Folders) == 0 {
 		return errors.New("folders is empty; list the table folders to learn from")
@@ -52,7 +52,7 @@ func (o *TreeLearningOptions) EnsureDefaults() {
 	o.Options.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o TreeLearningOptions) Validate() error {
 	faults := validate.Faults{o.Options.Validate()}
 	faults.Unless(slices.Contains([]string{ForKnown, ForNew}, o.For),

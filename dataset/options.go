@@ -122,7 +122,7 @@ func (o *Options) EnsureDefaults() {
 	o.Synthetic.EnsureDefaults()
 }
 
-// Validate returns every invalid option. Call EnsureDefaults first, because zeros can be invalid.
+// Validate returns an error that lists every invalid option. Call EnsureDefaults first, because zeros can be invalid.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	_, known := kinds.Find(o.Kind)

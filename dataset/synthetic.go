@@ -33,7 +33,7 @@ func (o *SyntheticOptions) EnsureDefaults() {
 	o.Train, o.Test, o.Noise = cmp.Or(o.Train, 10_000), cmp.Or(o.Test, 2_000), cmp.Or(o.Noise, 40)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o SyntheticOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Classes < 2 || o.Classes > maxClasses, "classes is %d; must be from 2 to %d", o.Classes, maxClasses)

@@ -54,7 +54,7 @@ type StructuralOptions struct {
 	Temperature float64 // divisor of the logits; zero means 1
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o StructuralOptions) Validate() error {
 	if !(o.Temperature >= 0) || math.IsInf(o.Temperature, 0) {
 		return fmt.Errorf("temperature is %v; must be at least 0 (0 means 1)", o.Temperature)

@@ -30,7 +30,7 @@ const (
 	mostMembers = 1024
 )
 
-// Validate returns every invalid size.
+// Validate returns an error that lists every invalid size.
 func (o StructuralShape) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Hidden < 1 || o.Hidden > mostHidden, "hidden is %d; must be between 1 and %d", o.Hidden, mostHidden)

@@ -26,7 +26,7 @@ func fresh(t testing.TB, seed uint64) *decider.Structural {
 var halfTime = decider.State{Left: 30 * time.Second, Budget: time.Minute, Step: 10 * time.Millisecond, Decisions: 1,
 	Accuracy: 0.4}
 
-// A policy weighs all that could be done to any network of the zoo, and leaving it
+// A policy weighs all that could be done to any network from the zoo, and leaving it
 // alone; the same again the next time.
 func TestPolicyReadsTheZoo(t *testing.T) {
 	kinds := net2net.Kinds()

@@ -33,8 +33,8 @@ const DefaultTrialSteps = 32
 // Decide tries all choices and takes the choice with the lowest validation loss.
 func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 	if s.Try == nil {
-		return Decision{}, errors.New("decide by trials: trials are not available in this process; use a job with " +
-			"one process")
+		return Decision{}, errors.New("decide by trials: this job cannot run trials; use a job that " +
+			"trains in one process")
 	}
 	actions, err := t.choices(s.Network)
 	if err != nil {

@@ -65,7 +65,7 @@ func (o *LeaseOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == nil, "Clock is missing; set it")

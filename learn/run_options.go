@@ -19,7 +19,7 @@ type RunOptions struct {
 	Seeds int
 	// Path of the run folder. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
-	Every  int    // Interval between rows of the learning table, in steps. An explicit zero means 10.
+	Every  int    // Interval between rows of the learning table, in steps. Zero means 10.
 	// Wall-clock time between two checkpoints of a policy. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.
@@ -38,7 +38,7 @@ func (o *RunOptions) EnsureDefaults() {
 	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be between 1 and %d", o.Seeds, mostSeeds)

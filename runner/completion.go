@@ -32,7 +32,7 @@ func newCompletionCommand() *cobra.Command {
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a shell completion script",
 		Long: `completion prints the completion script of a shell. The script completes commands, flags and their
-values: networks of the zoo, profiles, datasets, run folders, and keys after --set.
+values: networks from the zoo, profiles, datasets, run folders, and keys after --set.
 
 bash needs the package bash-completion. 'make install' installs the scripts of bash, zsh and
 fish in the default paths of these shells.`,

@@ -20,7 +20,7 @@ func newExportCommand() *cobra.Command {
 		Use:   "export RUN --out FILE",
 		Short: "Export a trained network to a file for other programs",
 		Long: `export writes the trained network of a job's run folder: the final network of a finished job, or
-the newest checkpoint of an unfinished job. With --weights, export also accepts a network of the
+the newest checkpoint of an unfinished job. With --weights, export also accepts a network from the
 zoo or a network file. The extension of FILE selects the format:
 
 ` + export.Forms() + `

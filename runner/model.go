@@ -30,7 +30,7 @@ type modelList struct {
 	Networks []modelEntry `json:"networks"` // in the order of the zoo
 }
 
-// modelEntry is a network of the zoo, with its own input and classes.
+// modelEntry is a network from the zoo, with its own input and classes.
 type modelEntry struct {
 	Name       string      `json:"name"`            // name in the zoo
 	Alias      string      `json:"alias,omitempty"` // alternative name
@@ -46,8 +46,8 @@ func newModelListCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "Print the networks of the zoo",
-		Long: `list prints a line for each network of the zoo: the shape of an example, the default number of
+		Short: "Print the networks from the zoo",
+		Long: `list prints a line for each network from the zoo: the shape of an example, the default number of
 classes, the trainable parameters, the floating-point operations of a forward pass for one example
 (a multiply-add counts as two), and the number of blocks available to surgery. k, M and G are
 10^3, 10^6 and 10^9; --json prints exact numbers.`,

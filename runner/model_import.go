@@ -37,8 +37,8 @@ operators.`,
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "`NAME` of the output files, without an extension")
 	flags.StringVar(&o.Modules, "modules", "",
-		"module description `FILE` written by python/graft_export.py, with the class of each module and its "+
-			"PyTorch printout")
+		"module description `FILE` written by python/graft_export.py, with the class of each module and the "+
+			"text that PyTorch prints for it")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

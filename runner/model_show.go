@@ -23,7 +23,7 @@ import (
 // modelShowOptions are the flags of `graft model show`.
 type modelShowOptions struct {
 	input   string // shape of one example such as 3x32x32; empty means the network's own
-	classes int    // classes of a network of the zoo; zero means its own
+	classes int    // classes of a network from the zoo; zero means its own
 	json    bool   // print one object instead of tables
 	toml    bool   // print a network file instead of tables
 	svg     string // file to draw to, "-" for stdout; empty means no drawing
@@ -50,7 +50,7 @@ NAME is a network from 'graft model list'. An argument that contains a slash or 
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: the network's own)")
-	flags.IntVar(&o.classes, "classes", 0, "number of classes, for a network of the zoo (default: the network's own)")
+	flags.IntVar(&o.classes, "classes", 0, "number of classes, for a network from the zoo (default: the network's own)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file to stdout; '> FILE' saves it")
 	flags.StringVar(&o.svg, "svg", "", "draw the network into `FILE`, replacing an existing file; - means stdout")

@@ -79,7 +79,7 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 		"an input that is too small": {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
 		"no classes":                 {[]string{"ConvNet2", "--classes", "-1"}, failure.Usage, "at least 1"},
 		"classes of a file": {[]string{branchesFile, "--classes", "3"}, failure.Usage,
-			"applies only to networks of the zoo"},
+			"applies only to networks from the zoo"},
 		"an input that does not fit a file": {[]string{branchesFile, "--input", "4x16x16"}, failure.Usage,
 			"does not accept inputs of shape 4x16x16"},
 		"a file that is not there": {[]string{filepath.Join(folder, "none.toml")}, failure.Failed, "no such file"},

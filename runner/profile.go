@@ -75,8 +75,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.BoolVar(&o.Fast, "fast", false, "use the fast path (fused kernels), as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,
 		"compute bit-identical results for any number of threads, as jobs with train.steady do")
-	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
-	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
+	flags.StringVar(&o.Input, "input", "3x32x32", "input shape of networks from the zoo, without the batch")
+	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks from the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")
 	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the named networks")
 	flags.StringVar(&o.Name, "name", "", "name of the profile (default: the name of the --out file)")

@@ -55,8 +55,8 @@ func (o *importFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.IntVar(&o.Batch, "batch", 0, "number of examples per step; 0 means the number in the trace")
 	flags.DurationVar(&o.Step, "step", 0, "time of a step without the profiler, such as 12.4ms; 0 means unknown")
-	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
-	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
+	flags.StringVar(&o.Input, "input", "3x32x32", "input shape of networks from the zoo, without the batch")
+	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks from the zoo")
 	flags.StringVar(&o.Name, "name", "", "name of the profile (default: the name of the --out file or of the trace)")
 	flags.StringVarP(&o.Out, "out", "o", "",
 		"output `FILE` for the profile; if empty, only the predictions are printed")

@@ -53,7 +53,7 @@ func actionHelp() string {
 func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags := command.Flags()
 	flags.StringVar(&o.Model, "model", "", "network to change: a name from the zoo, or a network file")
-	flags.IntVar(&o.Classes, "classes", 0, "number of classes, for a network of the zoo; 0 means its own number")
+	flags.IntVar(&o.Classes, "classes", 0, "number of classes, for a network from the zoo; 0 means its own number")
 	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32 (default: the network's own)")
 	flags.StringVar(&o.Weights, "weights", "",
 		"file of initial weights (.pth, .safetensors); if empty, the weights are drawn at random")

@@ -49,7 +49,7 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
 	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is now 0.02; "+
-		"this requires a new run, because the job has reached ",
+		"the job has already reached time ",
 		brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }

@@ -33,14 +33,14 @@ from them.`,
 // vocabNetworks holds the options of the networks in an argument list.
 type vocabNetworks struct {
 	input   string // shape of one example; empty means each network's own
-	classes int    // classes of networks of the zoo; zero means their own
+	classes int    // classes of networks from the zoo; zero means their own
 	deepen  bool   // also include the networks that deepening a block produces
 }
 
 func (o *vocabNetworks) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: each network's own)")
-	flags.IntVar(&o.classes, "classes", 0, "number of classes, for networks of the zoo (default: each network's own)")
+	flags.IntVar(&o.classes, "classes", 0, "number of classes, for networks from the zoo (default: each network's own)")
 	flags.BoolVar(&o.deepen, "deepen", false,
 		"include the layers that deepening adds, in graft's form and in the original system's form")
 }

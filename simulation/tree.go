@@ -35,7 +35,7 @@ type Node struct {
 // TreeOptions describes a table's networks if the table itself does not. The zero value uses the zoo's network with the
 // scenario's name, and graft's own surgery.
 type TreeOptions struct {
-	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
+	// initial network; nil means the table's network, or the network from the zoo with the scenario's name
 	Network *model.Network
 	// surgery options for the actions; the original system's tables need net2net.Original
 	Surgery net2net.Options
@@ -46,7 +46,7 @@ type TreeOptions struct {
 // EnsureDefaults fills unset options.
 func (o *TreeOptions) EnsureDefaults() { o.Batch = cmp.Or(o.Batch, 64) }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o TreeOptions) Validate() error {
 	if o.Batch < 1 {
 		return fmt.Errorf("batch is %d; must be at least 1", o.Batch)

@@ -40,7 +40,7 @@ func (a *Augment) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (a Augment) Validate() error {
 	var faults validate.Faults
 	faults.When(a.Pad < 0, "pad is %d; must not be negative", a.Pad)

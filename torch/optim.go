@@ -79,7 +79,7 @@ func (o *OptimizerOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o OptimizerOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Rule < SGD || o.Rule > AdamW, "rule is %v; unknown update rule", int(o.Rule))

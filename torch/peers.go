@@ -46,7 +46,7 @@ type PeersOptions struct {
 	Timeout time.Duration // maximum wall-clock time to wait for another process
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o PeersOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "rank is %d and size is %d; expected 0 <= rank < size",

@@ -152,7 +152,7 @@ type Sources struct {
 	Copies, First *Tensor
 }
 
-// Spread returns the weight x, widened with the given sources. It does not record gradients.
+// Spread returns the weight x, widened by copying the rows and columns that from names. It does not record gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
 		from.First)

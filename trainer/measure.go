@@ -53,7 +53,7 @@ func (o *MeasureOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o MeasureOptions) Validate() error {
 	var faults validate.Faults
 	for k, n := range o.Batches {

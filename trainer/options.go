@@ -171,7 +171,7 @@ func (o Options) On(d torch.Device) error {
 	return nil
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(),
 		o.Augment.Validate(),

@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Tolerances of bfloat16 over fifty steps of a network of the zoo: it has two
+// Tolerances of bfloat16 over fifty steps of a network from the zoo: it has two
 // significant digits, and training carries differences on.
 const (
 	brainLossTol     = 0.1  // nats in any step, of the 1.4 at the beginning
@@ -20,7 +20,7 @@ const (
 	brainAccuracyTol = 0.1  // of the images
 )
 
-// fifty trains a network of the zoo for fifty steps, and evaluates it.
+// fifty trains a network from the zoo for fifty steps, and evaluates it.
 func fifty(t *testing.T, name string, precision torch.Precision) (losses []float64, accuracy float64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{TestAsValidation: true,

@@ -65,7 +65,7 @@ func (s *Schedule) EnsureDefaults() {
 	s.Every, s.MinLR = cmp.Or(s.Every, 10), cmp.Or(s.MinLR, 1e-8)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (s Schedule) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule),

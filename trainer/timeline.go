@@ -38,7 +38,7 @@ type Timeline struct {
 // First returns the number of devices at the start.
 func (t Timeline) First() int { return max(1, t.Devices) }
 
-// Validate returns every invalid value.
+// Validate returns an error that lists every invalid value.
 func (t Timeline) Validate() error {
 	var faults validate.Faults
 	faults.When(t.Budget <= 0, "budget is %v; must be more than 0", t.Budget)

@@ -165,7 +165,7 @@ func TestValuesHaveNames(t *testing.T) {
 	}
 }
 
-// All networks of the zoo have tokens of known kinds, with values of the order of one.
+// All networks from the zoo have tokens of known kinds, with values of the order of one.
 func TestZooHasTokens(t *testing.T) {
 	for _, entry := range model.ZooEntries() {
 		if entry.IsGraph() {

@@ -12,7 +12,7 @@ type SchedulerOptions struct {
 	Pollux PolluxOptions `config:",omit=seed"` // Search options of the scheduler pollux.
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o SchedulerOptions) Validate() error { return o.Pollux.Validate() }
 
 // Kinds returns all schedulers with their default options.

@@ -51,7 +51,7 @@ func (o *PolluxOptions) EnsureDefaults() {
 	o.Generations = cmp.Or(o.Generations, 100)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o PolluxOptions) Validate() error {
 	o.EnsureDefaults()
 	var faults validate.Faults

@@ -345,7 +345,7 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	return nil
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Nodes < 1 || o.Nodes > 1<<16, "nodes is %d; must be from 1 to %d", o.Nodes, 1<<16)

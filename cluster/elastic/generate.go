@@ -46,7 +46,7 @@ func (o *GenerateOptions) EnsureDefaults() {
 	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(o.Jobs, 60), cmp.Or(o.Rate, 3), cmp.Or(o.MaxEpochs, 30_000)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "the number of jobs is %d; expected 1 to %d", o.Jobs, maxJobs)

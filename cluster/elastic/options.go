@@ -55,7 +55,7 @@ func (o *Options) EnsureDefaults() {
 	o.Slot, o.Scaling = cmp.Or(o.Slot, 1200), cmp.Or(o.Scaling, CheckpointRestart)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	for _, r := range []struct {

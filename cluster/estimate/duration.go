@@ -42,7 +42,7 @@ func (o *DurationOptions) EnsureDefaults() {
 	o.Model.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o DurationOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Zero.IsZero(), "zero is missing; set it to the date of second 0 of the trace")

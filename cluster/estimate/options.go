@@ -88,7 +88,7 @@ func (o *Options) EnsureDefaults() {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	for _, v := range []struct {

@@ -32,7 +32,7 @@ func (o *ScoreOptions) EnsureDefaults() {
 // mostDraws limits the memory of an interval.
 const mostDraws = 1 << 20
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o ScoreOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Draws < 1 || o.Draws > mostDraws, "draws is %d; must be between 1 and %d", o.Draws, mostDraws)

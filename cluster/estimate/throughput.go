@@ -61,7 +61,7 @@ func (o *ThroughputOptions) EnsureDefaults() {
 	o.Model.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o ThroughputOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Step < time.Second, "step is %v; must be at least 1s", o.Step)

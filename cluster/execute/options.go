@@ -78,7 +78,7 @@ func (o *Options) EnsureDefaults() {
 // uuidPattern matches names of GPUs and of their instances.
 var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 
-// Validate returns every invalid option. Call Validate after EnsureDefaults.
+// Validate returns an error that lists every invalid option. Call Validate after EnsureDefaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
 		return errors.New("the file system or the scheduler is missing; set both")

@@ -76,8 +76,8 @@ func (l *Limits) ensureDefaults() {
 	}
 }
 
-// Validate returns every invalid option. If Weights is set, it must contain one weight for each model. Call
-// EnsureDefaults first.
+// Validate returns an error that lists every invalid option. If Weights is set, it must contain one weight for each
+// model. Call EnsureDefaults first.
 func (d *Demand) Validate(models int) error {
 	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }

@@ -27,7 +27,7 @@ type Ramp struct {
 // maxServers is the maximum number of servers.
 const maxServers = 1 << 20
 
-// Validate returns every invalid value.
+// Validate returns an error that lists every invalid value.
 func (r *Ramp) Validate() error {
 	var faults validate.Faults
 	for _, v := range []struct {

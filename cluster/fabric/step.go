@@ -24,8 +24,8 @@ type Tick struct {
 	Length    float64 // length of the period in seconds
 }
 
-// Busy returns the mean fraction of a job's servers that compute during this step. The mean is over the given time in
-// seconds: the time of the step, or the run time of the job under the quirk [StepShare].
+// Busy returns the mean fraction of a job's servers that compute during this step. The mean is over the time of the
+// step or, under the quirk [StepShare], over job, the run time of the job in seconds.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {

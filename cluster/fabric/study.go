@@ -72,7 +72,7 @@ func (o *Options) EnsureDefaults() {
 // maxParts is the maximum degree: a step of 4,096 parts has 16 million exchanges.
 const maxParts = 4096
 
-// Validate returns every invalid option. Call Validate after EnsureDefaults.
+// Validate returns an error that lists every invalid option. Call Validate after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "max_degree is %d; expected 1 to %d", o.MaxParts,

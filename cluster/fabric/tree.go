@@ -24,7 +24,7 @@ type Tree struct {
 	Latency float64
 }
 
-// Validate returns every invalid value.
+// Validate returns an error that lists every invalid value.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	faults.Unless(t.Racks >= 1 && t.Racks <= maxServers, "the number of racks is %d; expected 1 to %d", t.Racks,

@@ -29,7 +29,7 @@ type Options struct {
 	Echo string
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
 		return fmt.Errorf("the profiler has %d nodes, and limits of %d seconds and %d GPUs per job; all must be at "+

@@ -37,7 +37,7 @@ func (o *Options) EnsureDefaults() {
 	o.Power.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if n := len(o.Devices); n == 0 || n > maxDevices {

@@ -60,7 +60,7 @@ func (o *SchedulerOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *SchedulerOptions) Validate() error {
 	if o.Quantum < 0 || o.Aging < 0 {
 		return fmt.Errorf("quantum is %v and aging is %v; both must be at least 0", o.Quantum, o.Aging)

@@ -45,7 +45,7 @@ func (s *Spec) EnsureDefaults(place int) {
 	s.Weight, s.Tickets = cmp.Or(s.Weight, 1), cmp.Or(s.Tickets, 1)
 }
 
-// Validate returns every invalid value.
+// Validate returns an error that lists every invalid value.
 func (s *Spec) Validate() error {
 	var faults validate.Faults
 	faults.Unless(s.Cores > 0 && s.Cores <= whole, "cores is %v; expected more than 0 and at most 100 percent of a GPU",

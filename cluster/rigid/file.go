@@ -104,7 +104,7 @@ func (f *File) EnsureDefaults() {
 	f.Schedule.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
 }

@@ -79,7 +79,7 @@ const (
 	lucidTo   = 15_465_540
 )
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.VCFile == "" && o.Nodes == 0,
@@ -136,7 +136,7 @@ func (o *Schedule) EnsureDefaults() {
 	o.Arrivals.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Schedule) Validate() error {
 	known := func(name string) error { _, err := schedulers.Named(name); return err }
 	return errors.Join(o.Arrivals.Validate(), o.Schedule.Validate(known), o.names())

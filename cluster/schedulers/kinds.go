@@ -15,7 +15,7 @@ type Options struct {
 	Lucid lucid.Options // Profiling options of the scheduler lucid.
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error { return errors.Join(o.Lucid.Validate()) }
 
 // Kinds returns all schedulers with their default options.

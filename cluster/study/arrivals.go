@@ -23,7 +23,7 @@ func (o *Arrivals) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Arrivals) Validate() error {
 	var faults validate.Faults
 	for k, factor := range o.ArrivalFactors {

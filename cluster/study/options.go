@@ -81,7 +81,8 @@ func (o *Schedule) EnsureDefaults(usual ...string) {
 	}
 }
 
-// Validate returns every invalid option. The callback returns an error for an unknown name. Paths are not checked.
+// Validate returns an error that lists every invalid option. The callback returns an error for an unknown name. Paths
+// are not checked.
 func (o Schedule) Validate(known func(name string) error) error {
 	var faults validate.Faults
 	for k, name := range o.Schedulers {

@@ -77,7 +77,7 @@ func (o *CheckOptions) EnsureDefaults() {
 	o.GPUsPerNode = cmp.Or(o.GPUsPerNode, gpusPerNode)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *CheckOptions) Validate() error {
 	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
 		return fmt.Errorf("the number of GPUs per node is %d; expected 1 to %d", o.GPUsPerNode, MaxNodes)

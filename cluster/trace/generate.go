@@ -62,7 +62,7 @@ func (o *GenerateOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
 	for _, r := range []struct {

@@ -75,7 +75,7 @@ type Options struct {
 	owners *owners // content of the table
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if o.Format != "" && formatOf(o.Format) == nil {

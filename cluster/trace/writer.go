@@ -40,7 +40,7 @@ func (o *WriterOptions) EnsureDefaults() {
 	o.Start = o.Start.Truncate(time.Second)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *WriterOptions) Validate() error {
 	var faults validate.Faults
 	if f := formatOf(o.Format); f == nil || f.write == nil {

@@ -44,7 +44,7 @@ type Options struct {
 	// Scheduler to imitate before reinforcement learning. "best" imitates, on each workload, the scheduler with the
 	// smallest mean time to completion; "none" skips imitation. Empty means "best".
 	Teacher string
-	// Number of workloads on which the agent learns to imitate the teacher. An explicit zero means 20.
+	// Number of workloads on which the agent learns to imitate the teacher. Zero means 20.
 	Lessons int `config:"imitation_workloads,was=lessons"`
 	// Learning rate of Adam during imitation, above 0 and at most 1. Zero means 0.001.
 	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
@@ -53,7 +53,7 @@ type Options struct {
 	// Baseline that PPO subtracts from rewards: "workload" uses the rewards of other episodes of the same workload;
 	// "critic" uses rewards that a network predicts. Empty means "workload".
 	Baseline string `config:",one=workload|critic"`
-	Rounds   int    // Maximum number of rounds of reinforcement learning. An explicit zero means 40.
+	Rounds   int    // Maximum number of rounds of reinforcement learning. Zero means 40.
 	// Learning rate of Adam during reinforcement learning, above 0 and at most 1. Zero means 0.0003.
 	Rate   float64 `config:"lr,was=rate"`
 	Hidden int     // Width of the hidden layers of the agent's networks. Zero means 32.
@@ -75,7 +75,7 @@ type Options struct {
 	Entropy float64 // Weight of the entropy of decisions in the objective. Zero means 0.003.
 	// Validation interval: in workloads during imitation, in rounds during reinforcement learning. Zero means 5.
 	Every int
-	// Number of validations without improvement after which reinforcement learning ends. An explicit zero means 2.
+	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
 	Patience int
 	// Maximum number of slots per workload; a longer workload is truncated. Zero means 2000.
 	Slots int `config:"max_slots,was=slots"`
@@ -96,7 +96,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method),

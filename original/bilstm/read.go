@@ -50,7 +50,7 @@ type Options struct {
 	Want Shape
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix),

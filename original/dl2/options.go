@@ -56,7 +56,7 @@ func (o *ShapeOptions) EnsureDefaults() {
 	o.Front = cmp.Or(o.Front, WholeState)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *ShapeOptions) Validate() error {
 	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("layers", o.Layers, 1, maxLayers),
 		within("hidden", o.Neurons, 0, maxNeurons)}
@@ -194,7 +194,7 @@ func (o *Options) EnsureDefaults() {
 	o.Optimizer, o.Agents, o.Seed = cmp.Or(o.Optimizer, Adam), cmp.Or(o.Agents, 1), cmp.Or(o.Seed, 9973)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {
 	s, r := &o.Supervised, &o.Reinforced
 	faults := validate.Faults{o.Shape.Validate(),

@@ -30,7 +30,7 @@ func (o *PolicyOptions) EnsureDefaults() {
 // largestSize limits sizes; a larger one is a mistake.
 const largestSize = 1 << 10
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o PolicyOptions) Validate() error {
 	var faults validate.Faults
 	for _, size := range []struct {
@@ -94,7 +94,7 @@ func (o *Options) EnsureDefaults() {
 		cmp.Or(o.TemperatureEvery, 1)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}

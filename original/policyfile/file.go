@@ -66,7 +66,7 @@ func (l *File) UseNetworks(network func(files.FS, string) (*model.Network, error
 	l.networks = network
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (l *File) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Table.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }

@@ -31,7 +31,7 @@ func (o *RunOptions) EnsureDefaults() {
 	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
@@ -70,7 +70,7 @@ func (o *TableOptions) EnsureDefaults() {
 	o.Network = cmp.Or(o.Network, "ConvNet2")
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o TableOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.File == "", "file is missing; set it to the training table")
@@ -91,7 +91,7 @@ type PolicyOptions struct {
 // EnsureDefaults sets zero fields to their defaults.
 func (o *PolicyOptions) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o PolicyOptions) Validate() error {
 	faults := validate.Faults{o.PolicyOptions.Validate()}
 	faults.When(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)

@@ -33,7 +33,7 @@ var (
 	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
 )
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	names := Kinds(Given{}).Names()
 	faults := validate.Faults{oneOf("option \"format\"", o.Format, "svg", "png", "pdf"),

@@ -18,7 +18,7 @@ import (
 )
 
 // LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
-// network file or a run folder; otherwise it is a network of the zoo. If input is nil, the network keeps its input
+// network file or a run folder; otherwise it is a network from the zoo. If input is nil, the network keeps its input
 // shape; if classes is zero, it keeps its number of classes. The number of classes of a network file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
@@ -64,7 +64,7 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("option \"classes\" applies only to networks of the zoo; omit it, because "+
+		return nil, failure.Usagef("option \"classes\" applies only to networks from the zoo; omit it, because "+
 			"the network file %s sets the number of classes", path)
 	}
 	var n *model.Network

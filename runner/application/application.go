@@ -55,7 +55,7 @@ func (o *Options) EnsureDefaults() {
 	o.Devices, o.Nodes = cmp.Or(o.Devices, 8), cmp.Or(o.Nodes, 16)
 }
 
-// Validate returns every invalid option. Call it after EnsureDefaults.
+// Validate returns an error that lists every invalid option. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Out == "", "option \"out\" is missing; expected a folder for applications")

@@ -115,8 +115,8 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 	return d.Print(w)
 }
 
-// Print prints shapes as text. A map is a shape of two features. Maps are printed only if the user selected a single
-// shape.
+// Print prints shapes as text. The joint effect of two features is a two-dimensional map, and is printed only if the
+// user selected a single shape.
 func (s *Shaped) Print(w io.Writer, asked bool) error {
 	d, m := &document.Document{}, s.Model
 	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, words.Plural(m.Rows(), "row"),

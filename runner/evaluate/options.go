@@ -69,7 +69,7 @@ var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "net
 var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions,
 	"known": learning.NewOptions}
 
-// Validate returns every invalid option. Its errors have the code failure.Usage.
+// Validate returns an error that lists every invalid option. Its errors have the code failure.Usage.
 func (o Options) Validate(fsys files.FS) error {
 	switch {
 	case o.Leave.By == heldOut && o.Leave.File == "":

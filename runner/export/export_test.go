@@ -88,7 +88,7 @@ func write(t *testing.T, s *torch.Scope, n *model.Network, dir, name, extension 
 	require.NoError(t, err, n.String())
 }
 
-// examples are networks of the zoo up to some size, and random ones before and after surgery.
+// examples are networks from the zoo up to some size, and random ones before and after surgery.
 func examples(t *testing.T, extension string) (dir string, count int) {
 	dir = t.TempDir()
 	largest, drawn := 3_000_000, 60

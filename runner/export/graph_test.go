@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// graphFiles exports a network of the zoo that runs as a graph as a module and as a state dict.
+// graphFiles exports a network from the zoo that runs as a graph as a module and as a state dict.
 func graphFiles(t *testing.T, name string, images app.Images) (dir string) {
 	dir = t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

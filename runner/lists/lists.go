@@ -35,7 +35,7 @@ func Kinds() registry.List[Kind] {
 		{"deciders", "choose changes of a job's network", deciders},
 		{"actions", "change the architecture of a network", actions},
 		{"layers", "layers and containers of network files", layers},
-		{"networks", "networks of the zoo", networks},
+		{"networks", "networks from the zoo", networks},
 		{"datasets", "values of the key data.kind", datasets},
 		{"formats", "file formats of traces, and of exports for other programs", formats},
 		{"figures", "figures of runs", figures},

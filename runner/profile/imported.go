@@ -22,8 +22,8 @@ import (
 type ImportOptions struct {
 	Batch   int           // number of examples per step; zero finds it in the trace
 	Step    time.Duration // measured time of a step without the profiler; zero means unknown
-	Input   string        // shape of an example for networks of the zoo; empty means 3x32x32
-	Classes int           // number of classes for networks of the zoo; zero means their default
+	Input   string        // shape of an example for networks from the zoo; empty means 3x32x32
+	Classes int           // number of classes for networks from the zoo; zero means their default
 	Name    string        // name of the profile; empty uses the name of the output file or of the trace
 	Out     string        // path of the profile; empty does not write a profile
 	Force   bool          // replaces an existing file

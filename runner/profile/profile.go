@@ -41,8 +41,8 @@ type Options struct {
 	// uses the fast path; if neither Fast nor Exact is set, the first named job file determines this setting
 	Fast    bool
 	Steady  bool   // makes results bit-identical for any number of threads
-	Input   string // shape of an example for networks of the zoo; empty means 3x32x32
-	Classes int    // number of classes for networks of the zoo; zero means their default
+	Input   string // shape of an example for networks from the zoo; empty means 3x32x32
+	Classes int    // number of classes for networks from the zoo; zero means their default
 	Only    bool   // measures only the named networks; if false, also a set of small networks
 	Plain   bool   // measures the named networks without deepening and widening them
 	// name of the profile; empty means the name of the file or, without a file, of the device
@@ -207,7 +207,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 	return append(all, adapted...), err
 }
 
-// load makes a network of the zoo for the input and classes, or a network of a file unchanged.
+// load makes a network from the zoo for the input and classes, or a network of a file unchanged.
 func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Network, error) {
 	if app.IsNetworkFile(name) {
 		return app.LoadNetwork(fsys, name, nil, 0)

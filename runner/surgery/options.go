@@ -14,7 +14,7 @@ import (
 
 // Options configures [Run].
 type Options struct {
-	Model     string   // path of a network file, or name of a network of the zoo; required
+	Model     string   // path of a network file, or name of a network from the zoo; required
 	Classes   int      // number of classes; zero means the network's own
 	Input     string   // shape of an example; empty means the network's own
 	Weights   string   // path of the weights; empty means random weights
@@ -41,7 +41,7 @@ type Options struct {
 func (o *Options) validate() error {
 	switch {
 	case o.Model == "":
-		return failure.Usagef("option \"model\" is missing; 'graft model list' lists the networks of the zoo")
+		return failure.Usagef("option \"model\" is missing; 'graft model list' lists the networks from the zoo")
 	case len(o.Actions) == 0 && o.Replay == "":
 		return failure.Usagef("option \"action\" is missing; expected an action such as deepen:0")
 	case o.Keep >= 0 && o.Replay == "":

@@ -61,7 +61,7 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 	o.Together, o.AtOnce = cmp.Or(o.Together, len(o.Seeds)), cmp.Or(o.AtOnce, 1)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o LeaveOutOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Together < 0 || o.AtOnce < 0, "Together is %d and AtOnce is %d; both must be at least 0", o.Together,

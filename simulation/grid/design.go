@@ -49,7 +49,7 @@ func (d *Design) EnsureDefaults() {
 	d.Which, d.Most, d.Keep = cmp.Or(d.Which, All), cmp.Or(d.Most, 10000), cmp.Or(d.Keep, 0.5)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (d Design) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which),

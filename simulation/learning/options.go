@@ -110,7 +110,7 @@ func (o *Options) EnsureDefaults() {
 	o.Window, o.Every, o.Patience = cmp.Or(o.Window, 60), cmp.Or(o.Every, 10), cmp.Or(o.Patience, 8)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "lr": o.Rate,

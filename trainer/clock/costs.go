@@ -67,7 +67,7 @@ func (r Rates) seconds(of Size, rows int) float64 {
 	return dot(rates[:], counts[:])
 }
 
-// Validate returns every invalid value.
+// Validate returns an error that lists every invalid value.
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
 	faults = append(append(faults, c.GraphStep.faults("graph_step")...), c.GraphBatch.faults("graph_batch")...)

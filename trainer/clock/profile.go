@@ -103,7 +103,7 @@ func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, err
 	return made, nil
 }
 
-// Validate returns every invalid value. An invalid measurement is reported as an ItemFault.
+// Validate returns an error that lists every invalid value. An invalid measurement is reported as an ItemFault.
 func (p *Profile) Validate() error {
 	var faults validate.Faults
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+

@@ -27,7 +27,7 @@ func subjectText(name string, actions []net2net.Action) string {
 	return strings.Join(words, " ")
 }
 
-// designed are the networks of the zoo that are measured by default. They are small enough for a laptop and differ in
+// designed are the networks from the zoo that are measured by default. They are small enough for a laptop and differ in
 // the quantities that determine costs: linear layers alone, few and many layers, small and large activations, large
 // weights, and depthwise convolutions.
 var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3",

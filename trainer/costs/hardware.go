@@ -76,7 +76,7 @@ type Check struct {
 	Explained     float64 // fraction of the variance of the times that predictions explain, R2
 }
 
-// Validate returns every invalid constant.
+// Validate returns an error that lists every invalid constant.
 func (h *Hardware) Validate() error {
 	var f validate.Faults
 	f.When(h.Name == "", "name: missing")

@@ -13,7 +13,7 @@ import (
 	"graft/trainer/costs/kineto"
 )
 
-// samples are traces of networks of the zoo, recorded with PyTorch 2.11 by 'go run ./bench kineto -kineto.samples'.
+// samples are traces of networks from the zoo, recorded with PyTorch 2.11 by 'go run ./bench kineto -kineto.samples'.
 var samples = []struct {
 	name  string
 	input []int

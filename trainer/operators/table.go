@@ -143,7 +143,7 @@ func (t *Table) Costliest() []Measurement {
 // mostMeasured limits the measurements of a table.
 const mostMeasured = 1 << 16
 
-// Validate returns every invalid value.
+// Validate returns an error that lists every invalid value.
 func (t *Table) Validate() error {
 	var f validate.Faults
 	if len(t.Measured) > 0 {

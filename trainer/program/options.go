@@ -45,7 +45,7 @@ func (o Options) On() bool { return len(o.Command) > 0 }
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() { o.Silence = cmp.Or(o.Silence, 10*time.Minute) }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(!o.On() && (o.Folder != "" || len(o.Env) > 0 || o.Threads != 0 || o.ValidationExamples != 0 ||

@@ -50,7 +50,7 @@ func (p *Parallel) EnsureDefaults() {
 	p.Timeout, p.Start = cmp.Or(p.Timeout, time.Minute), cmp.Or(p.Start, 10*time.Minute)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (p Parallel) Validate() error {
 	var faults validate.Faults
 	faults.When(p.MaxProcesses < 0 || p.Threads < 0,

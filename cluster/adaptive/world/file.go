@@ -83,7 +83,7 @@ func (f *File) EnsureDefaults() {
 	f.Pollux.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	var faults validate.Faults
 	for _, name := range f.Schedule.Schedulers {

@@ -53,7 +53,7 @@ func (o *Options) EnsureDefaults() {
 	o.Nodes, o.Devices, o.Interval, o.Delay = c.Nodes, c.Devices, c.Interval, c.Delay
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "", "data is missing; name a folder of applications")

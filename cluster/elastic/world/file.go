@@ -70,7 +70,7 @@ func (f *File) EnsureDefaults() {
 	f.Schedule.EnsureDefaults(study.Names(World().Schedulers())...)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
 }

@@ -61,7 +61,7 @@ func (o *Options) EnsureDefaults() {
 	o.Scaling = cmp.Or(o.Scaling, otherwise)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	for name, v := range map[string]int{"nodes": o.Nodes, "cpus_per_node": o.CPUs, "gpus_per_node": o.GPUs,

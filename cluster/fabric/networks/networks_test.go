@@ -10,7 +10,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Each network of the zoo becomes a graph whose times, parameters and activations are its own.
+// Each network from the zoo becomes a graph whose times, parameters and activations are its own.
 func TestGraphsOfTheZoo(t *testing.T) {
 	profile, err := clock.FindProfile("round-gpu")
 	require.NoError(t, err)

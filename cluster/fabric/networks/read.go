@@ -89,7 +89,7 @@ func graphName(path string) string {
 
 func isJSON(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
-// isFile reports whether a text names a file instead of a network of the zoo.
+// isFile reports whether a text names a file instead of a network from the zoo.
 func isFile(text string) bool { return isJSON(text) || files.IsPath(text) }
 
 // network returns a network of a file or of the zoo, for images of a size; zero keeps the network's size.

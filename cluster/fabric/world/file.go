@@ -79,7 +79,7 @@ func (f *File) EnsureDefaults() {
 	f.Run.EnsureDefaults()
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	var faults validate.Faults
 	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,

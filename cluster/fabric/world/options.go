@@ -55,7 +55,7 @@ func (o *Options) EnsureDefaults() {
 	o.MaxDegree, o.Quantum, o.Memory, o.Speed = s.MaxParts, s.Quantum, s.Memory, s.Speed
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	quirks, err := cluster.NamedQuirks(o.Quirks, fabric.Quirks())
 	if err != nil {
@@ -115,7 +115,7 @@ func (o *Graphs) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Graphs) Validate() error {
 	var faults validate.Faults
 	faults.When(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models),
@@ -182,7 +182,7 @@ const (
 	mostPoints   = 1000      // combinations of swept values
 )
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Demand) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Jobs > mostJobs, "jobs is %d; must be at most %d", o.Jobs, mostJobs)
@@ -215,7 +215,7 @@ type Vary struct {
 	Networks []string `json:",omitempty"`
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o Vary) Validate() error {
 	var faults validate.Faults
 	for k, text := range o.Networks {

@@ -60,7 +60,7 @@ func (e *Executor) EnsureDefaults() {
 // mostLog is the upper limit of Log, MiB.
 const mostLog = 1 << 20
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (e Executor) Validate() error {
 	var faults validate.Faults
 	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff is %v; both must be at least 0", e.Grace,

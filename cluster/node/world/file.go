@@ -85,7 +85,7 @@ func (f *File) EnsureDefaults() {
 	}
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Machine.Validate(), f.Tasks.Validate(), f.Schedule.Validate(), f.Executor.Validate(),
 		f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())

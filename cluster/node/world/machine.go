@@ -64,7 +64,7 @@ func (m *Machine) EnsureDefaults() {
 	m.Empty, m.Active, m.Full = power.Empty, power.Active, power.Full
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (m Machine) Validate() error {
 	var faults validate.Faults
 	faults.When(len(m.Memories) > 0 && (m.GPUs != 0 || m.Memory != 0),

@@ -37,7 +37,7 @@ func (s *Schedule) EnsureDefaults() {
 	s.Quantum, s.Aging, s.Objective = o.Quantum, o.Aging, cmp.Or(s.Objective, string(agent.Completion))
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (s Schedule) Validate() error {
 	var faults validate.Faults
 	faults.When(s.Quantum < time.Millisecond, "quantum is %v; must be at least 1ms", s.Quantum)

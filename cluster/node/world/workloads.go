@@ -48,7 +48,7 @@ const (
 	mostWorkloads = 10_000
 )
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (t Tasks) Validate() error {
 	var faults validate.Faults
 	g := t.generator(1)

@@ -128,7 +128,7 @@ func (o *WorkloadOptions) EnsureDefaults() {
 // mostWorkloads limits the workloads of each purpose.
 const mostWorkloads = 10_000
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (o WorkloadOptions) Validate() error {
 	var faults validate.Faults
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
@@ -173,7 +173,7 @@ func (l *File) EnsureDefaults() {
 	l.Schedule.EnsureDefaults(study.Names(elasticworld.World().Schedulers())...)
 }
 
-// Validate returns every invalid option.
+// Validate returns an error that lists every invalid option.
 func (l *File) Validate() error {
 	var faults validate.Faults
 	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
