@@ -13,7 +13,8 @@ import (
 type SimulateOptions struct {
 	Name string // Name of the scenario in tables and reports. Empty means the file name.
 	// Actions to try at every decision, in order, such as "deepen:0", "widen:conv2:48" and "none". An action that does
-	// not fit the current network is skipped. Empty means all actions of the operations in simulate.kinds.
+	// not fit the current network is skipped. Empty means every action that the operations in simulate.kinds can apply
+	// to the network.
 	Actions []net2net.Action
 	// Operations to try at every decision. graft tries every action of these operations that fits the current network,
 	// and then "none". Empty means deepen and widen if simulate.actions is empty too.

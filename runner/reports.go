@@ -40,7 +40,7 @@ are compared: first their configurations, then their results. Runs that differ o
 share a column, with the mean and its 95% interval. Values without a significant difference from
 the first column are marked ~. Runs are not ranked.
 
---html writes a page instead, with the figures of graft plot, sortable tables, the timeline of
+--html writes a page instead of text, with the figures of graft plot, sortable tables, the timeline of
 each job, and the commands that reproduce the runs. The page is self-contained: it can be
 stored, sent and opened as a file.
 

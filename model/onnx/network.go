@@ -90,7 +90,7 @@ func (e *networkEncoder) write() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("these operators cannot be written as ONNX:\n  %s\nexport to .py for PyTorch instead",
+		return fmt.Errorf("these operators cannot be written as ONNX:\n  %s\nexport the network to .py for PyTorch instead",
 			strings.Join(missing, "\n  "))
 	}
 	return nil

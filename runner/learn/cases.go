@@ -27,7 +27,7 @@ import (
 type CasesResult struct {
 	Folder  string                    `json:"folder"`  // path of the run folder, which contains a run folder per case
 	Outcome *runs.ElasticCasesOutcome `json:"outcome"` // outcome of all cases
-	// duration of learning in this process in seconds, on the machine's clock
+	// wall-clock time of learning in this process, in seconds
 	Seconds float64 `json:"seconds"`
 }
 

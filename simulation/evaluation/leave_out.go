@@ -196,8 +196,8 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 }
 
 // SeedCandidates returns the candidates of a comparison for policies that differ only in their seed. The policies
-// together are one candidate; the policies that vote, if there are any, are another. A single policy is the only
-// candidate.
+// together are one candidate; the policies that vote, if there are any, are another. If there is only one policy, it is
+// the only candidate.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

@@ -33,7 +33,7 @@ func origin(trees, held []*simulation.Tree, o Options) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Set returns the complete state of learning. A restored learner takes bit-identical steps.
+// Set returns the complete state of the learner. A restored learner takes bit-identical steps.
 func (l *Learner) Set() (*weights.Set, error) {
 	text, err := json.Marshal(l.progress)
 	if err != nil {

@@ -79,5 +79,5 @@ var refused = map[byte]func(*machine){
 }
 
 func refuse(what string) func(*machine) {
-	return func(m *machine) { m.fail(fmt.Errorf("%s, which is %w", what, ErrForbidden)) }
+	return func(m *machine) { m.fail(fmt.Errorf("%s: %w", what, ErrForbidden)) }
 }

@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// Source of the job speeds. A JSON file lists the steps per second for each combination of model, number of servers
 	// and number of workers. A folder of applications, in the format of adaptive.data, replaces the job types; jobs
-	// then have no parameter servers. With the value "analytic", graft computes speeds from the computation and
-	// communication of the job types. Required unless the trace file selects "analytic".
+	// then have no parameter servers. With the value "analytic", graft computes speeds from the compute time, model
+	// size and bandwidths of each job type. Required unless the trace file selects "analytic".
 	Speeds string `config:",path=word" result:"contents"`
 	// Path of a JSON file of job types, each with its resource demands, epoch size and communication. Empty means the
 	// eight models of DL2.
