@@ -16,7 +16,7 @@ type Network interface {
 	// Block appends a block of n servers to the list "into" and returns the extended list. The block contains only
 	// servers for which the function use returns true. If there is no such block, Block returns nil.
 	Block(n int, use func(server int) bool, into []int) []int
-	// Alike appends a key that identifies the transfer times between the servers of a list. If two lists have the same
+	// Alike appends a key that identifies the transfer times between the servers in a list. If two lists have the same
 	// key, transfers between their servers take equally long.
 	Alike(servers []int, key []byte) []byte
 	// Load sets the amount of work of each transfer of a placed step. [Network.Rates] uses the same unit of work.

@@ -36,7 +36,7 @@ func (s *Step) Busy(servers int, job float64) float64 {
 
 // Watch holds functions that observe the simulation of a step. Nil functions are not called.
 type Watch struct {
-	// called for each running period of an operation; an operation with higher priority may interrupt it
+	// called for each period in which an operation runs without interruption by an operation with higher priority
 	Op func(op int, from, to float64)
 	// called at the end of each transfer between servers, with the time at which the transfer first made progress and
 	// the time at which it ended
