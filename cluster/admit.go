@@ -106,7 +106,8 @@ func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	return r.lacking(pool.Nodes, j)
 }
 
-// NewJobs copies jobs and replaces their run times, for simulations of a part of the cluster.
+// NewJobs returns copies of the jobs in the list "like" for a simulation of a part of the cluster. The function seconds
+// returns the run time of each copy.
 func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	memory, list := make([]Job, len(like)), make([]*Job, len(like))
 	for k, j := range like {

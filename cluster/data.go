@@ -18,7 +18,8 @@ type Data struct {
 	Forecast string // forecast of submissions
 }
 
-// FindData finds the data files in a folder by their names. It returns an error if two files could hold the same data.
+// FindData finds the data files in a folder by their names. It returns an error if the names of two files match the
+// same kind of data.
 func FindData(fsys files.FS, dir string) (Data, error) {
 	var d Data
 	entries, err := fsys.ReadDir(dir)

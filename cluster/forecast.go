@@ -17,8 +17,8 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of a list's values over the next five spans that begin after the given time. If no span begins
-// after this time, Ahead returns NaN.
+// Ahead returns the mean of a list's values over the first five spans that begin after now, a time in seconds. If no
+// span begins after now, Ahead returns NaN.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {
@@ -48,7 +48,8 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo makes a forecast's times relative to the given date, at which the time of a trace is 0.
+// ShiftTo converts a forecast's times to the time scale of a trace. The argument zero is the date at which the trace's
+// time is 0.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

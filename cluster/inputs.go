@@ -14,8 +14,9 @@ func (r *Row) config(suffix string) Config {
 		r.Whole("amp"+suffix) == 1}
 }
 
-// ReadProfiles reads measurements of single models (columns model, dataset, batchsize, amp, label) and of pairs of
-// models, in the format of ReadPairs.
+// ReadProfiles reads two files, given by their paths. The first file holds measurements of single models (columns
+// model, dataset, batchsize, amp, label). The second file holds measurements of pairs of models, in the format of
+// ReadPairs.
 func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	p := &Profiles{Scores: map[Config]int{}}
 	err := ReadRows(fsys, alone, func(r *Row) error {
@@ -27,8 +28,8 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	return p, errors.Join(err, other)
 }
 
-// ReadPairs reads measurements of pairs of models: the columns model, dataset, batchsize and amp with suffixes 1 and 2,
-// and speed1, speed2.
+// ReadPairs reads measurements of pairs of models. The columns are model, dataset, batchsize, amp and speed, each with
+// the suffix 1 for the first model and 2 for the second.
 func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 	found := map[[2]Config][2]float64{}
 	return found, ReadRows(fsys, path, func(r *Row) error {
@@ -45,8 +46,8 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 // forecastDates is the layout of dates in a forecast, without time zone.
 const forecastDates = "2006-01-02 15:04:05"
 
-// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The first row gets the
-// given time in seconds.
+// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The argument begin is
+// the time of the first row, in seconds.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
 	return f, ReadRows(fsys, path, func(r *Row) error {

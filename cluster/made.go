@@ -59,9 +59,9 @@ const (
 	ratesSome   = 0.85
 )
 
-// ScoreOf converts the mean rate of jobs that share devices into a score of the slowdown by sharing. The score is 0 for
-// little slowdown (rate 0.95 or more), 1 for some slowdown (0.85 or more), and 2 for a large slowdown. The three
-// classes are Lucid's (Hu et al., Lucid: A Non-intrusive, Scalable and Interpretable Scheduler for Deep Learning
+// ScoreOf converts the mean rate of jobs that share devices into a score of the slowdown that sharing causes. The score
+// is 0 for little slowdown (rate 0.95 or more), 1 for some slowdown (0.85 or more), and 2 for a large slowdown. The
+// three classes are Lucid's (Hu et al., Lucid: A Non-intrusive, Scalable and Interpretable Scheduler for Deep Learning
 // Training Jobs, ASPLOS 2023).
 func ScoreOf(rate float64) int {
 	switch {

@@ -7,8 +7,8 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Application holds the measurements of a training task: step times by placement and batch, and the progress of each
-// epoch. Progress is counted in steps at the smallest batch size.
+// Application holds the measurements of a training task: its step times for each placement and batch size, and its
+// training progress at each epoch. Progress is counted in steps at the smallest batch size.
 type Application struct {
 	Name   string
 	Limits goodput.Limits

@@ -12,11 +12,11 @@ import (
 
 // FromTrace creates adaptive jobs from the jobs of a cluster trace that have devices and a duration, in order of
 // submission. Following Pollux's authors (Qiao et al., OSDI 2021, section 5.1), it classifies jobs by device-hours
-// (below 1, below 10, below 100, and above) and draws an application from the nearest class that has applications. If
-// [Fixed] sets no class for an application, its class depends on the run time of a job on one device at the smallest
-// batch size. A job requests as many devices as in the trace, up to the limits of its application and the cluster. Each
-// job requests the smallest batch size per device. The work of a job is scaled so that the job uses as much device time
-// as in the trace. Submission times are relative to the first submission.
+// (below 1, below 10, below 100, and above) and draws an application for each job from the nearest class that has
+// applications. If [Fixed] sets no class for an application, its class depends on the run time of a job on one device
+// at the smallest batch size. A job requests as many devices as in the trace, up to the limits of its application and
+// the cluster. Each job requests the smallest batch size per device. The work of a job is scaled so that the job uses
+// as much device time as in the trace. Submission times are relative to the first submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
 		return nil, fmt.Errorf("convert a trace to adaptive jobs: got %d jobs and %d applications; expected at least "+

@@ -8,15 +8,15 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Spec describes a job of a workload.
+// Spec describes a job in a workload.
 type Spec struct {
 	Name      string
 	Submitted float64 // submission time in seconds from the start
 	App       *Application
 	Devices   int // number of devices that the user requests
 	Batch     int // examples per step that the user requests
-	// Work scales the work of every epoch, for jobs that are longer or shorter than their application's measured run;
-	// zero means 1.
+	// Work multiplies the work of every epoch, for jobs that are longer or shorter than their application's measured
+	// run; zero means 1.
 	Work float64
 }
 
@@ -29,8 +29,8 @@ func (s *Spec) Alone() (seconds float64, err error) {
 	return seconds * s.Multiple(), err
 }
 
-// Requested returns the run time in seconds with the requested batch size and number of devices, on nodes with the
-// given number of devices.
+// Requested returns the run time of the job in seconds if it has the batch size and the number of devices that its user
+// requests, on nodes with perNode devices each.
 func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 	seconds, err = s.App.time(compact(s.Devices, perNode), s.Batch)
 	return seconds * s.Multiple(), err
@@ -39,7 +39,7 @@ func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 // Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Job is the state of a job in a [World]. Times are in seconds from the start of the simulation.
+// Job is the state of a job in a running simulation. Times are in seconds from the start of the simulation.
 type Job struct {
 	Spec
 	Row int // position of the job in order of submission

@@ -41,7 +41,7 @@ func (o SchedulerOptions) Named(name string, seed uint64) (Kind, error) {
 	return o.Kinds(seed).Named("scheduler", name)
 }
 
-// Quirks returns the quirks of all schedulers.
+// Quirks returns the quirks of all schedulers: bugs of the original simulators that graft can reproduce.
 func Quirks() (all []cluster.Quirk) {
 	for _, k := range Kinds() {
 		for _, q := range k.Quirks {

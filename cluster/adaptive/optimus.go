@@ -144,7 +144,7 @@ func (o *optimus) time(j *Job, devices int) float64 {
 // publishedNode is the number of devices per node that Optimus's placement assumes, regardless of the cluster.
 const publishedNode = 4
 
-// FullNodes is a quirk: predictions assume that each node has four devices.
+// FullNodes reproduces a bug of the original simulator: predictions assume that each node has four devices.
 var FullNodes = cluster.Quirk{Name: "nodes-of-four",
 	Fixed: "predicted times use the cluster's number of devices per node"}
 

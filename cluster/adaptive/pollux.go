@@ -33,7 +33,7 @@ type PolluxOptions struct {
 	// Exponent of the power mean over the speedups of all jobs, from -100 to 100. Zero means -1 (harmonic mean), the
 	// published value.
 	Fairness float64
-	// Restart time that the search expects when a job's devices change, in seconds. Zero means 30.
+	// Restart time, in seconds, that Pollux assumes for a job whose devices change. Zero means 30.
 	Delay float64 `config:"delay_seconds"`
 	// Allows several multi-node jobs to share a node. False keeps multi-node jobs on separate nodes, as Pollux's
 	// authors do.

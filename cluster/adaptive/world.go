@@ -39,7 +39,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds is a quirk: the end times of epochs are rounded to whole seconds.
+// WholeSeconds reproduces a bug of the original simulator: the end times of epochs are rounded to whole seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "an epoch ends when its progress is complete, not at a whole second"}
 
@@ -77,8 +77,8 @@ func (s *Study) DeviceSeconds() (sum float64, err error) {
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the new devices of each active job, in the order in which the jobs are given. The simulation
-	// calls Schedule at the end of each round.
+	// Schedule returns the new devices of each job in the list "active", in the same order. The simulation calls
+	// Schedule at the end of each round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 
@@ -300,7 +300,8 @@ func (s *stall) check(w *World) error {
 
 const mostJobs = 1 << 20
 
-// Validate returns the errors in a study, up to a maximum number.
+// Validate returns an error that lists the invalid options and jobs of a study. It stops when it has found more than 20
+// errors.
 func (s *Study) Validate() error {
 	faults := validate.Faults{s.Options.Validate()}
 	faults.When(len(s.Jobs) == 0 || len(s.Jobs) > mostJobs, "the workload has %d jobs; expected 1 to %d", len(s.Jobs),

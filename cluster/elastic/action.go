@@ -31,8 +31,8 @@ func (w *World) Allowed(j *Job, a Action) bool {
 		(!server || !w.options.AllReduce && len(j.Servers) < w.options.Most)
 }
 
-// Add performs an action on the least loaded node with enough free resources. Under [FirstNode], it tries only the
-// least loaded node. It returns false and changes nothing if there is no room or the action is not allowed.
+// Add performs an action on the least loaded node with enough free resources. With the quirk [FirstNode], it tries only
+// the least loaded node. It returns false and changes nothing if there is no room or the action is not allowed.
 func (w *World) Add(j *Job, a Action) bool {
 	node, ok := w.take(j, a)
 	if ok {

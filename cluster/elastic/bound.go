@@ -35,9 +35,9 @@ type Bound struct {
 // resources until the end of their last slot use more than v(j), so the bound still holds.
 //
 // MeanBusy. Let M(j) be the mean time at which job j does its work, weighted by the work done. Since a job never
-// exceeds its maximum speed, its completion time is at least M(j) + T(j)/2. On the single machine defined under SRPT,
-// the sum of M(j) over all jobs is minimal if the machine always runs the arrived job with the smallest v(j), with
-// preemption (Goemans, "Improved approximation algorithms for scheduling with release dates", SODA 1997).
+// exceeds its maximum speed, its completion time is at least M(j) + T(j)/2. On the single machine described above for
+// SRPT, the sum of M(j) over all jobs is minimal if the machine always runs the arrived job with the smallest v(j),
+// with preemption (Goemans, "Improved approximation algorithms for scheduling with release dates", SODA 1997).
 //
 // SRPT and MeanBusy hold for any weights of the resource kinds; the code tries several weights and takes the best
 // bound. Scaling costs and rounding to whole slots only lengthen jobs, so the bounds ignore them. If speeds have

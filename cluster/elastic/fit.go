@@ -10,7 +10,7 @@ import (
 type Measurement struct {
 	Servers int `json:"servers"` // number of parameter servers
 	Workers int `json:"workers"` // number of workers
-	// total speed of all workers in steps or samples per second, whichever unit EpochSize has; zero marks a failed
+	// total speed of all workers per second, in the unit of EpochSize (steps or samples); zero marks a failed
 	// measurement
 	Speed float64 `json:"speed"`
 }
@@ -18,8 +18,8 @@ type Measurement struct {
 // maxMeasurements limits the size of the linear system of a fit.
 const maxMeasurements = 1024
 
-// FitTable interpolates the measurements of each model into a table. The table covers at most the given number of
-// servers and the same number of workers. FitTable skips failed measurements; with keepFailed, it keeps them as zeros.
+// FitTable interpolates the measurements of each model into a table. The table covers up to "most" servers and up to
+// "most" workers. FitTable skips failed measurements or, if keepFailed is true, keeps them as zeros.
 func FitTable(measured map[string][]Measurement, most int, keepFailed bool) (Table, error) {
 	table := Table{}
 	for name, points := range measured {

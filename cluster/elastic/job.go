@@ -16,7 +16,7 @@ type JobType struct {
 	WithinBW  float64 `json:"within_mb_second"`  // bandwidth within a node in MB/s
 }
 
-// Spec describes a job of a trace.
+// Spec describes a job in a trace.
 type Spec struct {
 	ID         int     `json:"id"`              // unique number; ties are broken by ascending ID
 	Type       int     `json:"type"`            // number of the job type, from 1
@@ -25,7 +25,7 @@ type Spec struct {
 	RealEpochs float64 `json:"real_num_epochs"` // true number of epochs, hidden from schedulers
 }
 
-// Job is a job of a simulation. Schedulers may read a job; only its [World] changes it.
+// Job is a job in a simulation. Schedulers may read a job; only its [World] changes it.
 type Job struct {
 	Spec
 	Model    *JobType

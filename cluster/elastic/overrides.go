@@ -19,7 +19,8 @@ type Settings struct {
 	Window   int             // number of jobs in a learned policy's window
 }
 
-// ParseOverrides returns the parameters of the original simulator, with the given values replacing its defaults.
+// ParseOverrides returns the parameters of the original simulator. The values in "overrides" replace the simulator's
+// defaults.
 func ParseOverrides(overrides map[string]any) (Settings, error) {
 	v := &overridden{values: overrides, read: map[string]bool{}}
 	s := v.scale()

@@ -81,7 +81,7 @@ func (w *World) note(j *Job) {
 
 // Estimate returns the epochs that a job would complete in a slot with additional workers and servers on the least
 // loaded node. It ignores speed errors and the cost of scaling. It returns zero if a count exceeds its maximum. With
-// [NoCost], counts may exceed their maximum by one.
+// the quirk [NoCost], it returns zero only if a count exceeds its maximum by more than one.
 func (w *World) Estimate(j *Job, workers, servers int) float64 {
 	least := w.nodes.least()
 	d := Deployment{Model: j.Model, Workers: extend(j.Workers, least, workers),

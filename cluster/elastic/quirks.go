@@ -30,7 +30,7 @@ var (
 		"cost, starts a job with a worker and a server together, and ignores speeds that are not positive"}
 )
 
-// Quirks returns all quirks. Register new quirks here.
+// Quirks returns all quirks: bugs of the original simulator that graft can reproduce. Register new quirks here.
 func Quirks() []cluster.Quirk {
 	return []cluster.Quirk{FirstNode, StaleShare, Backward, RemainingFraction, LongestFirst, NoCost}
 }

@@ -11,13 +11,13 @@ type Deployment struct {
 
 // Speed models the training speed of jobs. The methods of a Speed are safe for concurrent use.
 type Speed interface {
-	// Epochs returns the number of epochs that a deployed job completes in the given seconds.
+	// Epochs returns the number of epochs that a deployed job completes in the given number of seconds.
 	Epochs(d Deployment, seconds float64) float64
 	// Limit returns an upper bound on Epochs over all placements of the given numbers of workers and servers. Zero
 	// servers mean a cluster without parameter servers.
 	Limit(t *JobType, workers, servers int, seconds float64) float64
 	// Check returns an error if the speed model does not cover a job type for all numbers of workers and servers up to
-	// the given maximum.
+	// the argument most.
 	Check(t *JobType, most int) error
 }
 

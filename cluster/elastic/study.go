@@ -23,7 +23,7 @@ type Study struct {
 	Options Options
 }
 
-// Validate returns the errors in a study, up to a maximum number.
+// Validate returns an error that lists the errors in a study. It stops after a maximum number of invalid jobs.
 func (s *Study) Validate() error {
 	if s.Speed == nil {
 		return errors.New("the study has no speed model; set one, such as a Table or Analytic")

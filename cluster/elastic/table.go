@@ -9,7 +9,7 @@ import (
 )
 
 // Table is a [Speed] model of interpolated measurements, independent of placement. It maps the name of a model to its
-// speeds. A speed divided by EpochSize is a number of epochs per second. The speeds are indexed by the number of
+// speeds. Dividing a speed by EpochSize gives the number of epochs per second. The speeds are indexed by the number of
 // servers minus one and the number of workers minus one. A cluster without servers uses the speeds for equal numbers of
 // servers and workers.
 type Table map[string][][]float64

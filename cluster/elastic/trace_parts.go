@@ -56,10 +56,10 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 // usable reports whether a job has devices and a duration.
 func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 }
 
-// Divide splits jobs, sorted by submission, into workloads of consecutive jobs. Each workload has the given number of
-// jobs. The first counts[0] workloads (at least one) are part 0, the next counts[1] workloads are part 1, and so on. A
-// part begins more than gap seconds after the last job of the previous part, so that a burst of jobs is not split
-// between two parts. Jobs in a gap and surplus jobs at the end are omitted.
+// Divide splits jobs, sorted by submission, into workloads of consecutive jobs. The argument size is the number of jobs
+// per workload. The first counts[0] workloads (at least one) are part 0, the next counts[1] workloads are part 1, and
+// so on. A part begins more than gap seconds after the last job of the previous part, so that a burst of jobs is not
+// split between two parts. Jobs in a gap and surplus jobs at the end are omitted.
 func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]trace.Job, err error) {
 	at := 0
 	for _, count := range counts {

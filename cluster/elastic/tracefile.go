@@ -15,8 +15,8 @@ type Trace struct {
 }
 
 // ReadTrace reads a workload from a JSON object. The member "jobs" is a list of [Spec]. The member "overrides" has the
-// parameters of the original simulator that differ from its defaults. Jobs refer to job types by number, from 1 to the
-// given number of types. Other members of the object are ignored.
+// parameters of the original simulator that differ from its defaults. Jobs refer to job types by number, counted from
+// 1; the argument types is the highest number. Other members of the object are ignored.
 func ReadTrace(r io.Reader, types int) (*Trace, error) {
 	var file struct {
 		Overrides map[string]any `json:"overrides"`

@@ -79,7 +79,7 @@ func (o *WindowOptions) PerJob(allReduce bool) int {
 	return 3
 }
 
-// Window is an observation of a [World].
+// Window is a learned policy's observation of a simulation.
 type Window struct {
 	Jobs  []*Job    // job of each column; nil for an empty column
 	State []float64 // values of the matrix, row by row
@@ -90,14 +90,15 @@ type Window struct {
 	rows    int
 }
 
-// NewWindow returns an empty window of a simulation; [Window.Observe] fills it.
+// NewWindow returns an empty window for a simulation. [Window.Observe] fills it.
 func NewWindow(w *World, o WindowOptions) *Window {
 	o.Size = cmp.Or(max(o.Size, 0), defaultJob)
 	rows := o.Rows()
 	return &Window{Jobs: make([]*Job, o.Size), State: make([]float64, rows*o.Size), options: &o, world: w, rows: rows}
 }
 
-// Actions returns the number of outputs of a policy: the actions of all columns, and the action that ends the slot.
+// Actions returns the number of outputs of a policy: one for each action of each column, and one for the action that
+// ends the slot.
 func (o *Window) Actions() int {
 	return o.PerJob()*o.options.Size + 1
 }

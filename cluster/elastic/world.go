@@ -15,12 +15,13 @@ import (
 // World simulates a cluster slot by slot. For each slot, call [World.Begin] once, [World.Add] any number of times, and
 // then [World.End] once.
 type World struct {
-	// Observer is called with each action before the job's counts change. Nil means no observer.
+	// Observer is called with each action before the job's numbers of workers and servers change. Nil means no
+	// observer.
 	Observer func(w *World, j *Job, a Action)
 	// Decided is called in each slot of [World.Run], after the scheduler and before jobs train. Nil means no callback.
 	Decided func(w *World)
-	// Errors draws a number in [0, 1) for the speed error of each training job in each slot. Nil means no
-	// errors; NewWorld sets it if the options have errors.
+	// Errors draws a number in [0, 1) for the speed error of each job that trains in a slot. Nil means no errors;
+	// NewWorld sets it if the options have errors.
 	Errors interface{ Float64() float64 }
 
 	types   []JobType
@@ -117,7 +118,7 @@ func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
 }
 
-// Counts yields all combinations of workers and servers with which a job can train.
+// Counts yields all combinations of numbers of workers and servers with which a job can train.
 func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
 
 // Limit returns an upper bound on the epochs that a job of a type completes in a slot with the given numbers of workers

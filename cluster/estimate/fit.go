@@ -36,9 +36,8 @@ type bag struct {
 }
 
 // Fit trains a model on a table. Equal tables, options and seeds give byte-identical models, regardless of the number
-// of workers. If the validation rows are drawn at random, the
-// order of the rows does not change the model. Fit checks the context after each
-// tree of each term.
+// of workers. If the validation rows are drawn at random, the order of the rows does not change the model. Fit checks
+// whether ctx has ended after each tree of each term.
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Forecast is a tick with its predicted values.
+// Forecast holds the actual and the predicted submissions in one time step.
 type Forecast struct {
 	Tick                 // tick with the actual values
 	ExpectedJobs float64 // predicted number of submitted jobs, not negative
@@ -24,8 +24,8 @@ type Throughput struct {
 	Models               int        // number of times that both models were learned
 }
 
-// ForecastThroughput learns from the ticks before a time and forecasts the ticks after it. The intervals of the scores
-// come from a bootstrap over whole days.
+// ForecastThroughput forecasts the ticks at and after the time "from". Each forecast comes from a model that learned
+// only from earlier ticks. The intervals of the scores come from a bootstrap over whole days.
 func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o ThroughputOptions) (*Throughput, error) {
 	f, err := newForecaster(ticks, o)
 	if err != nil {

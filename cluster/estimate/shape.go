@@ -42,15 +42,15 @@ func (t *term) importance() float64 {
 	return sum / weight
 }
 
-// Shape holds the contributions of a term in all bins: a curve over the bins of one feature, or a map over the bins of
-// two features.
+// Shape holds the contributions of a term in all bins: a curve over the bins of one feature, or a surface over the
+// pairs of bins of two features.
 type Shape struct {
 	Term  Term   // term with this shape
-	Axes  []Axis // one axis for a curve, two axes for a map
+	Axes  []Axis // one axis for a curve, two axes for a surface
 	Cells []Cell // cells ordered by the bin of the first axis, then by the bin of the second axis
 }
 
-// Axis holds a feature of a shape and the bins of this feature.
+// Axis is a feature of a shape, with the bins of this feature.
 type Axis struct {
 	Feature string // name of the feature
 	Text    bool   // the feature's values are texts
@@ -91,7 +91,7 @@ type Cell struct {
 	Weight    float64 // number of training rows in the cell
 }
 
-// Shape returns the shape of a term, given its index in Terms.
+// Shape returns the shape of the term with the index "of" in the list that Terms returns.
 func (m *Model) Shape(of int) (Shape, error) {
 	if of < 0 || of >= len(m.terms) {
 		return Shape{}, fmt.Errorf("unknown term %d; expected 0 to %d", of, len(m.terms)-1)

@@ -15,9 +15,9 @@ const (
 	mostListed  = 1 << 28
 )
 
-// WalkForward divides the period from the given first time until the last row into windows of equal length. A new model
-// is trained at the start of each window. The list "known" gives the time at which each row's outcome became known; nil
-// means the time of the row itself.
+// WalkForward divides the period from the time "first" to the time of the last row into windows of length "every". A
+// new model is trained at the start of each window. The list "known" gives the time at which each row's outcome became
+// known; nil means the time of the row itself.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {
 		known = times

@@ -47,7 +47,7 @@ type ThroughputOptions struct {
 	Every time.Duration
 	// Model holds the training options of the models. Zero fields have the defaults of Options, with two exceptions: an
 	// empty Validation means ValidateLast, and nil Alone excludes the month, the week and the day of the year from
-	// pairs, since the training data may lack their later values.
+	// pairs, since the training data may not contain their later values, such as December.
 	Model Options
 }
 

@@ -20,8 +20,8 @@ const (
 	mostHeld   = 4096
 )
 
-// Check returns the errors in options and jobs: invalid values and dependencies, missing programs and folders, and jobs
-// that cannot continue after a stop although the scheduler may stop them. It starts no process and writes no file.
+// Check returns an error for invalid values and dependencies, for missing programs and folders, and for jobs that
+// cannot continue after a stop although the scheduler may stop them. It starts no process and writes no file.
 func Check(o Options, jobs []Job) error {
 	_, _, err := prepare(o, jobs)
 	return err

@@ -43,7 +43,8 @@ func (j *Job) EnsureDefaults(place int) {
 	j.Backoff = cmp.Or(j.Backoff, time.Second)
 }
 
-// Validate returns the errors that do not depend on the machine.
+// Validate returns an error that lists every invalid option of the job. It makes only checks that do not depend on the
+// machine.
 func (j *Job) Validate() error {
 	var faults validate.Faults
 	faults.When(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")

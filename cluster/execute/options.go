@@ -33,7 +33,7 @@ type Options struct {
 	Kind       node.Kind             // scheduler; required
 	Scheduling node.SchedulerOptions // options for the scheduler
 	Devices    []Device              // devices of the machine, at least one
-	// rules for sharing the devices; with Keep, tasks are stopped by SIGSTOP, otherwise by SIGTERM
+	// rules for sharing the devices; tasks are stopped by SIGSTOP if Rules.Keep is true, otherwise by SIGTERM
 	Rules    node.Rules
 	Grace    time.Duration // time between SIGTERM and SIGKILL; zero means 10 s
 	LogLimit int64         // maximum size of an attempt's log in bytes; zero means 16 MiB

@@ -21,7 +21,8 @@ type Placement struct {
 	Program string        // path of the program
 	Command []string      // arguments, including the program's name
 	Folder  string        // working directory; empty means the working directory of this process
-	// variables added to the environment of this process; if a name occurs twice, the last value counts
+	// environment variables of the task, in addition to the variables of this process; if a name occurs twice, the last
+	// value counts
 	Env []string
 }
 

@@ -33,11 +33,11 @@ func (r *Ramp) shapes(n int) (list []shape) {
 	return list
 }
 
-// Fits reports whether n servers of an empty network can form a block.
+// Fits reports whether an empty network has a block of n servers, a set of servers that follows RAMP's placement rules.
 func (r *Ramp) Fits(n int) bool { return n == 1 || len(r.shapes(n)) > 0 }
 
-// Block finds the first block of n usable servers, appends it to a list and returns the list. It returns nil if there
-// is no such block.
+// Block finds the first block of n servers for which the function use returns true. It appends the block to the list
+// "into" and returns the list, or nil if there is no such block.
 func (r *Ramp) Block(n int, use func(server int) bool, into []int) []int {
 	if n > r.Size() {
 		return nil

@@ -19,8 +19,9 @@ type Plan struct {
 var ErrTooLarge = errors.New("the exact search is too large")
 
 // Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. If jobs
-// hold the same servers for the same times in several states, Exact searches only one of these states. It visits at
-// most the given number of states, and returns ErrTooLarge if the search needs more states. Exact stops when ctx ends.
+// hold the same servers for the same times in several states, Exact searches only one of these states. The argument
+// most limits the number of visited states; Exact returns ErrTooLarge if the search needs more. Exact stops when ctx
+// ends.
 func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	world, err := NewWorld(study)
 	if err != nil {

@@ -64,5 +64,5 @@ func ConstantKind(parts int) Kind {
 		always(Constant{parts})}
 }
 
-// Draws reports whether deciders of the kind draw random numbers.
+// Draws reports whether deciders of this kind draw random numbers.
 func (k Kind) Draws() bool { return k.Name == "random" }

@@ -97,9 +97,9 @@ func (o *NetworkOptions) Named() string {
 	return o.Kind + " " + strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Size), " ", "x"), "[]")
 }
 
-// Renamed returns a copy of the options with the topology and size from a text in the format of Named. A topology
-// without a size keeps the current size if the topology is the same; otherwise it gets its default size. The ratio of a
-// rack's uplink to the bandwidth of its servers stays the same.
+// Renamed returns a copy of the options with the topology and size from a text in the format of Named. If the text has
+// no size, an unchanged topology keeps its size, and a new topology gets its default size. The ratio of a rack's uplink
+// to the bandwidth of its servers stays the same.
 func (o NetworkOptions) Renamed(text string) (NetworkOptions, error) {
 	share := 1.0
 	if o.Kind == "tree" && len(o.Size) > 1 {

@@ -30,7 +30,7 @@ func (p *Parted) Parts(node int) (from, to int) {
 
 // Splits returns the number of parts of each forward operation, indexed by the operation's number minus 1. An operation
 // has one part per quantum of its compute time. The number of parts is rounded up to an even number, but never exceeds
-// the given maximum. The splitting rule is from SiP-ML (Khani et al., SIGCOMM 2021).
+// the argument most. The splitting rule is from SiP-ML (Khani et al., SIGCOMM 2021).
 func Splits(g *graph.Graph, quantum float64, most int) []int {
 	split := make([]int, g.Nodes)
 	for k := range g.Ops {

@@ -63,7 +63,8 @@ var (
 		Fixed: "if a constant degree has no free block, the next smaller degree is chosen"}
 )
 
-// Quirks returns all quirks of the fabric simulator. Register new quirks here.
+// Quirks returns all quirks of the fabric simulator: bugs of PAC-ML's simulator that graft can reproduce. Register new
+// quirks here.
 func Quirks() []cluster.Quirk {
 	return []cluster.Quirk{Milliseconds, MirroredSizes, OneLoss, HeldSizes, LostParts, CountedSync, TwiceDivided,
 		ForwardMemory, SharedChannel, ForgottenPlacement, RoundedLimit, StepShare, LateRelease, RunningBlocked,

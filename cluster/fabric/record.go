@@ -52,7 +52,7 @@ func (w *World) change(r rates, sign float64) {
 	}
 }
 
-// Event describes an event of an episode, and the period from the previous event to this event.
+// Event describes an event in an episode, and the period from the previous event to this event.
 type Event struct {
 	From, To float64 // start and end of the period in seconds
 	Jobs     int     // number of running jobs

@@ -1,6 +1,7 @@
 package fabric
 
-// Releases appends, for each server, the seconds until its job ends, or 0 if the server is free.
+// Releases appends one value per server to a list: the seconds until the job on the server ends, or 0 if the server is
+// free.
 func (w *World) Releases(to []float64) []float64 {
 	for _, id := range w.owner {
 		left := 0.0

@@ -18,14 +18,14 @@ type Step struct {
 	Ticks    []Tick  // periods in order of time; their lengths sum to Time
 }
 
-// Tick is the period between two events of a step.
+// Tick is the period between two consecutive events in a step.
 type Tick struct {
 	Computing int     // number of servers that compute
 	Length    float64 // length of the period in seconds
 }
 
 // Busy returns the mean fraction of a job's servers that compute during this step. The mean is over the time of the
-// step or, under the quirk [StepShare], over job, the run time of the job in seconds.
+// step. The argument job is this time in seconds or, with the quirk [StepShare], the run time of the whole job.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {
@@ -36,7 +36,7 @@ func (s *Step) Busy(servers int, job float64) float64 {
 
 // Watch holds functions that observe the simulation of a step. Nil functions are not called.
 type Watch struct {
-	// called for each running period of an operation; an operation with higher priority may interrupt it
+	// called for each period in which an operation runs without interruption by an operation with higher priority
 	Op func(op int, from, to float64)
 	// called at the end of each transfer between servers, with the time at which the transfer first made progress and
 	// the time at which it ended

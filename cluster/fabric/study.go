@@ -21,7 +21,7 @@ type Study struct {
 	parted *partedSteps
 }
 
-// Model is a network that jobs train.
+// Model is a neural network that jobs train.
 type Model struct {
 	Name    string
 	Graph   *graph.Graph
@@ -92,7 +92,8 @@ const maxJobs = 10_000_000
 // mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate returns the errors in a study. Call Validate after the defaults of the options are set.
+// Validate returns an error if the study is invalid. The error lists the invalid jobs, up to a maximum number. Call
+// Validate after the defaults of the options are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err
@@ -156,7 +157,7 @@ type partedSteps struct {
 
 type partedKey struct{ model, degree int }
 
-// Parted returns the training step of a model, split into at most the given number of parts per operation (the degree).
+// Parted returns the training step of a model. Each operation is split into at most as many parts as the degree.
 func (s *Study) Parted(model, degree int) *Parted {
 	s.parted.mutex.Lock()
 	defer s.parted.mutex.Unlock()

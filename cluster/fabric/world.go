@@ -10,7 +10,7 @@ import (
 	"graft/internal/events"
 )
 
-// Job is a job of an episode: a model, a number of training steps, and a time limit.
+// Job is a job in an episode: a model, a number of training steps, and a time limit.
 type Job struct {
 	ID      int     // position of the job among the arrivals
 	Model   int     // index of the model in Study.Models
@@ -353,7 +353,8 @@ func (w *World) finish() {
 	}
 }
 
-// Held returns the number of occupied servers, as reported to deciders.
+// Held returns the number of servers that count as occupied for deciders. With the quirk [LateRelease], this is the
+// number before the last event.
 func (w *World) Held() int {
 	if w.quirks.Keeps(LateRelease) {
 		return int(w.held)

@@ -31,8 +31,8 @@ func Of(j *cluster.Job) *Job {
 	return &Job{}
 }
 
-// Rate returns the rate of a job for the table of jobs, which is 1 for jobs that the quirk slow-partner reports as
-// running alone.
+// Rate returns the rate that the table of jobs shows for a job. With the quirk slow-partner, a job that is recorded as
+// running alone has the rate 1, regardless of its true rate.
 func Rate(j *cluster.Job) float64 {
 	if Of(j).alone {
 		return 1

@@ -9,10 +9,10 @@ import (
 	"graft/cluster"
 )
 
-// Policy returns the Lucid scheduling policy. It first profiles jobs on reserved nodes for a short time. Many jobs
+// Policy returns the Lucid scheduling policy. Lucid first profiles jobs on reserved nodes for a short time. Many jobs
 // complete during profiling. The other jobs then start in ascending order of their expected device-seconds, and later
-// jobs can overtake a job that does not fit. It packs jobs with little interference onto the same devices, except when
-// it expects few jobs.
+// jobs can overtake a job that does not fit. Lucid packs jobs with little interference onto the same devices, except
+// when it expects few jobs.
 func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{

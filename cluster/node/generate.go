@@ -47,7 +47,7 @@ func (g *Generator) EnsureDefaults() {
 	}
 }
 
-// Validate returns the first invalid option.
+// Validate returns an error that names the first invalid option.
 func (g *Generator) Validate() error {
 	switch {
 	case g.Least < 1 || g.Most < g.Least || g.Most > maxTasks:

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Lanes returns a lane for each span: the first lane of its device that is free during the whole span. Concurrent tasks
-// get different lanes, so a figure can draw them next to each other.
+// Lanes assigns each span to the first lane of its device that is free during the whole span, and returns the lane of
+// each span. Concurrent tasks get different lanes, so a figure can draw them next to each other.
 func Lanes(spans []Span) []int {
 	order := make([]int, len(spans))
 	for k := range order {

@@ -26,7 +26,7 @@ func (p *Power) EnsureDefaults() {
 	p.Empty, p.Active, p.Full = cmp.Or(p.Empty, usualEmpty), cmp.Or(p.Active, usualActive), cmp.Or(p.Full, usualFull)
 }
 
-// Validate returns the first invalid value.
+// Validate returns an error if a value is out of range or the values are not in ascending order.
 func (p *Power) Validate() error {
 	if !(p.Empty >= 0 && p.Empty <= p.Active && p.Active <= p.Full && p.Full <= maxPower) {
 		return fmt.Errorf("empty_watts is %g, active_watts is %g and full_watts is %g; expected ascending values "+

@@ -14,8 +14,8 @@ type Decision struct {
 
 // Scheduler decides which tasks run on which devices. Only one goroutine uses it at a time.
 type Scheduler interface {
-	// Decide returns the next decision. It is called after tasks have arrived, ended or used up their slices, and again
-	// after each decision, until it returns a zero decision.
+	// Decide returns the next decision. It is called after tasks have arrived, ended or used up their time slices, and
+	// again after each decision, until it returns a zero decision.
 	Decide(m *Machine) Decision
 }
 

@@ -30,7 +30,8 @@ func (s *Study) EnsureDefaults() {
 // mostFaults is the number of faulty tasks after which listing stops.
 const mostFaults = 20
 
-// Validate returns the errors in a study. Call Validate after EnsureDefaults.
+// Validate returns an error if the study is invalid. The error lists the invalid tasks, up to a maximum number. Call
+// Validate after EnsureDefaults.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

@@ -9,7 +9,8 @@ type Problem struct {
 	Fairness       float64 // exponent of the power mean of the speedups; -1 is the harmonic mean
 
 	Mixed bool // nodes may hold parts of several multi-node jobs
-	// quirk: removing the second multi-node job from a node also removes all later jobs
+	// reproduces a bug of the original search: removing the second multi-node job from a node also removes all later
+	// jobs from it
 	Neighbour bool
 	Incoming  bool // quirk: a multi-node job claims its nodes even after it was reduced to one node
 
@@ -26,7 +27,7 @@ type Job struct {
 	Present []byte  // current devices on each node; nil means none
 	Most    int     // maximum number of devices
 	Keeps   float64 // fraction of the speedup that remains after a change of the devices
-	// speedup of the job on a number of devices; spans is true if they are on several nodes
+	// speedup of the job on a number of devices; spans is true if the devices are on several nodes
 	Speedup func(spans bool, devices int) float64
 }
 

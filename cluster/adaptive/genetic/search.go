@@ -19,8 +19,8 @@ type Member struct {
 	Use  float64 // speedup per device on the nodes with work, the utilisation objective
 }
 
-// Search returns the last generation, best first. The first generation is created from the given states. Search returns
-// nil if there is no state or no job, or if nodes have more devices than MostDevices.
+// Search returns the last generation, best first. The first generation is created from the states in the list "first".
+// Search returns nil if there is no state or no job, or if nodes have more devices than MostDevices.
 func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) []Member {
 	if len(first) == 0 || len(p.Jobs) == 0 || p.Devices > MostDevices {
 		return nil

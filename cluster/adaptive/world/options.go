@@ -14,8 +14,8 @@ import (
 // looked up in the working directory first, then in the folder of the file.
 type Options struct {
 	// Folder of applications. Each application has a subfolder in this folder or in its subfolder "traces". The
-	// application's subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the number of
-	// epochs of each application. Required.
+	// application's subfolder holds placements.csv and validation-BATCH.csv. The folder itself holds applications.csv,
+	// which lists the number of epochs of each application. Required.
 	Data    string `config:",path" result:"contents"`
 	Nodes   int    // Number of nodes; all nodes have the same number of GPUs. Default 16.
 	Devices int    `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 if compat = "pollux".

@@ -28,8 +28,8 @@ const patience = 10
 // counts holds the numbers of a job's tasks.
 type counts struct{ workers, servers int }
 
-// Give simulates a whole workload. It returns each state with its correct actions and with the sum of the later rewards
-// of [Env].
+// Give simulates a whole workload. It returns each state with its correct actions and with the sum of the rewards that
+// [Env] gives after this state.
 func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)
 	if err != nil {

@@ -40,8 +40,8 @@ func newFrontier(w *elastic.World) elastic.Scheduler {
 	return &frontier{hulls: map[*elastic.JobType][]point{}, placing: newOrdered(newPeaks(w).left)}
 }
 
-// Schedule implements [elastic.Scheduler]. It places jobs in order of remaining time, shortest first: if the nodes
-// cannot hold all tasks, the shortest jobs get theirs.
+// Schedule implements [elastic.Scheduler]. It places jobs in order of remaining time, shortest first, so that the
+// shortest jobs get their tasks if the nodes cannot hold the tasks of all jobs.
 func (f *frontier) Schedule(w *elastic.World) {
 	targets := f.decide(w)
 	f.placing.sort(w.Jobs())

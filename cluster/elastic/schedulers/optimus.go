@@ -28,7 +28,8 @@ func newOptimus(w *elastic.World) elastic.Scheduler {
 	return &optimus{}
 }
 
-// Schedule implements [elastic.Scheduler]. All jobs get a first bundle before any job gets a second one.
+// Schedule implements [elastic.Scheduler]. It offers every job a bundle (a worker and a server) before any job gets
+// more tasks.
 func (o *optimus) Schedule(w *elastic.World) {
 	o.queue.Clear()
 	for _, j := range w.Jobs() {

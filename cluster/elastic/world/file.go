@@ -61,7 +61,7 @@ type File struct {
 	setting       study.Setting // empty without learned schedulers
 }
 
-// Scheduler is a built-in or learned scheduler of elastic jobs.
+// Scheduler is a built-in or learned scheduler for elastic jobs.
 type Scheduler = study.Learned[elastic.Kind]
 
 // EnsureDefaults fills in defaults.

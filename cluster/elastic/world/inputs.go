@@ -72,7 +72,7 @@ func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
 // Types returns the job types.
 func (w *Inputs) Types() []elastic.JobType { return w.types }
 
-// Trace returns the first trace, or nil if none is named.
+// Trace returns the first trace, or nil if the configuration names no trace.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
 // Contents writes the speeds, the job types and the contents of the application files, so that the caller can compute a

@@ -9,8 +9,8 @@ import (
 	"graft/learn"
 )
 
-// Env is an environment for reinforcement learning. An action chooses a degree for the waiting job, or blocks the job.
-// The rewards of an episode add up to the negative blocking rate.
+// Env is an environment for reinforcement learning. An action chooses a degree of parallelism for the waiting job, or
+// blocks the job. The rewards of an episode add up to the negative blocking rate.
 type Env struct {
 	studies []*fabric.Study
 	world   *fabric.World
@@ -18,7 +18,7 @@ type Env struct {
 	now     learn.Observation
 }
 
-// NewEnv creates an environment in which each episode simulates one of the given studies, chosen at random.
+// NewEnv creates an environment in which each episode simulates one of the studies, chosen at random.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("learn to schedule jobs: there are no episodes; expected at least one")
@@ -53,8 +53,8 @@ func (e *Env) look() (err error) {
 	return err
 }
 
-// Observe describes the degrees at which the waiting job would start. The action with the highest number blocks the
-// job.
+// Observe describes the degrees of parallelism at which the waiting job could start now. The action with the highest
+// number blocks the job.
 func (e *Env) Observe() learn.Observation { return e.now }
 
 // Act starts or blocks the waiting job.

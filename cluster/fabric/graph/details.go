@@ -12,8 +12,8 @@ type Details struct {
 	MaxRate  Peak
 	MaxDepth Peak
 	MaxDep   Peak
-	// depth of each operation: number of operations on the shortest path from the first source, including both ends; 0
-	// if there is no path
+	// depth of each operation: number of operations on the shortest path from the first operation without inputs,
+	// including both ends; 0 if there is no path
 	Depth []int
 }
 

@@ -15,7 +15,7 @@ type Graph struct {
 	In    [][]int // indexes in Deps of each operation's incoming transfers, in order of creation
 }
 
-// Op is an operation of a step, or a part of an operation.
+// Op is an operation in a training step, or a part of such an operation.
 type Op struct {
 	// number of the operation: k for a forward operation, 2*Nodes+1-k for its backward twin
 	Node       int

@@ -16,7 +16,7 @@ type File struct {
 	Edges      [][2]int    `json:"edges"`      // pairs of operation IDs
 }
 
-// Operation is an operation of a [File].
+// Operation is an operation in a [File].
 type Operation struct {
 	ID         int     `json:"id"`               // number from 1 to the number of operations
 	Kind       string  `json:"kind"`             // kind of the operation, such as Conv2d

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// Profile is a profiled network: a graph of forward operations.
+// Profile is a profiled neural network: a graph of forward operations.
 type Profile struct {
 	Model string   // name of the network
 	Nodes []Node   // operations in the order of the profiler
 	Edges [][2]int // pairs of indexes in Nodes: the second operation uses the output of the first
 }
 
-// Node is an operation of a profile.
+// Node is an operation in a profile.
 type Node struct {
 	ID         int     // unique number from 1 to the number of nodes; later operations have larger IDs
 	Kind       string  // kind of the operation, such as Conv2d
@@ -32,8 +32,8 @@ const (
 	maxValue = 1e18
 )
 
-// Validate returns the errors in a profile: node numbers that are not 1 to n, edges to missing nodes, invalid times or
-// sizes, and cycles.
+// Validate returns an error if a profile has node numbers other than 1 to n, edges to missing nodes, invalid times or
+// sizes, or cycles.
 func (p *Profile) Validate() error {
 	if len(p.Nodes) == 0 {
 		return errors.New("the graph has no nodes; expected at least one operation")

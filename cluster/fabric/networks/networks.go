@@ -11,7 +11,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options holds the options for converting a network to a graph. The zero value is invalid: a profile is required.
+// Options holds the options for converting a neural network to a graph. The zero value is invalid: a profile is
+// required.
 type Options struct {
 	Batch   int            // examples per step; zero means 64
 	Profile *clock.Profile // profile of the device that runs the network
@@ -23,10 +24,10 @@ const maxBatch = 1 << 20
 // valueBytes is the size of a value: networks compute in float32.
 const valueBytes = 4
 
-// Profile creates the profile of a network: a node for the input, for each layer in execution order, and for each sum
-// and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step times
-// come from the device's profile, whose rates also determine how a step time is divided among the layers. The backward
-// time includes the optimizer.
+// Profile creates the profile of a neural network: a node for the input, for each layer in execution order, and for
+// each sum and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step
+// times come from the device's profile, whose rates also determine how a step time is divided among the layers. The
+// backward time includes the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	if o.Batch == 0 {
 		o.Batch = 64

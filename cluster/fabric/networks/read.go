@@ -17,7 +17,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions determines how a network is converted to a graph. It has no effect on files that already contain a graph.
+// ReadOptions determines how a neural network is converted to a graph. It has no effect on files that already contain a
+// graph.
 type ReadOptions struct {
 	Batch   int    // examples per step; zero means 64
 	Size    int    // height and width of images in pixels; zero means the network's own size
@@ -29,7 +30,7 @@ const UsualProfile = "round-gpu"
 
 // Reader reads graphs of training steps.
 type Reader struct {
-	// Network reads a network file in TOML or JSON.
+	// Network reads a neural network from a TOML or JSON file.
 	Network func(fsys files.FS, path string) (*model.Network, error)
 	// Profile finds a device profile by its name, or reads its file.
 	Profile func(fsys files.FS, name string) (*clock.Profile, error)
@@ -39,8 +40,8 @@ type Reader struct {
 const largestGraph = 256 << 20
 
 // Read reads the graph of a training step. A name that ends in .txt is a PipeDream profile, and a JSON file with
-// operations is a graph; any other name is a network file or a network from the zoo. Read returns an error for a graph
-// without work, because its training step would take no time.
+// operations is a graph; any other name is a network file or the name of a network in graft's model zoo. Read returns
+// an error for a graph without work, because its training step would take no time.
 func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
 	p, err := r.read(fsys, name, o)
 	if err == nil {

@@ -56,8 +56,8 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. It sets the number of lessons and the number of rounds to ten,
-// because larger numbers hardly improved the learned schedulers.
+// New returns the configuration before a file is read and EnsureDefaults is called. It sets the number of lessons and
+// the number of rounds to ten, because larger numbers hardly improved the learned schedulers.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}

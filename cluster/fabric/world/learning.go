@@ -11,7 +11,7 @@ import (
 	"graft/learn/candidates"
 )
 
-// LearnOptions returns the sections for 'graft learn'.
+// LearnOptions returns the sections that 'graft learn' uses.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
 // CheckLearning returns nil, since fabric files always set the number of episodes.
@@ -67,8 +67,8 @@ func (f *File) remarks(l *Scheduler, points []point) (lines []string) {
 	return lines
 }
 
-// Baselines evaluates all schedulers and constant degrees on the validation episodes. The metric is the fraction of
-// blocked jobs.
+// Baselines evaluates all schedulers, and all constant degrees of parallelism, on the validation episodes. The metric
+// is the fraction of blocked jobs.
 func (f *File) Baselines(ctx context.Context) (*candidates.Baselines, error) {
 	train, validation, err := f.episodes()
 	if err != nil {

@@ -93,7 +93,7 @@ func (o *Options) servers() int {
 	return all
 }
 
-// Graphs selects the networks that jobs train.
+// Graphs selects the neural networks that jobs train.
 type Graphs struct {
 	// Neural networks to train: names from the zoo, network files, PipeDream profiles (.txt) or graphs (.json). Empty
 	// means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.

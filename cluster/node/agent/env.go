@@ -58,7 +58,7 @@ type scale struct {
 	tick           time.Duration // time step for the comparison of later rewards of episodes
 }
 
-// NewEnv creates an environment in which each episode simulates one of the given studies, chosen at random.
+// NewEnv creates an environment in which each episode simulates one of the studies, chosen at random.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("learn to schedule tasks: there are no workloads; expected at least one")

@@ -39,8 +39,8 @@ func Draw(r *rand.Rand) node.Study {
 }
 
 // Conforms runs the conformance suite on a scheduler. Every task must complete once, after the tasks on which it
-// depends. No task may run faster than at full speed or in two places. No device may exceed its memory, and a second
-// run must give the same result.
+// depends. No task may run faster than at full speed, or twice at the same time. No device may exceed its memory, and a
+// second run must give the same result.
 func Conforms(t *testing.T, kind node.Kind) {
 	t.Helper()
 	for seed := range uint64(300) {

@@ -31,8 +31,8 @@ type Executor struct {
 	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
 	Backoff  time.Duration
 	Sampling time.Duration // Interval at which the state of the devices is sampled, from 10ms to 1s. Default 100ms.
-	// Power of an idle device in watts, subtracted to compute net_joules. Zero measures this power for one second
-	// before the first task. A negative value leaves net_joules empty.
+	// Power of an idle device in watts, subtracted from the measured power to compute net_joules. Zero measures the
+	// idle power for one second before the first task. A negative value leaves net_joules empty.
 	IdleWatts float64
 }
 

@@ -65,8 +65,8 @@ type File struct {
 	fsys          files.FS
 }
 
-// New returns an empty file, before EnsureDefaults. The defaults for lessons, rounds and patience are larger than in
-// files for clusters, since an episode takes milliseconds.
+// New returns the configuration before a file is read and EnsureDefaults is called. The defaults for lessons, rounds
+// and patience are larger than for cluster simulators, since an episode takes only milliseconds.
 func New() *File {
 	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
 		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}

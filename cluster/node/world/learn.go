@@ -17,7 +17,7 @@ import (
 // objective is the cost that ranks schedulers.
 func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.Objective) }
 
-// LearnOptions returns the sections for 'graft learn'.
+// LearnOptions returns the sections that 'graft learn' uses.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
 // CheckLearning returns an error if the file does not provide both training and validation workloads.

@@ -60,7 +60,7 @@ func (s *Schedule) options(seed, stream uint64) node.SchedulerOptions {
 	return node.SchedulerOptions{Quantum: s.Quantum, Aging: s.Aging, Random: seeded(seed, stream)}
 }
 
-// Scheduler is a built-in or learned scheduler of a machine's tasks.
+// Scheduler is a built-in or learned scheduler for the tasks on a machine.
 type Scheduler = study.Learned[node.Kind]
 
 const schedulersKey = "schedule.schedulers"

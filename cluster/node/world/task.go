@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Task configures one task of a file.
+// Task configures one task in a file.
 type Task struct {
 	Name string // Unique name of the task. Empty means "task" followed by its position in the file.
 	// Program and arguments of a real task, run without a shell. Empty means a task that is only simulated.
@@ -107,8 +107,7 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 	return errors.Join(faults...)
 }
 
-// ExpandedTasks returns the tasks of the file, with a separate task for each copy. The tasks have the same order and
-// names as the file's specs.
+// ExpandedTasks returns the tasks of the file, with a separate task for each copy. The copies have unique names.
 func (f *File) ExpandedTasks() (all []Task) {
 	for _, t := range f.Task {
 		for range t.Count {
