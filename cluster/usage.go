@@ -8,7 +8,8 @@ import (
 	"graft/results"
 )
 
-// Usage describes how a pool is used from the time of this row until the time of the next row.
+// Usage is a row of a usage table. It describes how a pool is used from the time of the row until the time of the next
+// row.
 type Usage = results.UsageRow
 
 // mostRows is the maximum number of rows of a usage table.

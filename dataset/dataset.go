@@ -43,7 +43,7 @@ const (
 type Set struct {
 	Name    string   // kind of the dataset, or a folder's own name; never empty
 	Classes []string // name of each label by index; never empty
-	// channels, height and width of an image, or the number of tokens in a window; all above zero
+	// channels, height and width of an image, or the number of tokens in an example; all above zero
 	Shape []int
 	Task  Task // kind of the labels
 	// Vocabulary is the number of different tokens in examples, including padding; zero for images.

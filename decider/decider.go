@@ -26,8 +26,8 @@ type State struct {
 	// durations for all other networks are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try applies an action to a copy of the network, trains the copy for some steps, and charges the time to the job's
-	// budget. A nil Try means that actions cannot be tried.
+	// Try applies an action to a copy of the network, trains the copy for the given number of steps, and charges the
+	// time to the job's budget. A nil Try means that actions cannot be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
@@ -39,7 +39,7 @@ type Curve struct {
 	Gap  float64 `json:"gap"` // training accuracy, measured while the weights changed, minus validation accuracy
 }
 
-// Next returns the curve after another epoch.
+// Next returns the curve after another epoch, in which the values of Loss and Gap are loss and gap.
 func (c Curve) Next(loss, gap float64) Curve {
 	next := Curve{Loss: loss, Gap: gap}
 	if c.Loss > 0 && loss > 0 {

@@ -62,8 +62,8 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural creates a policy with one member and random weights, for data with the given scales. A zero scale
-// leaves values unchanged.
+// NewStructural creates a policy with one member and random weights. The policy standardizes the values of tokens by
+// the scale tokens, and the rows of features by the scale rows; a zero scale leaves the values unchanged.
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {

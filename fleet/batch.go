@@ -41,7 +41,7 @@ type Batch struct {
 	Env []string `json:"env,omitempty"`
 	// Workers is the number of workers; at least one.
 	Workers int `json:"workers"`
-	// Only lists the workers to start now. Nil means all.
+	// Only lists the numbers of the workers to start now. Nil means all workers.
 	Only []int `json:"only,omitempty"`
 	// Resources holds the resources of each worker.
 	Resources Resources `json:"resources"`
@@ -77,7 +77,7 @@ type Resources struct {
 	Extra []string `json:"extra,omitempty"`
 }
 
-// Validate returns every error that does not depend on the engine.
+// Validate returns an error that lists every invalid field of a batch. It does not check what depends on the engine.
 func (b Batch) Validate() error {
 	var faults validate.Faults
 	faults.When(!keyPattern.MatchString(b.Key),

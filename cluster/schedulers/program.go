@@ -112,7 +112,7 @@ func (s *program) Arrived(j *cluster.Job) {
 // Ended adds the end of a job to the next request.
 func (s *program) Ended(j *cluster.Job) { s.next.Ended = append(s.next.Ended, j.Number) }
 
-// Schedule sends the request to the program and carries out its answer.
+// Schedule sends the arrived and ended jobs to the program, and carries out the program's answer.
 func (s *program) Schedule(p *cluster.Pool) int64 {
 	s.next.Now, s.next.Free = p.Now(), p.Free()
 	var a programAnswer

@@ -10,7 +10,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Job is a study to run.
+// Job describes how to run a study: its plan, its run folder and the receiver of progress reports.
 type Job struct {
 	Env
 	World  string // name of the world

@@ -49,7 +49,7 @@ var kinds = []kindRow{
 	{UnknownState, false, "its final state is unknown"},
 }
 
-// Refused reports whether jobs with this finding cannot be simulated, because they would never start, never end, or be
+// Refused reports whether jobs with this anomaly cannot be simulated, because they would never start, never end, or be
 // confused with another job.
 func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
