@@ -186,7 +186,8 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left returns the remaining work of a job: the number of seconds that it would take at rate 1.
+// Left returns the remaining work of a job: the number of seconds that it would take alone on its requested devices
+// (rate 1).
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work

@@ -68,8 +68,8 @@ func writeKeys(w io.Writer, f File, prefix string) {
 // differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
 
-// Changes lists the keys whose values differ between the file at a path and the newer options now, which are of the
-// same kind.
+// Changes lists the keys whose values differ between the file at a path and now, which holds newer options of the same
+// kind.
 func Changes(fsys files.FS, path string, now File) string {
 	list := ""
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {

@@ -31,7 +31,8 @@ type State struct {
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
-// Curve summarises the learning curve at the last complete epoch before a decision. The zero value means unknown.
+// Curve summarises the learning curve at the last complete epoch before a decision. The zero value means that the curve
+// is unknown.
 type Curve struct {
 	Loss float64 `json:"loss"` // mean training loss over the epoch's steps, in nats
 	// logarithm of the ratio of the previous epoch's loss to Loss; zero without a previous epoch

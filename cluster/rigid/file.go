@@ -145,8 +145,8 @@ type simulations struct {
 	digest    string    // of the files
 }
 
-// Prepare reads the traces and the schedulers' inputs. If quick is true, it reads only the first job of traces larger
-// than 64 MiB.
+// Prepare reads the traces and the schedulers' inputs. If quick is true, it reads only the first job of each trace that
+// is larger than 64 MiB.
 func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) error {
 	s.workloads = nil
 	noted := &study.Noted{FS: env.Files}

@@ -40,8 +40,8 @@ func setupOf(pool string, nodes, perNode int) programSetup {
 	return programSetup{Pool: pool, GPUs: nodes * perNode, PerNode: perNode}
 }
 
-// TryProgram checks that a program can be used: it starts the program with the setup of a single node, and then ends
-// the program.
+// TryProgram checks that a program can be used as a scheduler. It starts the program with the description of a cluster
+// of one node, which has perNode devices, and then ends the program.
 func TryProgram(ctx context.Context, path string, perNode int) error {
 	return coprocess.Try(ctx, coprocess.Options{Path: path}, "scheduler", setupOf("check", 1, perNode))
 }

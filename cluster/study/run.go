@@ -18,7 +18,8 @@ type Job struct {
 	Inputs string // digest of all inputs; cells with a different digest are simulated again
 	Study  Study  // prepared study
 	Plan   *Plan  // plan of the study
-	// Tell receives the progress after each simulation, one call at a time; nil reports nothing.
+	// Tell receives the progress after each simulation, one call at a time. Nil means that nobody receives the
+	// progress.
 	Tell func(Progress)
 
 	telling             sync.Mutex
