@@ -109,7 +109,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
 }
 
-// Shared returns the sections that the files of all simulators have.
+// Shared returns the sections that are common to the configuration files of all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }

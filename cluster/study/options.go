@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Shared points to the sections that the configuration files of all simulators have.
+// Shared points to the sections that are common to the configuration files of all simulators.
 type Shared struct {
 	Workload *Workload
 	Schedule *Schedule

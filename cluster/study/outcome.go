@@ -32,7 +32,7 @@ type Outcome struct {
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
 }
 
-// Candidate describes a scheduler of an outcome.
+// Candidate describes a compared scheduler.
 type Candidate struct {
 	Name    string `json:"scheduler"` // name of the scheduler
 	Draws   bool   `json:"draws"`     // results depend on a seed

@@ -34,7 +34,8 @@ type Plan struct {
 	// NoQuirks states that the study's own simulations run without quirks. Ablations then compare each quirk with these
 	// simulations. Otherwise, ablations run extra simulations without quirks for this comparison.
 	NoQuirks bool
-	// PairJobs compares the samples of each simulation with the baseline's samples on the same workload, paired by job.
+	// PairJobs states that the samples of each simulation are compared with the baseline's samples on the same
+	// workload, paired by job.
 	PairJobs bool
 	// Interval returns the mean of samples, one per job of a workload at a point, with its confidence interval; it
 	// returns nil if the workload has no jobs. Samples are NaN for jobs that were left out. If the field Interval is

@@ -60,7 +60,7 @@ type File interface {
 	EnsureDefaults()          // fills in defaults
 	Validate() error          // returns an error that lists every invalid option
 	Origins() *decode.Sources // sources of the values
-	// Shared returns the sections that the files of all simulators have.
+	// Shared returns the sections that are common to the configuration files of all simulators.
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)

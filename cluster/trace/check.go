@@ -110,7 +110,7 @@ func NewChecker(o CheckOptions) (*Checker, error) {
 	return c, nil
 }
 
-// Add checks a job, and reports whether it can be simulated.
+// Add checks a job, which begins at the given line of the trace file, and reports whether the job can be simulated.
 func (c *Checker) Add(job *Job, line int) bool {
 	refused := false
 	odd := func(kind Kind, is bool) {
