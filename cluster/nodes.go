@@ -2,8 +2,8 @@ package cluster
 
 import "math/bits"
 
-// Nodes holds the ordered nodes of a pool with their free devices. Nodes are indexed by their number of free devices,
-// so a placement is found without visiting each node.
+// Nodes holds the nodes of a pool, in order, with their free devices. Nodes are indexed by their number of free
+// devices, so a placement is found without visiting each node.
 type Nodes struct {
 	list  []*node
 	named []*node       // by name, for the nodes with names below Names()
@@ -46,8 +46,8 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the number of node names that were assigned at the start: 0 to Names()-1. A node that is added later
-// can have a larger number as its name.
+// Names returns the number of nodes at the start. Nodes have numbers as names: 0 to Names()-1 at the start, and
+// possibly larger numbers for nodes that are added later.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {
@@ -144,8 +144,8 @@ func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 // FreeOf returns the number of free devices of the node at the given position in the list of nodes.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
-// Room returns the number of free devices that the current job can use on the node at the given position in the list of
-// nodes. A shortage of other resources on the node reduces this number.
+// Room returns the number of free devices that the job to be placed can use on the node at the given position in the
+// list of nodes. A shortage of other resources on the node reduces this number.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {
@@ -163,7 +163,8 @@ func (n *Nodes) at(j *Job) *Nodes {
 	return n
 }
 
-// Share selects the given number of free devices, lowest first, on the node at the given position in the list of nodes.
+// Share selects free devices of the node at the given position in the list of nodes. The argument gpus is the number of
+// devices to select; devices with the lowest numbers are selected first.
 func (n *Nodes) Share(at, gpus int) Share {
 	nd := n.list[at]
 	left, taken := nd.free, uint64(0)

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Placer chooses the devices of a job, at most [Nodes.Room] per node. Place appends shares with the requested number of
-// devices to a list and returns the list; it returns false if there is no placement. Place is called only if the nodes
-// have enough free devices in total. If Place succeeds, it must also succeed after further devices become free.
+// Placer chooses the devices of a job, at most [Nodes.Room] per node. Place selects the requested number of devices,
+// gpus. It appends the devices selected on each node, as a [Share], to the list shares, and returns the list. It
+// returns false if there is no placement. Place is called only if the nodes have enough free devices in total. If Place
+// succeeds, it must also succeed after further devices become free.
 type Placer interface {
 	Place(n *Nodes, gpus int, shares []Share) ([]Share, bool)
 }

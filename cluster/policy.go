@@ -15,9 +15,11 @@ type Policy struct {
 	Estimable bool
 	Profiles  bool    // the policy needs profiles of models
 	Quirks    []Quirk // faults of the scheduler's original simulator
-	// Speed wraps the study's speed model, for quirks that affect speeds. Nil keeps the model.
+	// Speed returns the study's speed model, modified for the quirks that affect speeds. If Speed is nil, the model is
+	// used unchanged.
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
-	// Prepare runs on the whole cluster before its pools are simulated. Nil does nothing.
+	// Prepare is called once for the whole cluster, before its pools are simulated. Nil means that no preparation is
+	// needed.
 	Prepare func(ctx context.Context, r *Run) error
 	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }

@@ -8,8 +8,8 @@ import (
 	"graft/internal/events"
 )
 
-// Pool holds the nodes of a virtual cluster and the jobs that run on them, at the current second. Schedulers call the
-// pool's methods to start, preempt and resize jobs.
+// Pool is the state of a virtual cluster at the current second of the simulation: its nodes and the jobs that run on
+// them. Schedulers call the pool's methods to start, preempt and resize jobs.
 type Pool struct {
 	agenda *events.Kernel[*Job] // ends of the running jobs
 	nodes  *Nodes
@@ -186,7 +186,8 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left returns the remaining work of a job: the number of seconds that it would take at rate 1.
+// Left returns the remaining work of a job: the number of seconds that it would take alone on its requested devices
+// (rate 1).
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
@@ -294,8 +295,8 @@ func (p *Pool) leave(j *Job) {
 }
 
 // Pack starts a waiting job on the devices of a job that runs alone and has the same number of devices. Both jobs work
-// at the rates of the speed model until one of them ends. It returns false if the nodes do not have enough other
-// resources for the waiting job.
+// at the rates of the speed model until one of them ends. Pack returns false if the nodes do not have enough other
+// resources, such as memory, for the waiting job.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||

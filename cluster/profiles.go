@@ -14,8 +14,8 @@ type Config struct {
 	AMP     bool   // uses mixed precision
 }
 
-// String returns the task kind that stands for the configuration in [[task]] sections: the model, followed by the known
-// settings, separated by slashes.
+// String returns the task kind that stands for the configuration in [[task]] sections: the model, followed by those
+// settings that are known, separated by slashes.
 func (c Config) String() string {
 	text := c.Model
 	if c.Dataset != "" {
@@ -39,13 +39,13 @@ type Profiles struct {
 	// another configuration on the same device: 0 means little, 1 some, 2 much. Jobs of a configuration without a score
 	// are not packed.
 	Scores map[Config]int
-	// Pairs holds the rates of two configurations on one device, in the order of the key. Each pair is listed only
-	// once, in either order.
+	// Pairs holds the rates at which two configurations run when they share a device, relative to running alone. The
+	// rates are in the order of the configurations in the key. Each pair is listed only once, in either order.
 	Pairs map[[2]Config][2]float64
 }
 
-// Rates returns the rates of two configurations on one device, and whether they were measured. If this pair of
-// configurations was not measured, both rates are 1, so neither configuration slows down.
+// Rates returns the rates at which two configurations run when they share a device, and whether these rates were
+// measured. If this pair of configurations was not measured, both rates are 1, so neither configuration slows down.
 func (p *Profiles) Rates(a, b Config) (rateA, rateB float64, measured bool) {
 	if r, ok := p.Pairs[[2]Config{a, b}]; ok {
 		return r[0], r[1], true

@@ -15,9 +15,9 @@ type Queue struct {
 // mostKeys is the maximum number of keys.
 const mostKeys = 2
 
-// NewQueue returns an empty queue. Put computes the keys of a job with the given functions. The job with the smallest
-// first key is at the head. A second key breaks ties; further keys are ignored. Without keys, jobs are in order of
-// arrival.
+// NewQueue returns an empty queue. Put computes the keys of a job with the functions by, one per key. The job with the
+// smallest first key is at the head. A second key breaks ties; further keys are ignored. Without functions, the jobs
+// are in order of arrival.
 func NewQueue(by ...func(j *Job) float64) *Queue {
 	return &Queue{by: by[:min(len(by), mostKeys)]}
 }

@@ -12,7 +12,7 @@ type Quirk struct {
 	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond is the bug that each job keeps its devices for one extra second. The text describes the corrected
+// ExtraSecond is the bug that each job keeps its devices for one extra second. The field Fixed describes the corrected
 // behaviour.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
@@ -26,7 +26,7 @@ func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) 
 // AllQuirks returns the names of all quirks of a policy. With all quirks, results match the original simulator.
 func (p *Policy) AllQuirks() Quirks { return QuirksOf(p.Quirks) }
 
-// QuirksOf returns the names of quirks.
+// QuirksOf returns the names of the quirks in a list.
 func QuirksOf(list []Quirk) (names Quirks) {
 	for _, quirk := range list {
 		names = append(names, quirk.Name)

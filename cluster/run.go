@@ -10,7 +10,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Run holds the jobs and pools of a simulation that is being prepared, for the policy's function Prepare.
+// Run holds the jobs and pools of a simulation that is being prepared. It is the input of [Policy.Prepare].
 type Run struct {
 	*Study
 	Options
@@ -151,8 +151,8 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	return e
 }
 
-// Try simulates jobs under a scheduler on nodes that are reserved for them. The simulation does not end before the
-// given time, in seconds.
+// Try simulates jobs under a scheduler on nodes that are reserved for them. The argument name identifies the simulation
+// in errors. The simulation does not end before the second until.
 func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
 	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
 	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {

@@ -11,9 +11,9 @@ type Placement struct {
 // SpeedModel computes the speed of a job on its devices, and the work that it loses when its devices are taken or
 // changed. A model is shared by concurrent simulations, so it must be safe for concurrent use.
 type SpeedModel interface {
-	// Rates returns the work per second of a job and of its partner. A job that runs alone on its requested devices
-	// does one second of work per second. Rates must be positive and finite. Without a partner, the second rate is
-	// ignored.
+	// Rates returns the work per second of a job and of its partner, the job with which it shares its devices. A job
+	// that runs alone on its requested devices does one second of work per second. Rates must be positive and finite.
+	// Without a partner, the second rate is ignored.
 	Rates(p Placement) (job, partner float64)
 	// Lost returns the work in seconds that a job repeats after preemption or a change of devices. It must not be
 	// negative.
@@ -49,7 +49,7 @@ const (
 	largeAbove = 8 // devices
 )
 
-// Lost returns 40 s, or 60 s for a job on more than eight devices.
+// Lost returns 40 seconds of work, or 60 seconds for a job on more than eight devices.
 func (LinearSpeed) Lost(j *Job) float64 {
 	if j.GPUs > largeAbove {
 		return lostLarge

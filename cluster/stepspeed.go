@@ -4,9 +4,9 @@ import "math/bits"
 
 // Trained holds the step times of a job, for [StepSpeed].
 type Trained struct {
-	// returns the time of a step in seconds on a placement, given as devices per node
+	// returns the time of a step in seconds on a placement, which lists the number of devices on each node
 	Step func(placement []int) (seconds float64, err error)
-	// requested placement, on which the rate is 1; given as devices per node
+	// requested placement, on which the rate is 1, as a list of the number of devices on each node
 	Asked []int
 }
 
@@ -33,7 +33,7 @@ func (m StepSpeed) Rates(p Placement) (job, partner float64) {
 	return asked / now, 1
 }
 
-// Lost implements [SpeedModel].
+// Lost implements [SpeedModel]. It returns the field Preempted for every job.
 func (m StepSpeed) Lost(*Job) float64 { return m.Preempted }
 
 // devices returns the number of devices on each node.

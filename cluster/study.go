@@ -51,7 +51,7 @@ const longest = int64(1) << 38
 // maxGPUs is the maximum number of devices of a virtual cluster: demands in thousandths must fit into 31 bits.
 const maxGPUs = 1 << 21
 
-// Validate returns every error in a study.
+// Validate returns an error that lists every fault in a study.
 func (s *Study) Validate() error {
 	faults := s.validateCluster()
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {

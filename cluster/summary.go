@@ -18,13 +18,13 @@ type Summary struct {
 	Slowdown    float64
 	Preemptions int            // total number of preemptions
 	Counts      map[string]int // number of jobs by event that their policy records
-	// Jain's fairness index over the users' mean slowdowns: 1 if all users have the same slowdown, 1/users in the
-	// worst case
+	// Jain's fairness index over the users' mean slowdowns: 1 if all users have the same slowdown, and 1 divided by the
+	// number of users in the worst case
 	Fairness float64
 	Last     int64 // second at which the last job ended
 }
 
-// Spread summarizes a distribution of values. Quantiles are interpolated between two values.
+// Spread summarizes a distribution of values. Quantiles are interpolated between neighbouring values.
 type Spread struct {
 	Mean   float64
 	Median float64

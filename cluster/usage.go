@@ -8,7 +8,8 @@ import (
 	"graft/results"
 )
 
-// Usage describes how a pool is used from the time of this row until the time of the next row.
+// Usage is a row of a usage table. It describes how a pool is used from the time of the row until the time of the next
+// row.
 type Usage = results.UsageRow
 
 // mostRows is the maximum number of rows of a usage table.
@@ -46,8 +47,8 @@ func (p *Pool) usage() Usage {
 		Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
 }
 
-// Sampled yields the usage at multiples of an interval, from the first change in a list to the given end. The arguments
-// every (the interval) and end are in seconds.
+// Sampled yields a row of usage for each multiple of the interval every, from the time of the first row in a list to
+// the time end. Both arguments are in seconds. A row of the list applies until the time of the next row.
 func Sampled(list []Usage, every, end int64) iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for k, u := range list {

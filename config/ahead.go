@@ -9,9 +9,9 @@ import (
 	"graft/trainer"
 )
 
-// Ahead lists the accepted changes to a job since its run began. A running job accepts a different budget, and changes
-// to events and script actions that it has not reached yet. Ahead returns an error for changes to other keys, and for
-// changes to events or actions that the run has already reached.
+// Ahead compares a job with was, the version of the job with which the run began, and lists the changes that the
+// running job accepts. These are a different budget, and changes to events and script actions that the run has not
+// reached yet. For any other change, Ahead returns an error.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,

@@ -29,9 +29,9 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model creates the network without tensors. A zoo network takes its input shape and number of classes from the data,
-// or keeps its defaults if the data do not determine them. A network file sets its own input shape and number of
-// classes. The key network.classes overrides the number of classes.
+// Model creates the layers of the initial network without allocating their tensors. A zoo network takes its input shape
+// and number of classes from the data, or keeps its defaults if the data do not determine them. A network file sets its
+// own input shape and number of classes. The key network.classes overrides the number of classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Program.On() {
 		return j.programNetwork()

@@ -59,7 +59,7 @@ func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	return readAs[*Simulation](SimulationKind, d, p.Assignments())
 }
 
-// Assignments returns the assignments that apply to every scenario.
+// Assignments returns the assignments to configuration keys, as KEY=VALUE, that the pipeline applies to every scenario.
 func (p *Pipeline) Assignments() []string {
 	set := slices.Clone(p.Pipeline.Set)
 	if p.Pipeline.Cache != "" {

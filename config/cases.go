@@ -69,8 +69,8 @@ func (c Case) Key(taken func(key string) bool) string {
 // mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first invalid cases and counts the remaining cases. It returns nil if there is no
-// error.
+// JoinCases joins errors, one per invalid case, into one error. If there are more than ten, it joins the first ten and
+// states the number of further invalid cases. It returns nil if there are no errors.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
 		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("%d more cases are invalid", left))

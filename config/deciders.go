@@ -74,7 +74,7 @@ var programDecider = JobDecider{"PATH", "asks your program, in any language", ""
 		return decider.Program{Random: j.random(), Options: coprocess.Options{Path: j.Adapt.Decider}}, nil
 	}}
 
-// IsProgram reports whether the decider is the path of a program.
+// IsProgram reports whether the key adapt.decider names a program by its path, rather than a built-in decider.
 func (o AdaptOptions) IsProgram() bool {
 	_, known := JobDeciders().Find(o.Decider)
 	return !known && o.Decider != ""

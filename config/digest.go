@@ -15,7 +15,7 @@ import (
 	"graft/internal/files"
 )
 
-// Values lists all keys of a file in the order of the file's struct.
+// Values lists all keys of a file with their values, in the order of the fields in the file's struct.
 func Values(f File) []Value { return dialect.Values(f, f.Origins().Given()) }
 
 // Resolved returns the text of a file with the value of every key, including defaults. Reading the text gives the same
@@ -68,7 +68,8 @@ func writeKeys(w io.Writer, f File, prefix string) {
 // differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
 
-// Changes lists the keys whose values differ between the file at a path and newer options of the same kind.
+// Changes lists the keys whose values differ between the file at a path and now, which holds newer options of the same
+// kind.
 func Changes(fsys files.FS, path string, now File) string {
 	list := ""
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {

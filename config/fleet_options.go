@@ -94,7 +94,7 @@ func (o FleetOptions) Manifest(folder string) fleet.ManifestOptions {
 	return m
 }
 
-// ValidateFor checks whether the configured engine can run a batch, and returns every error.
+// ValidateFor returns an error that lists every reason why the configured engine cannot run a batch.
 func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 	if o.Engine != Kubernetes {
 		return b.ValidateFor(o.Engine)

@@ -10,8 +10,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// FindProfile returns a device profile. FindProfile reads a file if the text looks like a path or ends in .toml;
-// otherwise the text is the name of a built-in profile.
+// FindProfile returns a device profile. If the text is a path, because it contains a slash or ends in .toml,
+// FindProfile reads that file; otherwise the text is the name of a built-in profile.
 func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
 	if files.IsPath(text) {
 		return ReadProfile(fsys, text)

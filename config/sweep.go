@@ -75,7 +75,7 @@ func (s *Sweep) Digest() string {
 func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 
 // Sequences returns the fixed sequences of actions that a comparison tries, and the number of possible sequences. If
-// more than compare.max_sequences sequences are possible, it returns an evenly spaced sample.
+// more than compare.max_sequences sequences are possible, the list is an evenly spaced sample of them.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("cannot list the fixed sequences: the network was not read; call ReadSweep first")
@@ -96,7 +96,7 @@ func (j *Job) Decisions() int {
 	return ups * j.Options().Adapt.MaxDecisions
 }
 
-// Arms of a comparison, in addition to the configured job.
+// Baselines of a comparison, which run in addition to the configured job.
 const (
 	ArmNever     = "never"
 	ArmScratch   = "small from scratch"
@@ -105,10 +105,11 @@ const (
 	ArmBestFixed = "best fixed"
 )
 
-// Arms lists the arms of a comparison, in order.
+// Arms lists the names of the baselines of a comparison, in order.
 func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom, ArmBestFixed} }
 
-// CompareOptions holds the options for the arms of a comparison and for their trials.
+// CompareOptions selects the baselines of a comparison and the number of trials, and holds the options of the
+// baselines.
 type CompareOptions struct {
 	// Baselines that run in addition to the configured job: "never" (no adaptation); "small from scratch" (no
 	// adaptation and fresh weights, for a job that starts from trained weights); "final from scratch" (the final

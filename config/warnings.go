@@ -203,8 +203,8 @@ func freeBatches(jobs ...*Job) []string {
 	return nil
 }
 
-// Warnings lists the warnings about each scenario, and a warning if their batch sizes make the scenarios incomparable.
-// Each warning is listed once.
+// Warnings lists the warnings about each scenario. It adds a warning if the scenarios have different batch sizes and
+// the device profile charges no extra time for larger batches. Each warning is listed once.
 func (p *Pipeline) Warnings() (warnings []string) {
 	var jobs []*Job
 	for _, m := range p.Scenarios() {
@@ -213,8 +213,8 @@ func (p *Pipeline) Warnings() (warnings []string) {
 	return once(append(warnings, freeBatches(jobs...)...))
 }
 
-// SweepWarnings lists the warnings about each compared case, and a warning if their batch sizes make the cases
-// incomparable. Each warning is listed once.
+// SweepWarnings lists the warnings about each compared case. It adds a warning if the cases have different batch sizes
+// and the device profile charges no extra time for larger batches. Each warning is listed once.
 func SweepWarnings(jobs []*Job) (warnings []string) {
 	for _, j := range jobs {
 		warnings = append(warnings, j.Warnings()...)

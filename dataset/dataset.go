@@ -17,8 +17,8 @@ import (
 // Split is a part of a dataset, such as the training images. A split's tensors belong to the scope into which the
 // dataset was loaded. The zero Split is empty and has no tensors.
 type Split struct {
-	// images as uint8 [N, C, H, W] on the device, or tokens as uint8 or int32 [N, T]; nil in the zero Split and if
-	// Stream is set
+	// images as uint8 [N, C, H, W] on the device, or tokens as uint8 or int32 [N, T]; nil in the zero Split, and if the
+	// images are read on demand (see Stream)
 	Images *torch.Tensor
 	// labels, counted from 0: int64 [N] on the device if each example has one label, or integers of any type [N, T] if
 	// each token has one; nil in the zero Split
@@ -43,7 +43,7 @@ const (
 type Set struct {
 	Name    string   // kind of the dataset, or a folder's own name; never empty
 	Classes []string // name of each label by index; never empty
-	// channels, height and width of an image, or the number of tokens in a window; all above zero
+	// channels, height and width of an image, or the number of tokens in an example; all above zero
 	Shape []int
 	Task  Task // kind of the labels
 	// Vocabulary is the number of different tokens in examples, including padding; zero for images.

@@ -26,12 +26,13 @@ type State struct {
 	// durations for all other networks are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try applies an action to a copy of the network, trains the copy for some steps, and charges the time to the job's
-	// budget. A nil Try means that actions cannot be tried.
+	// Try applies an action to a copy of the network, trains the copy for the given number of steps, and charges the
+	// time to the job's budget. A nil Try means that actions cannot be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
-// Curve summarises the learning curve at the last complete epoch before a decision. The zero value means unknown.
+// Curve summarises the learning curve at the last complete epoch before a decision. The zero value means that the curve
+// is unknown.
 type Curve struct {
 	Loss float64 `json:"loss"` // mean training loss over the epoch's steps, in nats
 	// logarithm of the ratio of the previous epoch's loss to Loss; zero without a previous epoch
@@ -39,7 +40,7 @@ type Curve struct {
 	Gap  float64 `json:"gap"` // training accuracy, measured while the weights changed, minus validation accuracy
 }
 
-// Next returns the curve after another epoch.
+// Next returns the curve after another epoch, in which the values of Loss and Gap are loss and gap.
 func (c Curve) Next(loss, gap float64) Curve {
 	next := Curve{Loss: loss, Gap: gap}
 	if c.Loss > 0 && loss > 0 {

@@ -12,8 +12,8 @@ import (
 // Foreign is a policy that another program trained.
 type Foreign interface {
 	Decider
-	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network. The network's layers
-	// may still be unknown.
+	// FitsBlocks returns an error if the number of the policy's actions does not match the number of blocks in a
+	// network. It uses only the blocks, so it can be called when the network's layers are still unknown.
 	FitsBlocks(n *model.Network) error
 	// FitsGrown returns an error if the policy cannot choose an action for a network, or for a network that results
 	// from one of its actions.

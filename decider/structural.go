@@ -39,7 +39,7 @@ type Structural struct {
 type Member [][]float64
 
 // StructuralOptions determines how a structural policy decides. The zero value takes the most likely action among the
-// learned kinds.
+// kinds of actions in the training data.
 type StructuralOptions struct {
 	// actions to choose from; actions that do not fit are skipped; empty means all actions of Kinds, and the action
 	// "none"
@@ -62,8 +62,8 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural creates a policy with one member and random weights, for data with the given scales. A zero scale
-// leaves values unchanged.
+// NewStructural creates a policy with one member and random weights. The policy standardizes the values of tokens by
+// the scale tokens, and the rows of features by the scale rows; a zero scale leaves the values unchanged.
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
@@ -208,7 +208,8 @@ func (p *Structural) observe(n *model.Network) (*Observation, error) {
 	return seen, err
 }
 
-// Fits returns an error if the policy can never adapt a network. The network needs no weights.
+// Fits returns an error if the policy cannot read a network, or if none of its actions except "none" fits the network.
+// The network needs no weights.
 func (p *Structural) Fits(n *model.Network) error {
 	if err := p.judges(); err != nil {
 		return err

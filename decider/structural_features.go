@@ -8,7 +8,8 @@ import (
 	"graft/net2net"
 )
 
-// Situation is the input of a structural policy. The network in State is not used.
+// Situation is the input of a structural policy. The policy takes the network from Observation, and ignores the network
+// in State.
 type Situation struct {
 	*Observation
 	State

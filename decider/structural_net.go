@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// StructuralShape holds the sizes of a structural policy.
+// StructuralShape holds the sizes of a structural policy's own network.
 type StructuralShape struct {
 	Hidden int // Width of the graph encoder's outputs and of the hidden layers. Zero means 32.
 	Rounds int // Number of message-passing rounds of the graph encoder. Zero means 2.

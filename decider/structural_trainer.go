@@ -24,7 +24,7 @@ type MemberTrainer struct {
 	logits    *torch.Tensor // logits of the current step
 }
 
-// NewMemberTrainer creates a trainer for the first member of a policy.
+// NewMemberTrainer creates a trainer for the first member of a policy. The batch c holds the training situations.
 func NewMemberTrainer(s *torch.Scope, policy *Structural, c *Batch, o torch.OptimizerOptions) (*MemberTrainer, error) {
 	p := &MemberTrainer{Policy: policy, scope: s, member: policy.member(s, policy.Members[0])}
 	var err error

@@ -41,13 +41,13 @@ type Batch struct {
 	Env []string `json:"env,omitempty"`
 	// Workers is the number of workers; at least one.
 	Workers int `json:"workers"`
-	// Only lists the workers to start now. Nil means all.
+	// Only lists the numbers of the workers to start now. Nil means all workers.
 	Only []int `json:"only,omitempty"`
 	// Resources holds the resources of each worker.
 	Resources Resources `json:"resources"`
 }
 
-// Resources holds the resources of a worker. The zero value uses the engine's defaults. An engine rejects a resource
+// Resources holds the resources of a worker. The zero value selects the engine's defaults. An engine rejects a resource
 // that it does not support.
 type Resources struct {
 	// CPUs is the number of processors. Zero means the engine's default; for local workers it is an equal share of the
@@ -58,7 +58,7 @@ type Resources struct {
 	// GPUs is the number of GPUs. Zero means none.
 	GPUs int `json:"gpus,omitempty"`
 	// Devices lists the devices of this machine, such as cuda:0, that are assigned to local workers in turn. Several
-	// workers can share a device. Nil lets the program choose.
+	// workers can share a device. If the list is nil, the program that a worker runs chooses its device.
 	Devices []string `json:"devices,omitempty"`
 	// Time is the time limit of a worker. Zero means the engine's default. Slurm rounds the limit up to minutes.
 	Time time.Duration `json:"time,omitempty"`
@@ -70,14 +70,14 @@ type Resources struct {
 	Account    string `json:"account,omitempty"`    // Slurm's account; empty means Slurm's default
 	QOS        string `json:"qos,omitempty"`        // Slurm's quality of service; empty means Slurm's default
 	Constraint string `json:"constraint,omitempty"` // feature that Slurm nodes must have; empty means none
-	// Gres is the generic resource that each worker requests from Slurm, such as gpu:a100:1. Gres replaces the field
-	// GPUs.
+	// Gres is the generic resource that each worker requests from Slurm, such as gpu:a100:1. Gres cannot be combined
+	// with GPUs.
 	Gres string `json:"gres,omitempty"`
 	// Extra has additional options of sbatch, written as --name=value.
 	Extra []string `json:"extra,omitempty"`
 }
 
-// Validate returns every error that does not depend on the engine.
+// Validate returns an error that lists every invalid field of a batch. It does not check what depends on the engine.
 func (b Batch) Validate() error {
 	var faults validate.Faults
 	faults.When(!keyPattern.MatchString(b.Key),

@@ -139,7 +139,7 @@ func noEngine(name string) error {
 	return fmt.Errorf("unknown engine %q; expected one of: %s", name, strings.Join(Engines(), ", "))
 }
 
-// ValidateFor returns every error in a batch for an engine, including unsupported resources.
+// ValidateFor returns an error that lists every reason why an engine cannot run a batch, such as unsupported resources.
 func (b Batch) ValidateFor(engine string) error {
 	e, ok := engines.Find(engine)
 	if !ok {

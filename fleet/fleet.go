@@ -43,7 +43,7 @@ type journal struct {
 
 const journalVersion = 1
 
-// Fleet is a batch that this process or another process started.
+// Fleet controls a batch of workers, which this process or another process started.
 type Fleet struct {
 	tools   Tools
 	engine  Engine

@@ -15,7 +15,7 @@ import (
 const lockSuffix = ".lock"
 
 // ThisHost returns a string that identifies this machine and its current boot. The string is empty if the machine
-// cannot be identified. Processes on the same host can detect each other's locks.
+// cannot be identified. Use it as LeaseOptions.Host.
 func ThisHost(fsys files.FS) string {
 	boot, err := files.ReadAll(fsys, "/proc/sys/kernel/random/boot_id", maxText)
 	name, nameErr := os.Hostname()

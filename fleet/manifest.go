@@ -45,7 +45,7 @@ func (o *ManifestOptions) EnsureDefaults(b Batch) {
 // labelPattern matches names of jobs that Kubernetes accepts.
 var labelPattern = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// Validate returns every error in a batch and its options.
+// Validate returns an error that lists every invalid value in the options or in the batch.
 func (o ManifestOptions) Validate(b Batch) error {
 	faults := validate.Faults{b.Validate(), b.Resources.foreign("Kubernetes")}
 	const longest = 63 // limit for a pod's host name: the job's name with the worker's number

@@ -155,7 +155,7 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 		"maximum number of learning steps for --leave-out (default: depends on --for)")
 }
 
-// validate returns every fault of combined flags and of the options.
+// validate returns an error that lists every invalid option or combination of flags.
 func (o evaluateOptions) validate(env *app.Env) error {
 	switch {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
@@ -173,7 +173,7 @@ func (o evaluateOptions) validate(env *app.Env) error {
 	return failure.With(failure.Usage, errors.Join(o.Options.Validate(env.Files), o.validateLeave()))
 }
 
-// validateLeave returns every fault of the flags about held-out tables.
+// validateLeave returns an error that lists every invalid flag about held-out tables.
 func (o evaluateOptions) validateLeave() error {
 	var faults validate.Faults
 	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {

@@ -71,7 +71,7 @@ func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 	a.Scaling = cmp.Or(a.Scaling, usual)
 }
 
-// validate returns every invalid option. Call EnsureDefaults first.
+// validate returns an error that lists every invalid option. Call EnsureDefaults first.
 func (a AdaptiveBatch) validate(o Options) error {
 	var faults validate.Faults
 	for name, value := range map[string]int{"max_batch": a.Most, "max_device_batch": a.DeviceMost, "every": a.Every,

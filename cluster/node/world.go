@@ -10,8 +10,8 @@ import (
 	"graft/internal/events"
 )
 
-// World simulates a study: call [World.Advance] until it returns false, and [World.Carry] any number of times after
-// each call.
+// World simulates a study. Call [World.Advance] until it returns false; after each call, execute any number of
+// decisions with [World.Carry].
 type World struct {
 	*Machine
 	// Spans holds the periods in which tasks ran, sorted by end time. If NoSpans is true, Spans stays empty.
@@ -80,7 +80,7 @@ func (s Study) Prepare() (*Prepared, error) {
 	return &Prepared{s}, nil
 }
 
-// NewWorld validates a study and returns a simulation of it, in which no job has arrived yet.
+// NewWorld validates a study and returns a simulation of it, in which no task has arrived yet.
 func NewWorld(s Study) (*World, error) {
 	p, err := s.Prepare()
 	if err != nil {
@@ -89,7 +89,7 @@ func NewWorld(s Study) (*World, error) {
 	return p.World(), nil
 }
 
-// World returns a new simulation of the study, before the first arrival.
+// World returns a new simulation of the study, in which no task has arrived yet.
 func (prepared *Prepared) World() *World {
 	s := &prepared.study
 	w := &World{Machine: NewMachine(s.Options.Devices, s.Tasks, s.Options.Rules()), o: s.Options, speed: s.Speed}
@@ -140,7 +140,7 @@ func (w *World) happen(e event) {
 	}
 }
 
-// Carry executes a decision.
+// Carry executes a scheduler's decision. It returns an error if the decision is invalid.
 func (w *World) Carry(d Decision) error {
 	if err := w.Fault(d); err != nil {
 		return err

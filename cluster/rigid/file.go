@@ -109,7 +109,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
 }
 
-// Shared returns the sections that the files of all simulators have.
+// Shared returns the sections that are common to the configuration files of all simulators.
 func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
@@ -145,8 +145,8 @@ type simulations struct {
 	digest    string    // of the files
 }
 
-// Prepare reads the traces and the schedulers' inputs. If quick is true, it reads only the first job of traces larger
-// than 64 MiB.
+// Prepare reads the traces and the schedulers' inputs. If quick is true, it reads only the first job of each trace that
+// is larger than 64 MiB.
 func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) error {
 	s.workloads = nil
 	noted := &study.Noted{FS: env.Files}

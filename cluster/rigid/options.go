@@ -38,11 +38,11 @@ type Options struct {
 	// Gives a whole GPU to a job that requests a part of one. False gives the job only the requested part, and other
 	// jobs can use the remaining part.
 	WholeGPUs bool `config:"whole_gpus"`
-	// Start of the simulated part of the trace, in seconds. Zero means the start of the trace or, if compat = "lucid",
-	// the start of the month that Lucid's authors simulated.
+	// Start of the simulated part of the trace, in seconds after time 0 of the trace. Zero means the start of the trace
+	// or, if compat = "lucid", the start of the month that Lucid's authors simulated.
 	From int64 `config:"from_seconds,was=from"`
-	// End of the simulated part of the trace, in seconds. Zero means the end of the trace or, if compat = "lucid", the
-	// end of the month that Lucid's authors simulated.
+	// End of the simulated part of the trace, in seconds after time 0 of the trace. Zero means the end of the trace or,
+	// if compat = "lucid", the end of the month that Lucid's authors simulated.
 	To int64 `config:"to_seconds,was=to"`
 	// Rule that selects nodes and GPUs for a job. "consolidate" uses as few nodes as possible, and delays the job until
 	// these nodes are free. "consolidate-first" also uses as few nodes as possible, but spreads the job over more nodes

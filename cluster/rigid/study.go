@@ -16,7 +16,7 @@ import (
 // only one, and from which quirks are not simulated alone.
 const manyJobs = 200_000
 
-// Plan lists the simulations to run: one per scheduler, workload, arrival factor and seed.
+// Plan lists the simulations to run: one for each combination of scheduler, workload, arrival factor and seed.
 func (s *simulations) Plan() *study.Plan {
 	c, first := &s.Cluster, s.workloads[0]
 	p := &study.Plan{

@@ -14,8 +14,8 @@ var models = []string{"m1", "m2", "m3", "BERT", "NeuMF", "unknown"}
 
 // Shape configures randomly drawn cases.
 type Shape struct {
-	// length in seconds of the period in which jobs are submitted; also the maximum duration of ordinary jobs; at least
-	// 1
+	// approximate length in seconds of the period in which jobs are submitted; durations are drawn from the range below
+	// this length; at least 1
 	Span   int64
 	Jobs   int      // maximum number of jobs
 	Faulty bool     // adds jobs that cannot be simulated

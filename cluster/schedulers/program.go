@@ -40,8 +40,8 @@ func setupOf(pool string, nodes, perNode int) programSetup {
 	return programSetup{Pool: pool, GPUs: nodes * perNode, PerNode: perNode}
 }
 
-// TryProgram checks that a program can be used: it starts the program with the setup of a single node, and then ends
-// the program.
+// TryProgram checks that a program can be used as a scheduler. It starts the program with the description of a cluster
+// of one node, which has perNode devices, and then ends the program.
 func TryProgram(ctx context.Context, path string, perNode int) error {
 	return coprocess.Try(ctx, coprocess.Options{Path: path}, "scheduler", setupOf("check", 1, perNode))
 }
@@ -112,7 +112,7 @@ func (s *program) Arrived(j *cluster.Job) {
 // Ended adds the end of a job to the next request.
 func (s *program) Ended(j *cluster.Job) { s.next.Ended = append(s.next.Ended, j.Number) }
 
-// Schedule sends the request to the program and carries out its answer.
+// Schedule sends the arrived and ended jobs to the program, and carries out the program's answer.
 func (s *program) Schedule(p *cluster.Pool) int64 {
 	s.next.Now, s.next.Free = p.Now(), p.Free()
 	var a programAnswer

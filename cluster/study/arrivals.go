@@ -33,7 +33,7 @@ func (o Arrivals) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Points returns one point of the plan for each factor.
+// Points returns the points of the plan: the combinations of swept values, one for each factor.
 func (o Arrivals) Points() (list []Point) {
 	for _, factor := range o.ArrivalFactors {
 		point := Point{Values: map[string]float64{"arrival_factor": factor}}

@@ -9,8 +9,8 @@ import (
 	"graft/cluster"
 )
 
-// Cell identifies one simulation of a plan by the indexes of its point, workload and scheduler, and by the number of
-// its run.
+// Cell identifies one simulation of a plan by the indexes of its point (combination of swept values), workload and
+// scheduler, and by the number of its run.
 type Cell struct {
 	Point, Workload, Scheduler, Run int
 	Seed                            uint64         // seed of the random draws, or number of the learned policy

@@ -23,7 +23,8 @@ const (
 // weightExtension is the ending of policy files.
 const weightExtension = ".safetensors"
 
-// Learned is a scheduler with the origin of its policies. If the scheduler is built in, only Kind is set.
+// Learned holds a scheduler and, if 'graft learn' trained it, the policies and the training data. For a built-in
+// scheduler, only Kind is set.
 type Learned[K any] struct {
 	Kind   K
 	Seeds  []K     // policy of each seed of a run folder; nil for other schedulers
@@ -51,7 +52,7 @@ func (l *Learned[K]) Policies() int {
 	return len(l.Kinds())
 }
 
-// PolicyReader reads a policy from weights. It returns false if another learner wrote the weights.
+// PolicyReader reads a policy from weights. The result mine is false if another learner wrote the weights.
 type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine bool, err error)
 
 // ReadLearned reads a learned scheduler from a weight file or a run folder of 'graft learn'. The scheduler's name is

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Number is a number in JSON; NaN and the infinities are null.
+// Number is a number that can be written to JSON: NaN and the infinities are written as null.
 type Number float64
 
 // MarshalJSON writes null for a number that is not finite.

@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Shared points to the sections that the configuration files of all simulators have.
+// Shared points to the sections that are common to the configuration files of all simulators.
 type Shared struct {
 	Workload *Workload
 	Schedule *Schedule
@@ -71,7 +71,7 @@ type Schedule struct {
 // MostSeeds is the maximum number of seeds of a scheduler.
 const MostSeeds = 1024
 
-// EnsureDefaults fills in defaults. If the list of schedulers is empty, the given names become the list.
+// EnsureDefaults fills in defaults. If the list of schedulers is empty, it becomes the list usual.
 func (o *Schedule) EnsureDefaults(usual ...string) {
 	if o.Seeds == 0 {
 		o.Seeds = 1
@@ -81,8 +81,8 @@ func (o *Schedule) EnsureDefaults(usual ...string) {
 	}
 }
 
-// Validate returns an error that lists every invalid option. The callback returns an error for an unknown name. Paths
-// are not checked.
+// Validate returns an error that lists every invalid option. The callback known returns an error if a scheduler's name
+// is unknown. Names that are paths are not checked.
 func (o Schedule) Validate(known func(name string) error) error {
 	var faults validate.Faults
 	for k, name := range o.Schedulers {

@@ -9,8 +9,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Outcome is the content of a study's outcome.json. Values are indexed by the key of the metric; the key contains the
-// metric's unit.
+// Outcome is the content of a study's outcome.json. Results are stored in maps from the key of each metric to its
+// value; the key contains the metric's unit.
 type Outcome struct {
 	Folder     string         `json:"folder"`     // run folder
 	World      string         `json:"world"`      // name of the world
@@ -32,7 +32,7 @@ type Outcome struct {
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
 }
 
-// Candidate describes a scheduler of an outcome.
+// Candidate describes a compared scheduler.
 type Candidate struct {
 	Name    string `json:"scheduler"` // name of the scheduler
 	Draws   bool   `json:"draws"`     // results depend on a seed
@@ -103,8 +103,8 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 	return nil
 }
 
-// SummariesAt returns the summaries for a combination of swept values (a point), in the order of the first ranking.
-// Without a ranking, the summaries are in the order of Summaries.
+// SummariesAt returns the summaries for a combination of swept values (a point), in the order of the first ranking. If
+// there is no ranking, they are in the order of the field Summaries.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {

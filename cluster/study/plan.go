@@ -13,7 +13,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Plan lists the simulations: every scheduler on every workload at every point, with every seed.
+// Plan lists the simulations: one for each combination of point (swept values), workload, scheduler and seed.
 type Plan struct {
 	Title      string         // title of the study, one sentence without a full stop
 	Remarks    []string       // sentences to print below the title
@@ -34,10 +34,12 @@ type Plan struct {
 	// NoQuirks states that the study's own simulations run without quirks. Ablations then compare each quirk with these
 	// simulations. Otherwise, ablations run extra simulations without quirks for this comparison.
 	NoQuirks bool
-	// PairJobs compares the samples of each simulation with the baseline's samples on the same workload, paired by job.
+	// PairJobs states that the samples of each simulation are compared with the baseline's samples on the same
+	// workload, paired by job.
 	PairJobs bool
-	// Interval returns the confidence interval of a mean over the jobs of a workload, or nil if the workload has no
-	// jobs. Samples are NaN for jobs that were left out. If Interval is nil, jobs are treated as independent.
+	// Interval returns the mean of samples, one per job of a workload at a point, with its confidence interval; it
+	// returns nil if the workload has no jobs. Samples are NaN for jobs that were left out. If the field Interval is
+	// nil, the jobs are treated as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
 	// References returns reference values to compare schedulers with, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)
@@ -131,7 +133,7 @@ type Reference struct {
 	Bound bool `json:"bound"`
 }
 
-// Validate returns the errors in a plan.
+// Validate returns an error that lists every fault in the plan.
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,
@@ -188,7 +190,7 @@ func (p *Plan) interval(of Of, point, workload int, samples []float64) *Interval
 	return &Interval{Number(i.Mean), Number(i.Low), Number(i.High)}
 }
 
-// NewReference returns a reference with the mean of its values.
+// NewReference returns a reference with the given values and their mean.
 func NewReference(name, about, metric, point string, values []float64) Reference {
 	r := Reference{Name: name, About: about, Metric: metric, Point: point, Mean: Number(stat.Mean(values))}
 	for _, v := range values {

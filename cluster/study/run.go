@@ -10,7 +10,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Job is a study to run.
+// Job describes how to run a study: its plan, its run folder and the receiver of progress reports.
 type Job struct {
 	Env
 	World  string // name of the world
@@ -18,7 +18,8 @@ type Job struct {
 	Inputs string // digest of all inputs; cells with a different digest are simulated again
 	Study  Study  // prepared study
 	Plan   *Plan  // plan of the study
-	// Tell receives the progress after each simulation, one call at a time; nil reports nothing.
+	// Tell receives the progress after each simulation, one call at a time. Nil means that nobody receives the
+	// progress.
 	Tell func(Progress)
 
 	telling             sync.Mutex

@@ -28,7 +28,7 @@ func NewSetting(cluster map[string]any) Setting {
 	return s
 }
 
-// Read adds the digests of traces to the setting.
+// Read reads trace files and adds their digests to the setting.
 func (s Setting) Read(fsys files.FS, traces ...string) error {
 	for _, path := range traces {
 		h := sha256.New()
@@ -43,7 +43,7 @@ func (s Setting) Read(fsys files.FS, traces ...string) error {
 // settingKey is the name of the setting in the file of a learned scheduler.
 const settingKey = "graft.setting"
 
-// Save adds the setting to the file of a learned scheduler.
+// Save adds the setting to set, the content of the file of a learned scheduler.
 func (s Setting) Save(set *weights.Set) error {
 	text, err := json.Marshal(s)
 	if err == nil {

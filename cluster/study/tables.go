@@ -34,7 +34,7 @@ func SpanColumns() []results.Column {
 	}
 }
 
-// Tables writes the tables of a simulation. A nil value writes nothing.
+// Tables writes the tables of a simulation. The methods of a nil Tables write nothing.
 type Tables struct {
 	fsys   files.FS
 	folder string

@@ -12,8 +12,8 @@ import (
 	"graft/internal/files"
 )
 
-// World describes a kind of cluster simulation. To add a kind, add a package with a World, and a line in package
-// worlds.
+// World describes a kind of cluster simulation. To add a kind, write a package that defines a World, and list it in
+// package worlds.
 type World struct {
 	Name     string   // kind of its files and of its runs, in one word
 	Title    string   // name of one run in headings, such as "simulation of elastic jobs"
@@ -58,9 +58,9 @@ func (e Entry) Listing() (name, about string) { return e.Name, e.About }
 // File is the configuration file of a cluster simulation.
 type File interface {
 	EnsureDefaults()          // fills in defaults
-	Validate() error          // returns every invalid option
+	Validate() error          // returns an error that lists every invalid option
 	Origins() *decode.Sources // sources of the values
-	// Shared returns the sections that the files of all simulators have.
+	// Shared returns the sections that are common to the configuration files of all simulators.
 	Shared() Shared
 	// Check reads the files that the configuration names, reports faults to r, and simulates nothing.
 	Check(fsys files.FS, r *decode.Reading)
@@ -72,7 +72,7 @@ type File interface {
 	Study() Study
 }
 
-// Study runs the simulations of a file.
+// Study runs the simulations that a configuration file describes.
 type Study interface {
 	// Prepare reads data that is too large for Check, and runs searches whose results several simulations share. If
 	// quick is true, it returns as soon as it is certain that the study can begin.

@@ -49,7 +49,7 @@ var kinds = []kindRow{
 	{UnknownState, false, "its final state is unknown"},
 }
 
-// Refused reports whether jobs with this finding cannot be simulated, because they would never start, never end, or be
+// Refused reports whether jobs with this anomaly cannot be simulated, because they would never start, never end, or be
 // confused with another job.
 func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
@@ -110,7 +110,7 @@ func NewChecker(o CheckOptions) (*Checker, error) {
 	return c, nil
 }
 
-// Add checks a job, and reports whether it can be simulated.
+// Add checks a job, which begins at the given line of the trace file, and reports whether the job can be simulated.
 func (c *Checker) Add(job *Job, line int) bool {
 	refused := false
 	odd := func(kind Kind, is bool) {

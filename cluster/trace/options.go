@@ -34,7 +34,7 @@ func (o Origin) of(first int64) int64 {
 	return day * secondsOfDay
 }
 
-// Processors selects the meaning of a processor in the Standard Workload Format.
+// Processors selects whether a processor in a trace in the Standard Workload Format counts as a GPU or as a CPU.
 type Processors int
 
 const (

@@ -133,8 +133,9 @@ func (job *Job) validate() error {
 	return nil
 }
 
-// WriteFile atomically writes a trace file. The callback passes the jobs to the writer. If the path ends in .gz, the
-// file is compressed. An existing file is replaced only with force; otherwise the error wraps fs.ErrExist.
+// WriteFile atomically writes a trace file. The callback fill passes the jobs to the writer. If the path ends in .gz,
+// the file is compressed. If the file exists, it is replaced if force is true; otherwise WriteFile returns an error
+// that wraps fs.ErrExist.
 func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
 	put := files.WriteNew
 	if force {

@@ -13,7 +13,8 @@ import (
 type Key = events.Key
 
 // Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) that sorts jobs by their keys. A hash of a
-// job's number is its heap priority, so trees are deterministic. Demands and room are in thousandths of a device.
+// job's number is its heap priority, so trees are deterministic. The demands of jobs, and the room for them, are in
+// thousandths of a device.
 type Tree struct {
 	*Arena
 	root int32
@@ -46,7 +47,7 @@ func (a *Arena) Tree() *Tree { return &Tree{a, nobody} }
 // Empty reports whether the tree has no jobs.
 func (o *Tree) Empty() bool { return o.root == nobody }
 
-// Put inserts a job. It records the job's current state.
+// Put inserts a job, and records its current demand and whether it is running.
 func (o *Tree) Put(j *cluster.Job, k Key) {
 	for len(o.nodes) <= j.Number {
 		o.nodes = append(o.nodes, node{})

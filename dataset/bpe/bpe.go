@@ -37,7 +37,7 @@ func (e *Encoding) Size() int { return len(e.tokens) }
 // Token returns the bytes of a token.
 func (e *Encoding) Token(number int) string { return e.tokens[number] }
 
-// Encode appends the tokens of text to a list.
+// Encode converts a text to token numbers, and appends them to a list.
 func (e *Encoding) Encode(list []int32, text string) []int32 {
 	for len(text) > 0 {
 		at, which := e.firstAdded(text)

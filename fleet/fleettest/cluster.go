@@ -111,7 +111,7 @@ func (c *Cluster) Daemon(t *testing.T, name string) int {
 	return pid
 }
 
-// Raise restarts a daemon that was killed.
+// Raise restarts a daemon that was killed. The arguments args are added to its command line.
 func (c *Cluster) Raise(t *testing.T, name string, args ...string) {
 	program, _, _ := strings.Cut(name, ".")
 	p := exec.Command(program, append([]string{"-D", "-f", os.Getenv("SLURM_CONF")}, args...)...)

@@ -21,7 +21,7 @@ import (
 	"graft/internal/files"
 )
 
-// Harness is an engine under test.
+// Harness describes an engine under test: its name, its clock, and the resources and timeouts of tests.
 type Harness struct {
 	Engine    string          // name of the engine
 	Clock     fleet.Clock     // clock of real time
@@ -36,7 +36,8 @@ func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch returns a batch of toy workers in a new folder. The batch is cancelled after the test.
+// NewBatch returns a batch of toy workers in a new folder. The workers behave as the mode states, and each task takes
+// the duration takes. The batch is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -75,7 +76,7 @@ func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
 	return f
 }
 
-// Supervise runs a batch until it ends.
+// Supervise supervises a batch, which has the given number of tasks, until the batch ends.
 func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.Timeout)
 	defer cancel()
@@ -109,7 +110,8 @@ func Count(t *testing.T, b fleet.Batch, name string) int {
 	return len(slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return files.IsLeftover(e.Name()) }))
 }
 
-// Await waits until a condition is true.
+// Await waits until the function so returns true. If this takes too long, the test fails with a message that contains
+// what.
 func (h Harness) Await(t *testing.T, what string, so func() bool) {
 	for end := h.Clock.Now() + h.Timeout; !so(); {
 		require.Less(t, h.Clock.Now(), end, "timed out after %v waiting until %s", h.Timeout, what)

@@ -37,7 +37,7 @@ type scenarioFile struct {
 	Scenario Scenario `json:"scenario"`
 }
 
-// Validate returns every error in a scenario.
+// Validate returns an error that lists every invalid value in a scenario.
 func (s Scenario) Validate() error {
 	var faults validate.Faults
 	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "budget is %v s; must be above 0", s.Budget)
