@@ -145,7 +145,7 @@ func (m *GraphNet) room(batch int) {
 	m.globalPass, m.logitPass, m.valuePass = m.globals.NewPass(batch), m.logits.NewPass(batch), m.value.NewPass(batch)
 }
 
-// Twin returns an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for use in another goroutine.
 func (m *GraphNet) Twin() Agent {
 	twin := *m
 	twin.fresh()
