@@ -23,7 +23,8 @@ type SuperviseOptions struct {
 	Grace time.Duration
 	// ErrorTimeout is the time after which Supervise returns if every call to the engine fails. Zero means ten minutes.
 	ErrorTimeout time.Duration
-	// Note receives a sentence about each action, such as the restart of a worker. Nil discards the sentences.
+	// Note receives a sentence about each action, such as the restart of a worker. If Note is nil, the sentences are
+	// discarded.
 	Note func(text string)
 	// Recount is called before workers are restarted, and returns the current number of tasks without a result. The
 	// number that Supervise got from its argument left may be outdated, because workers may since have completed the

@@ -113,8 +113,8 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate returns an error of type Faults that contains the given problems and the duplicate keys that LooseTOML found.
-// It returns nil if there are neither.
+// Locate returns an error of type Faults that contains the given problems and the duplicate keys in the document. It
+// returns nil if there are neither.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {
