@@ -12,7 +12,8 @@ import (
 
 // SuperviseOptions holds the options of Supervise. The zero value is ready to use.
 type SuperviseOptions struct {
-	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for all other workers.
+	// Every is the time between two polls of the workers. Zero means 1 s for local workers and 10 s for all other
+	// workers.
 	Every time.Duration
 	// Failures is the maximum number of times that a failed worker is restarted. Each completed task resets the count.
 	// Workers that request a restart do not count as failed. Zero means 3.
@@ -22,7 +23,8 @@ type SuperviseOptions struct {
 	Grace time.Duration
 	// ErrorTimeout is the time after which Supervise returns if every call to the engine fails. Zero means ten minutes.
 	ErrorTimeout time.Duration
-	// Note receives a sentence about each action. Nil discards the sentences.
+	// Note receives a sentence about each action, such as the restart of a worker. If Note is nil, the sentences are
+	// discarded.
 	Note func(text string)
 	// Recount is called before workers are restarted, and returns the current number of tasks without a result. The
 	// number that Supervise got from its argument left may be outdated, because workers may since have completed the

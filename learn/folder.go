@@ -28,8 +28,9 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenFolder opens the table of a run folder and deletes its rows, because resumed learners report all their rows
-// again. The caller closes the table. The columns of the table are the seed, the step, and the given values.
+// OpenFolder opens the table of metrics in a run folder and deletes the table's rows, because resumed learners report
+// all their rows again. The caller closes the table. The columns of the table are the seed, the step, and the given
+// values.
 func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
 	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
 	rows, err := run.Stream(figuresTable, columns)

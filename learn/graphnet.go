@@ -145,7 +145,7 @@ func (m *GraphNet) room(batch int) {
 	m.globalPass, m.logitPass, m.valuePass = m.globals.NewPass(batch), m.logits.NewPass(batch), m.value.NewPass(batch)
 }
 
-// Twin returns an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for use in another goroutine.
 func (m *GraphNet) Twin() Agent {
 	twin := *m
 	twin.fresh()
@@ -162,7 +162,7 @@ func (m *GraphNet) Score(o Observation) (logits []float64, value float64) {
 	return all[0], values[0]
 }
 
-// Embedding returns the embedding of an observation's graph and globals.
+// Embedding returns the vector that the network computes from an observation's graph and global values.
 func (m *GraphNet) Embedding(o Observation) []float64 { return m.embed([]Observation{o}) }
 
 func (m *GraphNet) embed(states []Observation) (inputs []float64) {

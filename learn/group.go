@@ -10,8 +10,8 @@ import (
 )
 
 // NewGroup creates rollouts whose environments start the same random episodes, while each agent samples its own
-// actions. Each rollout draws actions from its own random stream. The streams have consecutive numbers; the first
-// rollout uses the given number.
+// actions. Each rollout draws actions from its own random stream. The streams have consecutive numbers, starting from
+// the argument stream.
 func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
 	for k := range envs {
 		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))

@@ -56,7 +56,7 @@ func (m *MLP) room(batch int) {
 	m.policyPass, m.valuePass = m.policy.NewPass(batch), m.value.NewPass(batch)
 }
 
-// Twin returns an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for use in another goroutine.
 func (m *MLP) Twin() Agent {
 	twin := *m
 	twin.room(1)

@@ -28,8 +28,8 @@ type PPOOptions struct {
 	ValueLoss float64 // weight of half the mean squared error of values; zero means 1
 	Entropy   float64 // weight of the entropy bonus; zero means none
 	MaxNorm   float64 // maximum norm of the gradient; zero means 0.5
-	// Penalty is the weight of the divergence from the policy that played the rollout, estimated from its actions.
-	// Zero means none.
+	// Penalty is the weight of the divergence from the policy that played the rollout, estimated from its actions. Zero
+	// means no penalty.
 	Penalty float64
 	// bound on the squared error of a value: a value whose error reaches the bound is excluded from the value loss;
 	// zero means no bound

@@ -50,7 +50,7 @@ type Episode struct {
 	Length int     // number of actions
 }
 
-// NewRollout creates a rollout with its own random streams.
+// NewRollout creates a rollout. The arguments seed and stream determine its random numbers.
 func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 	return &Rollout{env: env, agent: agent, chance: rand.NewPCG(seed, 2*stream), draws: rand.NewPCG(seed, 2*stream+1)}
 }

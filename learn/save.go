@@ -54,13 +54,15 @@ func save(set *weights.Set, prefix, part string, values [][]float64) {
 	}
 }
 
-// RestoreParams sets a model's parameters from a set of tensors with the same shapes.
+// RestoreParams sets a model's parameters from the tensors in a set whose names begin with the given prefix. The shapes
+// must match.
 func RestoreParams(m Keeper, set *weights.Set, prefix string) error {
 	m.changed()
 	return restore(set, prefix, parts[0], params(m.networks()))
 }
 
-// RestoreModel sets a model's parameters and the state of its optimizer from a set of tensors.
+// RestoreModel sets a model's parameters and the state of its optimizer from the tensors in a set whose names begin
+// with the given prefix.
 func RestoreModel(m Keeper, set *weights.Set, prefix string) error {
 	if err := RestoreParams(m, set, prefix); err != nil {
 		return err

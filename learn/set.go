@@ -70,7 +70,7 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	return m, nil
 }
 
-// Twin returns an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for use in another goroutine.
 func (m *Set) Twin() Agent {
 	twin := *m
 	for k, n := range m.nets {

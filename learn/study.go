@@ -41,7 +41,8 @@ type Study struct {
 	Checkpoint time.Duration    // wall-clock time between two checkpoints of a seed; zero means 30 s
 	Now        func() time.Time // wall clock for checkpoints; nil saves only when the study stops or ends
 	Recorder   Recorder         // recorder of metrics and learners; nil saves nothing
-	// With creates the learner of a seed, calls learn with it, stores the result and frees the learner.
+	// With creates the learner of a seed and passes it to learn, which trains it and returns its rows of metrics. With
+	// then stores the result, such as the learned policy, and frees the learner.
 	With func(seed uint64, learn func(Learner) ([]Row, error)) error
 }
 
@@ -70,7 +71,7 @@ var ErrStopped = errors.New("the study was stopped; its progress is saved")
 // errUndone marks a seed stopped before completion.
 var errUndone = errors.New("stopped")
 
-// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
+// Run trains all seeds to the end. If ctx ends, Run saves its progress and returns ErrStopped. Without a recorder, it
 // saves nothing and returns the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) error {
 	inner, fail := context.WithCancel(ctx)

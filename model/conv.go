@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Conv2d is a convolution over images. Strides, dilations and groups must be above zero; NewConv2d sets them.
+// Conv2d is a convolution over images. Strides, dilations and groups must be above zero; NewConv2d sets them to one.
 type Conv2d struct {
 	In, Out                           int // number of input channels, and number of output channels
 	Kernel, Stride, Padding, Dilation Pair

@@ -62,11 +62,12 @@ func positioned(l Lane, k int) string {
 // Form is a table in a network file. The zero Form is an empty table.
 type Form = form.Form
 
-// Field is a key of a form and its value.
+// Field is a key in a form, with its value.
 type Field = form.Field
 
-// FormFault is an error in a form.
+// FormFault is an error in the content of a network file.
 type FormFault = form.Fault
 
-// FormFaults lists all errors in a form. FormFaults is never empty when it is returned as an error.
+// FormFaults lists all errors in the content of a network file. FormFaults is never empty when it is returned as an
+// error.
 type FormFaults = form.Faults

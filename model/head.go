@@ -2,8 +2,8 @@ package model
 
 import "fmt"
 
-// WithClasses returns the network itself if it has one output per class; otherwise it returns a copy with a resized
-// last linear layer, which must not have tensors.
+// WithClasses returns the network itself if it has one output per class. Otherwise it returns a copy in which the last
+// linear layer is resized; this layer must not have tensors yet.
 func (n *Network) WithClasses(classes int) (*Network, error) {
 	out, err := n.Output()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"graft/torch"
 )
 
-// Layer describes the function and the size of a leaf, without its weights. Layers are immutable values.
+// Layer describes what a layer of a network computes, and its size, without its weights. Layers are immutable values.
 type Layer interface {
 	// String returns the layer as PyTorch prints it, such as "ReLU()".
 	String() string
@@ -44,8 +44,8 @@ func Resized(l Layer, in, out int) Layer {
 type Channels struct {
 	// Opens reports whether the layer creates new channels, each of which depends on all input channels.
 	Opens bool
-	// Groups is the number of equal groups of consecutive channels within which the layer combines channels; only whole
-	// groups can be copied. Zero means that each channel is separate.
+	// Groups is the number of equal groups of consecutive channels within which the layer combines channels; a wider
+	// layer contains copies of whole groups. Zero means that each channel is separate.
 	Groups int
 }
 

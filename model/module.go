@@ -19,7 +19,8 @@ type Leaf struct {
 	Weights []*torch.Tensor
 }
 
-// Mark states whether a container is a block of the initial network, a block that surgery added, or neither.
+// Mark states whether a container is a block of the initial network, a block that a change of the architecture added,
+// or neither.
 type Mark int
 
 // Marks of containers. The zero Mark is Unmarked: surgery finds the blocks inside by their layers.

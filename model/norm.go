@@ -9,8 +9,8 @@ import (
 	"graft/torch"
 )
 
-// BatchNorm normalises each channel over the batch: BatchNorm2d over images,
-// BatchNorm1d over features.
+// BatchNorm is PyTorch's BatchNorm2d, for images, or BatchNorm1d, for lists of features. It normalises each channel
+// over the batch.
 type BatchNorm struct {
 	Features int
 	Flat     bool // normalises features (BatchNorm1d); false normalises images (BatchNorm2d)

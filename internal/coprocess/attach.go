@@ -132,7 +132,7 @@ type lines struct {
 // longestLine is the maximum length in bytes of a line that is passed on; longer lines are split.
 const longestLine = 4096
 
-// Write collects the output of a program and passes on each complete line.
+// Write collects the output of a program and calls print for each complete line.
 func (l *lines) Write(b []byte) (int, error) {
 	n, err := l.tail.Write(b)
 	if l.print == nil {

@@ -81,7 +81,8 @@ func sameUser(conn *net.UnixConn) bool {
 	return err == nil && same
 }
 
-// Read reads from the process that connected, or from the inherited socket.
+// Read reads from the socket of a child process that connected, if there is one. Otherwise it reads from the socket
+// that the program inherited.
 func (c *connection) Read(b []byte) (int, error) {
 	if conn := c.joined.Load(); conn != nil {
 		return conn.Read(b)
@@ -99,7 +100,7 @@ func (c *connection) Read(b []byte) (int, error) {
 	}
 }
 
-// Write writes to the process that Read reads from.
+// Write writes to the same socket that Read uses.
 func (c *connection) Write(b []byte) (int, error) {
 	if conn := c.joined.Load(); conn != nil {
 		return conn.Write(b)

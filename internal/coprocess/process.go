@@ -60,7 +60,8 @@ type hello struct {
 }
 
 // Start starts a program and negotiates the protocol with it. The setup is encoded as a JSON object whose keys are
-// added to the first request; a nil setup adds none.
+// added to the first request; a nil setup adds no keys. The argument role, such as "scheduler", is also sent in the
+// first request.
 func Start(ctx context.Context, o Options, role string, setup any) (*Process, error) {
 	p, err := start(o)
 	if err != nil {
@@ -81,7 +82,7 @@ func Start(ctx context.Context, o Options, role string, setup any) (*Process, er
 	return p, nil
 }
 
-// Try starts a program, negotiates the protocol with it and ends it, to check that it can be used.
+// Try checks that a program can be used: it starts the program, negotiates the protocol and ends the program.
 func Try(ctx context.Context, o Options, role string, setup any) error {
 	p, err := Start(ctx, o, role, setup)
 	if err == nil {

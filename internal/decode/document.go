@@ -113,8 +113,8 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate returns the given problems, and the faults that were found while reading, as an error of type Faults. It
-// returns nil if there are no problems and no faults.
+// Locate returns an error of type Faults that contains the given problems and the duplicate keys in the document. It
+// returns nil if there are neither.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {

@@ -88,7 +88,7 @@ func FloatText(f float64) string {
 }
 
 // DurationText formats a duration. A whole number of seconds below one hour is written in seconds, such as 90s; any
-// other duration is written as Go does.
+// other duration has the format of time.Duration.String, such as 1h30m0s.
 func DurationText(d time.Duration) string {
 	if d%time.Second == 0 && d.Abs() < time.Hour {
 		return fmt.Sprintf("%ds", d/time.Second)

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// FindPaths resolves the paths in the document: the values of the given keys, and of keys with the tag "path". A
-// relative path means a file in the working directory. If the file exists only in the document's folder, FindPaths
-// replaces the value with the path of that file.
+// FindPaths resolves the paths in the document: the values of the given keys, and of keys with the tag "path". The
+// callback is(key, value) reports whether a value is a path; there(path) reports whether a file exists. A relative path
+// means a file in the working directory. If the file exists only in the document's folder, FindPaths replaces the value
+// with the path of that file.
 func (r *Reading) FindPaths(keys []string, is func(key, text string) bool, there func(path string) bool) {
 	keys, words := slices.Clone(keys), map[string]bool{}
 	for _, o := range r.outline.Leaves() {

@@ -20,7 +20,7 @@ type CheckedFile interface {
 	File
 	// Check reads the files that the configuration names and reports faults to r. It starts no work.
 	Check(fsys files.FS, r *Reading)
-	// Contents writes the inputs, other than keys, that affect results, such as file digests.
+	// Contents writes the inputs that affect results but are not keys, such as the digests of the named files.
 	Contents(w io.Writer)
 	// Summary describes the file in one line. The line does not contain the file's digest.
 	Summary() (string, error)
@@ -41,8 +41,8 @@ type FileKind struct {
 	Command  string   // command that reads these files, such as "graft simulate"
 	Title    string   // title of the JSON Schema
 	Sections []string // sections that occur only in these files
-	// BeforeWorlds means that a file with the kind's sections is of this kind even if it also has sections of a cluster
-	// simulation. Default false.
+	// BeforeWorlds means that a file with the kind's sections is of this kind even if it also has sections that
+	// describe a cluster simulation. Default false.
 	BeforeWorlds bool
 	New          func() CheckedFile
 	Page         Page

@@ -25,8 +25,8 @@ var (
 	jsonNotation = notation{func(key string) string { return quoteJSON(key) + ": " }, quoteJSON, "", noneTall}
 )
 
-// FormatTOML writes a table as a TOML document. If the function tall returns true for a key, the key's list has one
-// line per item and follows an empty line.
+// FormatTOML writes a table as a TOML document. If the function tall returns true for a key, the key's list is written
+// with one item per line, after an empty line.
 func FormatTOML(t Table, tall func(key string) bool) string {
 	n := tomlNotation
 	n.tall = tall
@@ -40,8 +40,8 @@ func FormatTOML(t Table, tall func(key string) bool) string {
 	return b.String()
 }
 
-// FormatJSON writes a table as a JSON document. If the function tall returns true for a key, the key's list has one
-// line per item.
+// FormatJSON writes a table as a JSON document. If the function tall returns true for a key, the key's list is written
+// with one item per line.
 func FormatJSON(t Table, tall func(key string) bool) string {
 	n := jsonNotation
 	n.tall = tall

@@ -28,7 +28,7 @@ type Outline struct {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// Outline returns the outline of a struct type.
+// Outline describes the keys of a struct type.
 func (d *Dialect) Outline(t reflect.Type) *Outline {
 	if known, ok := d.outlines.Load(t); ok {
 		return known.(*Outline)

@@ -58,7 +58,7 @@ func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 	return nil, err
 }
 
-// Open reads a document of at most LargestFile bytes. An empty path returns an empty document.
+// Open reads a document of at most LargestFile bytes. If the path is empty, Open returns an empty document.
 func Open(fsys files.FS, path string) (*Document, error) {
 	if path == "" {
 		return NewDocument("no file", nil), nil

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Setting holds a key and its value, read from any TOML file.
+// Setting holds a key and its value from a TOML document. The document need not be a graft configuration file.
 type Setting struct {
 	Key  string // key after its tables, such as time.budget
 	Text string // value in TOML, on one line
 }
 
-// Settings lists the keys and values of any TOML document, sorted by key. If the document is not TOML or exceeds a
-// limit, the error wraps Faults.
+// Settings lists the keys and values of a TOML document, sorted by key. If the document is not TOML or exceeds a limit,
+// the error wraps Faults.
 func (d *Document) Settings() ([]Setting, error) {
 	table, err := d.TOML()
 	if err != nil {

@@ -11,7 +11,7 @@ type Sources struct {
 // Origins returns s. Every struct that embeds Sources inherits this method, which the interface File requires.
 func (s *Sources) Origins() *Sources { return s }
 
-// Take stores the sources that a Reading recorded. The zero Reading clears the stored sources.
+// Take stores the sources of values and the text that a Reading recorded. The zero Reading clears them.
 func (s *Sources) Take(r *Reading) {
 	s.given, s.beside, s.text = r.Given, r.Beside, ""
 	if r.doc != nil {
@@ -19,16 +19,16 @@ func (s *Sources) Take(r *Reading) {
 	}
 }
 
-// Text returns the text of the file that was read; it is empty without a file.
+// Text returns the text of the file from which the values were read, or an empty string if there is no file.
 func (s *Sources) Text() string { return s.text }
 
-// Given returns the source of each value that is not a default, by key.
+// Given maps the key of each value that is not a default to the value's source.
 func (s *Sources) Given() map[string]Source { return s.given }
 
 // Source returns the source of the value of a key, such as time.budget.
 func (s *Sources) Source(key string) Source { return s.given[key] }
 
-// Elsewhere adds the second path that FindPaths tried to an error about a missing file.
+// Elsewhere extends an error about a missing file: it adds the second path at which FindPaths looked for the file.
 func (s *Sources) Elsewhere(key string, err error) error {
 	return (&Reading{Beside: s.beside}).Elsewhere(key, err)
 }

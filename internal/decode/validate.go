@@ -14,8 +14,8 @@ type (
 	validator interface{ Validate() error }
 )
 
-// Defaults replaces zero values with their defaults. If a key is explicitly zero but its default is not, Defaults
-// reports an error.
+// Defaults replaces zero values with their defaults. If the document sets a key to zero but the default is not zero,
+// Defaults reports an error.
 func (r *Reading) Defaults() {
 	zero := map[string]bool{}
 	for _, o := range r.outline.Leaves() {
@@ -49,7 +49,7 @@ func (r *Reading) walk(o *Outline, visit func(*Outline, any)) {
 	}
 }
 
-// Validate adds the errors that the sections report, without duplicates.
+// Validate calls the Validate method of each section and collects the errors, without duplicates.
 func (r *Reading) Validate() {
 	told := map[string]bool{}
 	r.walk(r.outline, func(o *Outline, section any) {

@@ -31,7 +31,7 @@ func Float(x float64) int64 {
 }
 
 // Handle identifies an entry of a heap from Push until its removal. Afterwards another entry can get the same handle.
-// Zero identifies no entry.
+// Zero is never a valid handle.
 type Handle int32
 
 // Heap is a binary heap with the smallest key at its head. Entries can be moved and removed by their handles. The order

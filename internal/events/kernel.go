@@ -45,8 +45,9 @@ func (k *Kernel[E]) Schedule(at int64, priority int, event E) Handle {
 	return k.heap.Push(Key{max(at, k.now), int64(priority), k.order}, event)
 }
 
-// Reschedule moves an event to another time. It keeps the priority and the order among events of equal priority. If the
-// time is in the past, the event happens at the current time.
+// Reschedule moves an event to another time. The event keeps its priority and, among events with the same time and
+// priority, its place in the order of the calls of Schedule. If the time is in the past, the event happens at the
+// current time.
 func (k *Kernel[E]) Reschedule(handle Handle, at int64) {
 	key := k.heap.Key(handle)
 	key[0] = max(at, k.now)

@@ -58,8 +58,9 @@ func isDamaged(err error) bool {
 		errors.As(err, new(*json.UnmarshalTypeError))
 }
 
-// CodeOf returns the exit code of an error. The code of a nil error is Done. An error without a code is Interrupted if
-// it was caused by the end of ctx, Damaged if it reports a damaged file, and Failed otherwise.
+// CodeOf returns the exit code of an error. The code of a nil error is Done. For an error without a code, CodeOf
+// returns Interrupted if the end of ctx caused the error, Damaged if the error reports a damaged file, and Failed
+// otherwise.
 func CodeOf(ctx context.Context, err error) Code {
 	var coded *ExitError
 	switch {

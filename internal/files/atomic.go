@@ -41,8 +41,8 @@ func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
 }
 
 // WriteNew creates either the complete file or no file. If path exists, the error wraps fs.ErrExist. If several
-// processes, on one or several machines, write the same path, only one succeeds. Other errors are the same as for
-// [WriteAtomic]. On a file system without hard links two concurrent writers can both succeed.
+// processes, on one or several machines, write the same path, only one succeeds, except on a file system without hard
+// links, where two concurrent writers can both succeed. Other errors are the same as for [WriteAtomic].
 func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, func(temp, path string) error {
 		err := fsys.Link(temp, path)

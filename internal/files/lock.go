@@ -39,7 +39,7 @@ func (OS) Lock(path, holder string) (io.Closer, error) {
 	return nil, fmt.Errorf("lock %s: another process keeps replacing the file", path)
 }
 
-// Locked tests the lock with a shared flock.
+// Locked tries to acquire a shared flock; if this would block, the lock is held.
 func (OS) Locked(path string) (bool, error) {
 	file, err := openOS(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,8 @@ import (
 // ErrReadOnly is wrapped by the errors that a [ReadOnly] file system returns for operations that would modify files.
 var ErrReadOnly = errors.New("the file system is opened read-only")
 
-// ReadOnly rejects every operation that would write, lock, move or delete. MkdirAll of an existing folder is not an
-// error. The zero value cannot be used.
+// ReadOnly wraps a file system and rejects every operation that would write, lock, move or delete a file. MkdirAll of
+// an existing folder is not an error. The zero value cannot be used.
 type ReadOnly struct {
 	FS // the file system to protect
 }

@@ -11,8 +11,8 @@ import (
 	"graft/internal/failure"
 )
 
-// CheckAddress returns an error if other machines can reach an address, unless connections from anywhere are allowed.
-// The error includes a text that describes the danger.
+// CheckAddress returns an error if other machines can reach an address, unless anywhere is true. The error includes
+// danger, a text that describes the risk.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen on %s: other machines can reach this address, and %s; "+
@@ -40,8 +40,8 @@ func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
-// Hosts returns a function that checks the Host header for a server at an address. It rejects foreign names that
-// resolve to this machine, which a web page could use for an attack (DNS rebinding).
+// Hosts returns a function that reports whether a server may answer a request, given the host in its Host header. It
+// rejects foreign names that resolve to this machine, which a web page could use for an attack (DNS rebinding).
 func Hosts(address string, l net.Listener, anywhere bool) func(host string) bool {
 	given, _, _ := net.SplitHostPort(address)
 	bound, _, _ := net.SplitHostPort(l.Addr().String())

@@ -16,7 +16,7 @@ type Text struct {
 	name string // name of the current family
 }
 
-// Family starts a metric whose kind is gauge or counter. Its samples must follow.
+// Family starts a metric whose kind is gauge or counter. The following calls of Sample add its values.
 func (t *Text) Family(name, kind, help string) {
 	t.name = name
 	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, helpEscapes.Replace(help), name, kind)

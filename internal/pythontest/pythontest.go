@@ -11,8 +11,8 @@ import (
 // tried holds whether a Python can import a module, by path and module. Importing PyTorch takes a second.
 var tried sync.Map
 
-// Find returns the path of a Python that can import a module, such as torch: the Python in GRAFT_PYTHON or, if it
-// cannot, the system's. If neither can, the test is skipped.
+// Find returns the path of a Python interpreter that can import a module, such as torch. It tries the interpreter that
+// GRAFT_PYTHON names, then /usr/bin/python3. If neither can import the module, the test is skipped.
 func Find(t testing.TB, module string) string {
 	t.Helper()
 	for _, path := range []string{os.Getenv("GRAFT_PYTHON"), "/usr/bin/python3"} {

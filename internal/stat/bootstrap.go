@@ -64,8 +64,8 @@ func (b Bootstrap) Statistics(n int, of func(sample []int) float64) []float64 {
 	return values
 }
 
-// MeanInterval returns the mean of values with the percentile interval of 2,000 bootstrap samples. It returns zero if
-// there are no values. The same seed always gives the same interval.
+// MeanInterval returns the mean of values with the percentile interval of 2,000 bootstrap samples. It returns the zero
+// Interval if there are no values. The same seed always gives the same interval.
 func MeanInterval(values []float64, seed uint64) Interval {
 	b := Bootstrap{Random: rand.New(rand.NewPCG(seed, 0x626f6f74))} // a separate stream
 	means := b.Statistics(len(values), func(sample []int) float64 {

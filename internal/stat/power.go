@@ -33,10 +33,10 @@ func logGamma(x float64) float64 {
 }
 
 // PairedPower returns the power of a test on n paired differences, which are normally distributed with the given mean
-// and standard deviation. The power is the probability that the interval of [TIntervalOf] excludes zero and lies on the
-// side of the true difference. It is 1 - F(q), where F is the noncentral t-distribution with n-1 degrees of freedom and
-// shift difference/(deviation/√n), and q is the quantile of the interval (Cohen, Statistical Power Analysis for the
-// Behavioral Sciences, 1988, chapter 2).
+// and standard deviation. The power is the probability that the interval of [TIntervalOf], whose miss probability is
+// miss, excludes zero and lies on the side of the true difference. It is 1 - F(q), where F is the noncentral
+// t-distribution with n-1 degrees of freedom and shift difference/(deviation/√n), and q is the quantile of the interval
+// (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2).
 func PairedPower(difference, deviation float64, n int, miss float64) float64 {
 	freedom := float64(n - 1)
 	quantile := StudentQuantile(1-miss/2, freedom)
@@ -44,8 +44,9 @@ func PairedPower(difference, deviation float64, n int, miss float64) float64 {
 }
 
 // Detectable returns the true mean difference that a paired test of n pairs detects with the given power. The deviation
-// is the standard deviation of the paired differences. It solves [PairedPower] by bisection. It returns NaN for fewer
-// than two differences or a deviation that is not positive.
+// is the standard deviation of the paired differences, and miss is the probability that the interval of the test does
+// not contain the true mean. Detectable solves [PairedPower] by bisection. It returns NaN for fewer than two pairs or a
+// deviation that is not positive.
 func Detectable(deviation float64, n int, miss, power float64) float64 {
 	if n < 2 || !(deviation > 0) || !(miss > 0 && miss < 1) || !(power > miss && power < 1) {
 		return math.NaN()

@@ -33,8 +33,8 @@ func StepQuantile[N Number](sorted []N, share float64) N {
 	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]
 }
 
-// Permille returns the sorted value at index n·p/1000, rounded down. It is used for the ends of percentile intervals.
-// At least one value is required.
+// Permille returns the sorted value at index n·p/1000, rounded down, where n is the number of values. It is used for
+// the ends of percentile intervals. At least one value is required.
 func Permille[N cmp.Ordered](sorted []N, p int) N {
 	return sorted[min(len(sorted)*p/1000, len(sorted)-1)]
 }

@@ -10,8 +10,9 @@ func TIntervalOf(values []float64, miss float64) Interval {
 	return Interval{mean, mean - half, mean + half}
 }
 
-// Bonferroni returns the miss probability for each of several intervals, given the maximum probability that any
-// interval misses (Dunn, Multiple comparisons among means, 1961). If there are no intervals, it returns this maximum.
+// Bonferroni returns the probability with which each of several intervals may fail to contain its true value, so that
+// the probability that any interval fails is at most family (Dunn, Multiple comparisons among means, 1961). If there
+// are no intervals, it returns family.
 func Bonferroni(family float64, intervals int) float64 {
 	return family / float64(max(1, intervals))
 }

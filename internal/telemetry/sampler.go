@@ -90,8 +90,8 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 		latest: make([]Reading, 0, len(source.Devices()))}, nil
 }
 
-// Run reads the devices until ctx ends, then returns the first error of the sink. A failed reading produces a row of
-// unknown values, and sampling continues. If sampling falls behind, it skips the missed readings.
+// Run reads the devices until ctx ends, then returns the first error of the sink. If a reading fails, the sink gets a
+// reading without known values, and sampling continues. If sampling falls behind, it skips the missed readings.
 func (s *Sampler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.Sample()

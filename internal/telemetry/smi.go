@@ -24,7 +24,7 @@ const smiTime = "2006/01/02 15:04:05.000"
 type SMILog struct {
 	Devices  []Device  // GPUs in the file, sorted by index
 	Readings []Reading // readings in the file's order; their field At is in seconds since 1970
-	// whether ReadSMI left out the last row because it is incomplete, as when nvidia-smi is interrupted
+	// whether ReadSMI left out the last row because it is incomplete, which happens when nvidia-smi is interrupted
 	Cut bool
 }
 

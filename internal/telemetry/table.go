@@ -20,7 +20,7 @@ var columns = []results.Column{
 	{Name: "throttle", Kind: results.String}, {Name: "processes", Kind: results.String},
 }
 
-// Table is a Sink that appends readings to a table of a run folder. Times are in seconds since 1970. Only OpenTable
+// Table is a Sink that appends readings to a table in a run folder. Times are in seconds since 1970. Only OpenTable
 // creates it; the zero value cannot be used.
 type Table struct{ stream *results.Stream }
 

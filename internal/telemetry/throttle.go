@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Throttle is a set of reasons why a clock is reduced: the bits of NVML's nvmlClocksEventReasons (nvml.h). Zero means
-// that the clock is not reduced.
+// Throttle is a set of reasons why the clock of a GPU is reduced. Its bits are NVML's nvmlClocksEventReasons (nvml.h).
+// Zero means that the clock is not reduced.
 type Throttle uint64
 
 // The reasons, with NVML's numbers.

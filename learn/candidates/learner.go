@@ -42,7 +42,7 @@ type progress struct {
 
 // FigureNames returns the names of the values that Figures returns. Values that do not apply to a step are NaN.
 //
-//   - validation_jct, best_jct: current and best validation cost, in slots
+//   - validation_jct, best_jct: current and best validation cost, in time slots
 //   - imitation_loss: mean loss on the examples of the teacher's actions
 //   - training_excess: mean time to completion on training workloads, divided by its lower bound
 //   - entropy: entropy of the policy in nats
@@ -69,7 +69,7 @@ const (
 
 // Course defines the scheduling problem that an agent learns to solve.
 type Course interface {
-	// Shape returns the shape of the observations.
+	// Shape describes the observations: the number of values for the state and for each candidate.
 	Shape() Shape
 	// Workloads returns the number of training workloads.
 	Workloads() int
@@ -84,7 +84,7 @@ type Course interface {
 	Validate(ctx context.Context, agent *learn.Set) (float64, error)
 }
 
-// NewLearner creates a learner with a random agent.
+// NewLearner creates a learner whose agent has random parameters.
 func NewLearner(c Course, o Options, seed uint64) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

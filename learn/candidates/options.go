@@ -77,7 +77,7 @@ type Options struct {
 	Every int
 	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
 	Patience int
-	// Maximum number of slots per workload; a longer workload is truncated. Zero means 2000.
+	// Maximum number of simulated time slots per workload. A longer simulation is cut off. Zero means 2000.
 	Slots int `config:"max_slots,was=slots"`
 }
 

@@ -70,8 +70,8 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 	}
 }
 
-// Forward implements [Layer]. It skips inputs that are zero, because after a ReLU, or if the state describes only a few
-// jobs, most inputs are zero.
+// Forward implements [Layer]. It skips inputs that are zero. Most inputs are zero after a ReLU, and in the observation
+// of a cluster with few jobs.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
 	addRows(y, x, 1, params[0], f.Width)
@@ -164,7 +164,7 @@ func (ReLU) Forward(_ [][]float64, x, y []float64) {
 	}
 }
 
-// Backward passes on the gradients of positive values.
+// Backward copies the gradients of positive outputs, and sets the other gradients to zero.
 func (ReLU) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 	for k := range dx {
 		if dx[k] = dy[k]; y[k] <= 0 {

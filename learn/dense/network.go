@@ -87,7 +87,7 @@ type Pass struct {
 	scratch scratch
 }
 
-// Batcher computes the outputs of a network for batches, and their gradients.
+// Batcher computes the outputs of a network, and the gradients of its parameters, for batches of examples.
 type Batcher interface {
 	// Forward computes the outputs of a batch. The slices hold all values of the first example, then all values of the
 	// second example, and so on. The result is valid until the next call.
@@ -201,7 +201,8 @@ func (p *Pass) backward(k int, gradients [][]float64, above, below []float64) {
 // NewGradients returns zero gradients in the shape of the parameters.
 func (n *Network) NewGradients() [][]float64 { return like(n.Params) }
 
-// Finite returns an error if a value is not finite. The error names the first such parameter or gradient.
+// Finite returns an error if a value is not finite. The error starts with the argument what, and contains the indices
+// of the first such value and of its parameter.
 func Finite(what string, values [][]float64) error {
 	for k, list := range values {
 		for at, v := range list {

@@ -80,7 +80,7 @@ func (m *Memory[T]) Add(item T, priority float64) error {
 	return nil
 }
 
-// Replace replaces an item. The new item has the age of the old item.
+// Replace replaces the item at an index. The new item counts as having been added when the old item was.
 func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 	if err := m.Set(place, priority); err != nil {
 		return err

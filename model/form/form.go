@@ -40,7 +40,7 @@ func plain(value any) any {
 	return value
 }
 
-// Fault is an error in a form.
+// Fault is an error in the content of a network file.
 type Fault struct {
 	Where []any // keys (string) and indexes (int) that lead to the fault; empty for the whole form
 	Key   bool  // the key itself is at fault, not its value
@@ -70,7 +70,7 @@ func Path(where []any) string {
 	return b.String()
 }
 
-// Faults lists all errors in a form. Faults is never empty when it is returned as an error.
+// Faults lists all errors in the content of a network file. Faults is never empty when it is returned as an error.
 type Faults []Fault
 
 // Error lists the errors, one per line.

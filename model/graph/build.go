@@ -59,8 +59,8 @@ func (b *Builder) Call(operator string, arguments ...any) Value {
 }
 
 // StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), as in
-// torchvision's StochasticDepth. It is implemented as a dropout of channels with one channel per example. A
-// probability of zero adds nothing.
+// torchvision's StochasticDepth. It is implemented as a dropout of channels with one channel per example. If the
+// probability p is zero, no module is added.
 func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	if p == 0 {
 		return x

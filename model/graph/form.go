@@ -93,7 +93,7 @@ func (t Tensor) form() form.Form {
 	return f
 }
 
-// FromForm creates a graph from its form. A returned error has the type form.Faults.
+// FromForm creates a graph from the content of a network file. A returned error has the type form.Faults.
 func FromForm(table map[string]any) (*Graph, error) {
 	r := &formReader{}
 	g := &Graph{Name: r.text(table, "name"), Output: Value(r.text(table, "output"))}

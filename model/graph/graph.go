@@ -20,8 +20,8 @@ type Graph struct {
 	Modules []Module // modules in PyTorch's order of registration; the first is the network itself
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // operator calls in running order
-	// Foreign reports whether the graph was read from a list of operators. Such a graph may crash LibTorch, so package
-	// trial runs it in another process first.
+	// Foreign reports whether the operators of the graph were read from a file. Such a graph may crash LibTorch, so
+	// package trial runs it in another process first.
 	Foreign bool
 }
 

@@ -19,7 +19,7 @@ import (
 // other than letters, digits, points and underscores is in double quotes. The shapes of the results, such as -> [batch,
 // 64], follow the arguments of an operator that graft passes on to LibTorch.
 
-// String returns the node in the notation of ParseNode.
+// String formats the node as text, such as y = relu.default(self=%x). ParseNode parses this text.
 func (n Node) String() string {
 	var b strings.Builder
 	for k, v := range n.Results {
@@ -98,7 +98,7 @@ func floatText(v float64) string {
 	return text
 }
 
-// ParseNode parses the notation of a node.
+// ParseNode parses the text that Node.String returns.
 func ParseNode(text string) (Node, error) {
 	p := &nodeParser{text: text}
 	n := p.node()

@@ -34,7 +34,7 @@ func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 }
 
 // Reprint updates the text that PyTorch prints for each module whose attributes, such as sizes, have changed since an
-// earlier graph. The callback returns the path of a module in the earlier graph.
+// earlier graph. The callback maps the path of a module in this graph to its path in the earlier graph.
 func (g *Graph) Reprint(before *Graph, was func(path string) string) {
 	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
 	for k := range g.Modules {

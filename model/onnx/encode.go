@@ -98,12 +98,12 @@ type encoder struct {
 	weights map[string]weights.Tensor
 }
 
-// Sum adds two values.
+// Sum adds an operator that computes the sum of two values.
 func (e *encoder) Sum(_ string, body, shortcut value) (value, error) {
 	return value{e.node("Add", []string{body.name, shortcut.name}), body.shape}, nil
 }
 
-// Cat concatenates channels.
+// Cat adds an operator that concatenates the channels of several values.
 func (e *encoder) Cat(_ string, parts []value) (value, error) {
 	names, shape := []string{}, append(model.Shape{}, parts[0].shape...)
 	shape[0] = 0

@@ -140,7 +140,7 @@ type Policy struct {
 	Free   bool // turns off the masking of actions, see [Env]
 }
 
-// Twin returns a policy with the same parameters, for another goroutine.
+// Twin returns a policy that shares the parameters, for use in another goroutine.
 func (p *Policy) Twin() *Policy {
 	twin := *p
 	twin.Agent = p.Agent.Twin().(*learn.GraphNet)

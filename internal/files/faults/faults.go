@@ -248,7 +248,7 @@ func (f *file) Sync() error {
 	return f.inner.Sync()
 }
 
-// Close always closes the inner file, so that tests leak no descriptors.
+// Close closes the inner file even if a fault is injected, so that tests leak no descriptors.
 func (f *file) Close() error {
 	err := f.fs.step("close", f.path)
 	return errors.Join(err, f.inner.Close())

@@ -20,9 +20,9 @@ var passed = struct {
 // mostPassed limits the stored results.
 const mostPassed = 1000
 
-// Passes runs a graph with its gradients in a trial. The input is zeros in the shape of the graph's example input.
-// If the graph must not run in this process, Passes returns an error with the reason. If the set of weights is nil, it
-// uses zeros. Results are cached by graph and weights.
+// Passes runs a graph with its gradients in a trial, and returns the error of the trial. The input has the shape of the
+// graph's example input, and consists of zeros. A nil set means that all weights are zero. The result for each graph
+// and set of weights is cached.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()

@@ -34,8 +34,8 @@ const (
 	wallTimes = 30
 )
 
-// Run runs a graph in a trial and returns its output in evaluation mode. It rejects a graph that needs more memory than
-// the machine has.
+// Run runs a graph in a trial, which is a separate process with resource limits, and returns its output in evaluation
+// mode. It rejects a graph that needs more memory than the machine has.
 func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
 	need, err := g.Needs(a.Shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -110,7 +110,7 @@ type Ended struct {
 	Begun    bool   // the process had set the limits and read the graph
 }
 
-// Error describes the operator and a remedy.
+// Error names the operator that was running and the cause of the end, and suggests a remedy.
 func (e *Ended) Error() string {
 	if !e.Begun {
 		return fmt.Sprintf("the trial process ended before the network ran: %s; run 'graft doctor'", e.Cause)
