@@ -10,9 +10,9 @@ import (
 	"graft/torch/weights"
 )
 
-// If the network is a graph, Try runs it once in a separate process. It uses the weights in the given file if the file
-// is readable and fits the graph, and zeros otherwise. It returns an error if the run fails; the graph must then not
-// run in this process. Without LibTorch it does nothing.
+// If the network is a graph, Try runs it once in a separate process. It uses the weights in the file at path if the
+// file is readable and fits the graph, and zeros otherwise. It returns an error if the run fails; the graph must then
+// not run in this process. Without LibTorch it does nothing.
 func (n *Network) Try(ctx context.Context, fsys files.FS, path string) error {
 	if n.Graph == nil {
 		return nil

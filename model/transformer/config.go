@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Config describes a transformer. For most fields with several choices, the zero value means the first choice.
+// Config describes a transformer. For Norm, Positions, MLP and Task, zero selects the first constant of the type.
 type Config struct {
 	Vocabulary int  // number of tokens
 	Context    int  // maximum sequence length
