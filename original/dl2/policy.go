@@ -77,8 +77,8 @@ type SchedulerOptions struct {
 }
 
 // Scheduler returns a scheduler that uses the policy in the same way as the validation in DL2's published code. Each
-// job first gets a worker and a server. An action that does not fit ends the slot. On a cluster for which the policy is
-// unsuitable, the scheduler does nothing.
+// job first gets a worker and a server. If an action does not fit on the cluster, the scheduler takes no further
+// actions in the slot. If the policy was trained for a different kind of cluster, the scheduler does nothing.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {

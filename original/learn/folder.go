@@ -62,7 +62,8 @@ func (f *Folder) Row(r Row) error {
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes appends rows to the table "episodes". The learning rule "exact" plays no episodes.
+// Episodes appends a row for each episode to the table "episodes". The argument first is the number of the first
+// episode, counted from 0. The learning rule "exact" plays no episodes.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
