@@ -27,8 +27,8 @@ type Env struct {
 // reward is the published training's reward.
 var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
 
-// NewEnv creates an environment of PAC-ML's published experiments. It draws a pool of jobs with the seed; this pool
-// determines the scales of observations.
+// NewEnv creates an environment of PAC-ML's published experiments. The argument limits is one of the letters in
+// [Limits]. NewEnv draws a pool of jobs with the seed; this pool determines the scales of observations.
 func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
 	e, err := StudyEpisode(limits, seed, StudyAgent{})
 	if err != nil {
