@@ -57,7 +57,8 @@ func lane(c *Container, l Lane) []string {
 	}
 }
 
-// Run passes x through the network in execution order.
+// Run calls the methods of a for all layers and connections in execution order, starting with x as the value of the
+// network's input, and returns the value of the network's output.
 func Run[T any](n *Network, x T, a Algebra[T]) (T, error) {
 	if n.Graph != nil {
 		return x, errGraph

@@ -63,8 +63,8 @@ type Placement struct {
 	Random *torch.Generator // random number generator on the CPU; nil means LibTorch's shared generator
 }
 
-// Materialize creates the network's weights, initialised as in PyTorch. The scope owns the weights. The same seed
-// always gives the same values.
+// Materialize creates the network's weights, initialised as in PyTorch. The scope owns the weights. Equal states of the
+// random generator in p give equal values.
 func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	if p.DType == 0 {
 		p.DType = torch.Float32

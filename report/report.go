@@ -85,7 +85,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 }
 
 // Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of a reference
-// case. The reference case is given by name.
+// case. The argument is the name of the reference case.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {

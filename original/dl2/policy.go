@@ -70,7 +70,7 @@ func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
 	}
 }
 
-// SchedulerOptions selects how a policy schedules.
+// SchedulerOptions selects how a scheduler chooses actions with a policy.
 type SchedulerOptions struct {
 	Likeliest bool   // takes the most likely action; false draws it, as published
 	Seed      uint32 // seed for drawing the actions of each simulation; zero is a valid seed

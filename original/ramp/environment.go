@@ -75,7 +75,7 @@ func (e *Env) Another() *Env {
 	return &other
 }
 
-// Reset starts an episode with jobs drawn from a random seed.
+// Reset starts an episode whose jobs are drawn with a random seed.
 func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
 
 // Graphs returns the graphs that a policy reads, in the order of the experiment's models.
@@ -86,7 +86,8 @@ func (e *Env) Graphs() (all []learn.Graph) {
 	return all
 }
 
-// Observe implements [learn.Env]. The first value of an observation is the index of the graph.
+// Observe implements [learn.Env]. The first value of an observation is the index of the waiting job's graph in the
+// result of Graphs.
 func (e *Env) Observe() learn.Observation {
 	o := observed(&e.Scales, e.world)
 	if e.Free {
