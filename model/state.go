@@ -147,8 +147,8 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// StateDict returns a network's weights without the constants of a graph, because PyTorch's state dict does not contain
-// constants.
+// StateDict returns a copy of set without the constants of the network's graph, because PyTorch's state dict does not
+// contain constants.
 func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	constant := map[string]bool{}
 	for _, e := range n.State() {

@@ -55,7 +55,7 @@ func processText(all []telemetry.Process) string {
 	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
-// Optional returns a cell that shows a number, or a missing value if the number is unknown.
+// Optional returns a cell that shows a number, or a dash if the number is unknown.
 func Optional(o telemetry.Optional[float64]) document.Cell {
 	if v, known := o.Get(); known {
 		return document.Value(v, "")
@@ -63,8 +63,8 @@ func Optional(o telemetry.Optional[float64]) document.Cell {
 	return document.Missing()
 }
 
-// Word returns a value for [document.Table.Add]: the text, or a missing value if the text is empty, which means
-// unknown.
+// Word returns a value for [document.Table.Add]: the text or, if the text is empty and thus unknown, a cell that shows
+// a dash.
 func Word(text string) any {
 	if text == "" {
 		return document.Missing()

@@ -17,7 +17,8 @@ type Block struct {
 	In, Out  graph.Value
 	Nodes    []int // indexes of the block's nodes in running order
 	Branches []Branch
-	// indexes, in axes.Axes.Norms, of the norms that follow the sums; nil if norms precede the branches
+	// indexes, in axes.Axes.Norms, of the norms that follow the block's residual sums; nil if norms precede the
+	// branches
 	Norms []int
 }
 

@@ -15,8 +15,9 @@ const (
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of the value network or the policy network, for states with the given number of rows. The
-// policy network has perJob outputs for each job.
+// Stack returns the layers of the value network if value is true, and otherwise those of the policy network. The
+// observation matrix has the given number of rows. The policy network has perJob outputs for each job, and one output
+// for the action that ends the slot.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	o.EnsureDefaults()
 	jobs, neurons := o.Size, o.Neurons

@@ -166,7 +166,8 @@ func (p *Policy) Degree(w *fabric.World) (int, error) {
 	return 0, fmt.Errorf("the policy chose degree %d, which is not available", degree)
 }
 
-// Policy returns the policy of an agent that was trained in the environment by the given method.
+// Policy returns a policy that uses an agent. The argument method is the learning method by which the agent was trained
+// in the environment, one of [Methods].
 func (e *Env) Policy(method string, agent *learn.GraphNet) *Policy {
 	return &Policy{agent, e.Scales, method == methodApeX}
 }

@@ -33,7 +33,7 @@ type Cell struct {
 // Text returns a cell that shows text.
 func Text(text string) Cell { return Cell{Text: text} }
 
-// Missing returns a cell without a value.
+// Missing returns a cell for a missing value, which is shown as a dash.
 func Missing() Cell { return Cell{None: true} }
 
 // Value returns a cell that shows a number.

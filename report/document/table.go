@@ -56,8 +56,8 @@ func (t *Table) Given(name string, number bool) *Table {
 // Wrap sets the width at which terminals wrap the text of the last column.
 func (t *Table) Wrap(width int) { t.Columns[len(t.Columns)-1].Wrap = width }
 
-// Add adds a row with one value per column: a cell, a string or a number. A nil pointer to a number becomes a cell with
-// a missing value. Omitted values at the end are empty, and surplus values are dropped.
+// Add adds a row with one value per column: a cell, a string or a number. A nil pointer to a number becomes a cell that
+// shows a dash. Omitted values at the end are empty, and surplus values are dropped.
 func (t *Table) Add(values ...any) {
 	row := make([]Cell, len(t.Columns))
 	for k, v := range values[:min(len(values), len(row))] {
