@@ -43,7 +43,8 @@ type Folder struct {
 	rows, episodes *results.Stream
 }
 
-// OpenFolder opens the tables in a run folder. The caller closes the run.
+// OpenFolder opens the tables in the folder of a run that trains a policy on the table t. The argument conditions sets
+// the field Conditions. The caller closes the run.
 func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, error) {
 	f := &Folder{Run: run, Table: t, Conditions: conditions}
 	var err error

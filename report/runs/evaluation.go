@@ -142,7 +142,7 @@ type EvaluatedPolicy struct {
 	Policy string       `json:"policy"` // path of the policy, as given
 	Name   string       `json:"name"`   // name in the rest of the report
 	Kind   PolicyOrigin `json:"kind"`   // structural or original
-	// path of the vocabulary, as given, for a policy in the original system's format
+	// path of the vocabulary for a policy in the original system's format, as in option --vocab
 	Vocab string `json:"vocab,omitempty"`
 	// whether a policy in the original system's format reads token 0 before the tokens of the network's layers
 	Prefix  *bool    `json:"prefix,omitempty"`
