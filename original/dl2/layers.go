@@ -15,7 +15,7 @@ const (
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of the value network if value is true, and otherwise those of the policy network. The
+// Stack returns the layers of a network: the value network if value is true, and the policy network otherwise. The
 // observation matrix has the given number of rows. The policy network has perJob outputs for each job, and one output
 // for the action that ends the slot.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
