@@ -16,7 +16,7 @@ type AvgPool2d struct {
 	ExcludePad              bool // excludes the padding from the average
 }
 
-// NewAvgPool2d creates an average-pooling layer whose windows tile the image.
+// NewAvgPool2d creates an average-pooling layer whose windows do not overlap: the stride equals the kernel size.
 func NewAvgPool2d(kernel Pair) AvgPool2d {
 	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
@@ -51,7 +51,7 @@ func (p AvgPool2d) plane() torch.Plane {
 		ExcludePad: p.ExcludePad}
 }
 
-// Emit adds the average pool to a program.
+// Emit adds an instruction for the average pooling to a program.
 func (p AvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.AvgPool2D(x, p.plane())
 }
@@ -63,7 +63,7 @@ type MaxPool2d struct {
 	Ceil                    bool // the last window may extend beyond the edge
 }
 
-// NewMaxPool2d creates a max-pooling layer whose windows tile the image.
+// NewMaxPool2d creates a max-pooling layer whose windows do not overlap: the stride equals the kernel size.
 func NewMaxPool2d(kernel Pair) MaxPool2d {
 	return MaxPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
@@ -86,7 +86,7 @@ func (p MaxPool2d) plane() torch.Plane {
 	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil}
 }
 
-// Emit adds the maximum pool to a program.
+// Emit adds an instruction for the max pooling to a program.
 func (p MaxPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.MaxPool2D(x, p.plane())
 }
@@ -110,7 +110,7 @@ func inferPool(l Layer, in Shape, p torch.Plane) (Shape, error) {
 	return out, nil
 }
 
-// AdaptiveAvgPool2d averages an image to a fixed size.
+// AdaptiveAvgPool2d divides an image into a fixed number of regions and averages each region.
 type AdaptiveAvgPool2d struct {
 	passes
 	Size Pair
@@ -135,7 +135,7 @@ func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 // Operations counts one operation per input value.
 func (p AdaptiveAvgPool2d) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Emit adds the average pool to a program.
+// Emit adds an instruction for the average pooling to a program.
 func (p AdaptiveAvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.AdaptiveAvgPool2D(x, p.Size.H, p.Size.W)
 }

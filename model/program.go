@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Program compiles the network for LibTorch. The scope owns the program; the network keeps its tensors.
+// Program compiles the network for LibTorch. The scope owns the program. The network still owns its tensors.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
 	if n.Graph != nil {
 		return n.graphProgram(s, o, nil)
@@ -22,7 +22,8 @@ type Pixels struct {
 	Mean, Deviation *torch.Tensor // mean and deviation of each channel
 }
 
-// ProgramOn compiles the network for images that are stored as bytes. The scope owns the program.
+// ProgramOn compiles the network for images that are stored as bytes, which the program first converts as p configures.
+// The scope owns the program.
 func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*torch.Program, error) {
 	if n.Graph != nil {
 		return n.graphProgram(s, o, &p)
@@ -30,9 +31,9 @@ func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*
 	return n.compile(s, o, &emitter{pixels: &p})
 }
 
-// Probe compiles a program that runs the network in train mode, and ends at the batch normalisation with the given
-// path. The program sets the running statistics of this normalisation to the statistics of the batch. It changes
-// nothing else in the network, and dropout is off.
+// Probe compiles a program that runs the network in train mode, and ends after the batch normalisation at path. The
+// program sets the running statistics of this normalisation to the statistics of the batch. It changes nothing else in
+// the network, and dropout is off.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Algebra interprets a network: values of type T flow along its edges. Different algebras compute shapes, costs,
-// programs and channels.
+// Algebra defines a computation over a network: for each layer or connection, it computes an output value of type T
+// from the input values. Examples of values are shapes, program values and channels.
 type Algebra[T any] interface {
 	// Layer computes the value after a layer from the value x before the layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
@@ -57,7 +57,8 @@ func lane(c *Container, l Lane) []string {
 	}
 }
 
-// Run passes x through the network in execution order.
+// Run calls the methods of a for all layers and connections in execution order, starting with x as the value of the
+// network's input, and returns the value of the network's output.
 func Run[T any](n *Network, x T, a Algebra[T]) (T, error) {
 	if n.Graph != nil {
 		return x, errGraph

@@ -63,8 +63,8 @@ type Placement struct {
 	Random *torch.Generator // random number generator on the CPU; nil means LibTorch's shared generator
 }
 
-// Materialize creates the network's weights, initialised as in PyTorch. The scope owns the weights. The same seed
-// always gives the same values.
+// Materialize creates the network's weights, initialised as in PyTorch. The scope owns the weights. Equal states of the
+// random generator in p give equal values.
 func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	if p.DType == 0 {
 		p.DType = torch.Float32
@@ -147,8 +147,8 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// StateDict returns a network's weights without the constants of a graph, because PyTorch's state dict does not contain
-// constants.
+// StateDict returns a copy of set without the constants of the network's graph, because PyTorch's state dict does not
+// contain constants.
 func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	constant := map[string]bool{}
 	for _, e := range n.State() {

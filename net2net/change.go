@@ -30,8 +30,8 @@ type Move struct {
 	Fate Fate   `json:"fate"`
 	// How names the initialisation of a new tensor: identity, zero, random, calibrated or plain.
 	How string `json:"how,omitempty"`
-	// Donor is the name of the existing tensor from which a new tensor takes its second moment; empty if no tensor is
-	// similar.
+	// Donor is the name of the existing tensor from which a new tensor takes the optimizer's second moment; empty if no
+	// tensor is similar.
 	Donor string `json:"donor,omitempty"`
 	// Rows and Columns map each channel of the wider tensor to its channel in the narrower tensor; nil if the dimension
 	// did not change.

@@ -80,8 +80,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 	}
 }
 
-// OriginalBlocks returns the paths of the marked blocks in the initial network, as the original system numbered them:
-// in the order of registration and without nested blocks.
+// OriginalBlocks returns the paths of the blocks that the network had before any surgery, without blocks inside other
+// blocks. They are in the order of registration, as the original system numbered them.
 func OriginalBlocks(n *model.Network) []string {
 	var paths []string
 	n.Walk(func(path string, m model.Module) bool {

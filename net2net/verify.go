@@ -34,7 +34,8 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 	return DriftBetween(x, y), nil
 }
 
-// DriftBetween returns the difference between two lists of the same length, relative to the first list.
+// DriftBetween returns the difference between the values x and y. Both lists must have the same length. The relative
+// differences are relative to x.
 func DriftBetween(x, y []float64) Drift {
 	var d Drift
 	scale, gap, size := 1.0, 0.0, 0.0

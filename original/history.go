@@ -17,8 +17,9 @@ import (
 // history accumulates the history of weights during reading.
 type history struct{ trainer.WeightsHistory }
 
-// ReadHistory reads the data that the original system recorded while it trained weights, such as the end times of
-// epochs. ReadHistory is a [trainer.WeightsHistoryReader].
+// ReadHistory reads the data that the original system recorded while it trained the weights at path, such as the end
+// times of epochs. The argument runtimes is the path of the file with these times; if path is a folder, it can be
+// empty. ReadHistory is a [trainer.WeightsHistoryReader].
 func ReadHistory(fsys files.FS, path, runtimes string) (*trainer.WeightsHistory, error) {
 	h := &history{trainer.WeightsHistory{Weights: path}}
 	var tests []Metric

@@ -9,7 +9,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// StepPolicy adapts a policy of the original system for evaluation.
+// StepPolicy adapts a policy of the original system to the interface evaluation.StepPolicy.
 type StepPolicy struct{ *bilstm.Policy }
 
 // Weigh returns the probability that the policy assigns to each action available at a decision.

@@ -3,7 +3,7 @@ package python
 
 import _ "embed"
 
-// Job is the text of graft_job.py.
+// Job is the source text of graft_job.py, the Python module through which graft controls a PyTorch training loop.
 //
 //go:embed graft_job.py
 var Job []byte

@@ -156,8 +156,8 @@ func chanceText(c evaluation.NoiseEstimate) string {
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; noise floor: %.2f points", c.Noise, from, c.Floor)
 }
 
-// PrintVerdicts writes a CSV file with one row per table and chooser, which is a policy, a vote or a baseline. A row
-// holds the chosen sequence, its accuracy and its regret.
+// PrintVerdicts writes a CSV file with one row for each combination of a table and a chooser, which is a policy, a
+// joint vote of several policies, or a baseline. A row holds the chosen sequence, its accuracy and its regret.
 func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence",
 		"certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").

@@ -55,7 +55,7 @@ func processText(all []telemetry.Process) string {
 	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
-// Optional formats a number that may be unknown.
+// Optional returns a cell that shows a number, or a dash if the number is unknown.
 func Optional(o telemetry.Optional[float64]) document.Cell {
 	if v, known := o.Get(); known {
 		return document.Value(v, "")
@@ -63,7 +63,8 @@ func Optional(o telemetry.Optional[float64]) document.Cell {
 	return document.Missing()
 }
 
-// Word formats a string as a cell; an empty string means unknown.
+// Word returns a value for [document.Table.Add]: the text or, if the text is empty and thus unknown, a cell that shows
+// a dash.
 func Word(text string) any {
 	if text == "" {
 		return document.Missing()

@@ -12,8 +12,8 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable lists, for each scenario's table, the sequence chosen by the vote of all seeds, with its accuracy and
-// regret.
+// VerdictTable lists, for each scenario's table, the sequence that the policies of all seeds choose by joint vote, with
+// its accuracy and regret.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").
@@ -33,7 +33,8 @@ func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 // points returns a cell of accuracy points, for a column whose head does not name the unit.
 func points(v float64) document.Cell { return document.Value(v, document.UnitPoints) }
 
-// SeedTable returns a table with one line per seed.
+// SeedTable returns a table with one row per seed: the number of steps, the mean regret and the reason why learning
+// stopped.
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("stop reason")
 	for _, s := range o.Seeds {

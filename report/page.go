@@ -19,9 +19,9 @@ const (
 	maxPageRows = 200
 )
 
-// Page creates a web page about runs: a comparison if there are several runs, and one section per run. Long tables and
-// lists are shortened unless the caller requests all rows. A shortened page shows the given command, which creates the
-// page with complete tables and lists.
+// Page creates a web page about runs, with comparisons of several runs and sections about each run. Unless all is true,
+// long tables and lists are shortened, and pages of more than MaxPageRuns runs have no sections about single runs. A
+// shortened page shows the command in the argument more, which creates the complete page.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {

@@ -45,8 +45,8 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
-// DetailOf reads the detail of a run. It returns nil if runs of this kind have no detail, or if the run has no results
-// yet.
+// DetailOf reads the detail of a run. Unless all is true, long lists in the detail are shortened. DetailOf returns nil
+// if runs of this kind have no detail, or if the run has no results yet.
 func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	if read := details[r.Kind]; read != nil && !r.Begun {
 		return read(r, all)
@@ -57,8 +57,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New creates the report of runs: a single run with its detail, or several runs with comparisons. The detail is
-// shortened unless the caller requests all rows.
+// New creates the report of runs: a single run with its detail, or several runs with comparisons. Unless all is true,
+// long lists in the detail are shortened.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}
@@ -85,7 +85,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 }
 
 // Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of a reference
-// case. The reference case is given by name.
+// case. The argument is the name of the reference case.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Config describes a transformer. For most fields with several choices, the zero value means the first choice.
+// Config describes a transformer. For Norm, Positions, MLP and Task, zero selects the first constant of the type.
 type Config struct {
 	Vocabulary int  // number of tokens
 	Context    int  // maximum sequence length
@@ -40,8 +40,8 @@ type Config struct {
 	// the last token of the vocabulary pads short texts and is masked; requires Full
 	Padded    bool
 	EmbedNorm bool // adds a norm after the embedding, as in BERT
-	// probability that the branches of the last block are dropped for an example; for earlier blocks it decreases in
-	// equal steps to zero
+	// probability that the branches of the last block are dropped for an example (stochastic depth); it decreases in
+	// equal steps to zero for the first block
 	DropPath float64
 	DType    weights.DType // data type of the parameters; zero means float32
 }

@@ -174,8 +174,8 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 }
 
 // Moments returns the optimizer's moment of a tensor after the change. Each element of the old moment is scaled by the
-// fraction of the old gradient that the element receives, raised to the given power: 1 for the first moment, 2 for the
-// second moment. Moments returns nil for a tensor whose optimizer state is reset.
+// fraction of the old gradient that the element receives, raised to the power that the last argument states: 1 for the
+// first moment, 2 for the second moment. Moments returns nil for a tensor whose optimizer state is reset.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil

@@ -10,24 +10,27 @@ import (
 	"graft/tracing/axes"
 )
 
-// Block is a module that adds branches to a stream of values. The shape of the stream does not change.
+// Block is a module that adds the values of its branches to the residual stream. The shape of the stream does not
+// change.
 type Block struct {
 	Path     string
 	In, Out  graph.Value
 	Nodes    []int // indexes of the block's nodes in running order
 	Branches []Branch
-	// indexes, in axes.Axes.Norms, of the norms that follow the sums; nil if norms precede the branches
+	// indexes, in axes.Axes.Norms, of the norms that follow the block's residual sums; nil if norms precede the
+	// branches
 	Norms []int
 }
 
-// Branch is a value that a block adds to its stream. If the tensors in Writers are zero, the value is zero.
+// Branch is a value that a block adds to the residual stream. If all tensors that Writers names are zero, the value is
+// zero.
 type Branch struct {
 	Value   graph.Value
 	Writers []string
 }
 
 // Blocks returns the blocks of a graph, outer blocks before nested blocks. For each repeated module that is not a
-// block, others holds the reason.
+// block, others maps the module's path to the reason.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {

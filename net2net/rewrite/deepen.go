@@ -22,7 +22,7 @@ const (
 	StackedBranches  Branches = "stacked" // copies of the donor's branches (stacking), which change the function
 )
 
-// Deepen plans a copy of a block, to be inserted after the block. Unless its branches are StackedBranches, the copy
+// Deepen returns a plan that inserts a copy of a block after the block. Unless how is StackedBranches, the copy
 // initially returns its input unchanged. If the path names a list, Deepen copies all blocks of the list and adds the
 // copies after the last block. In a network with norms after the residual sums, the new norms follow the last norm of
 // the block. Deepen then changes the epsilons of the last norm and of the new norms, so that all of these norms

@@ -57,7 +57,7 @@ type Dim struct {
 	Size  int  `json:"size,omitempty"`
 }
 
-// Pad names the values that fill slices without an origin.
+// Pad names the values of slices that are not copied from the old tensor.
 type Pad string
 
 // Values that fill slices without an origin. The zero Pad means zeros.

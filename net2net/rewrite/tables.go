@@ -8,8 +8,8 @@ import (
 	"graft/tracing/axes"
 )
 
-// Vocabulary plans a larger vocabulary, with new rows in the embedding and in the output head. The old logits stay
-// unchanged; their softmax changes, since it includes the new logits.
+// Vocabulary returns a plan that enlarges the vocabulary to the given number of tokens, with new rows in the embedding
+// and in the output head. The old logits stay unchanged; their softmax changes, since it includes the new logits.
 func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	var rows *axes.Term
 	for _, u := range a.Uses {
@@ -28,8 +28,8 @@ func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	return longer(a, "vocabulary", grown, to)
 }
 
-// Context plans a longer maximum sequence length, with new rows in the tables of learned position embeddings. Sequences
-// up to the old maximum length do not use the new rows.
+// Context returns a plan that increases the maximum sequence length, with new rows in the tables of learned position
+// embeddings. Sequences up to the old maximum length do not use the new rows.
 func Context(a *axes.Axes, to int) (*Plan, error) {
 	var grown []*axes.Term
 	for _, n := range a.Graph.Nodes {
@@ -87,7 +87,7 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 }
 
 // Groups takes the name of a weight that computes keys or values, and returns the axis whose size is the number of key
-// and value heads. The number may be one.
+// and value heads. The axis can have size 1.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
@@ -97,8 +97,8 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	return terms[0].Find().Parts[0].Find(), nil
 }
 
-// Ungroup plans more key and value heads for the same number of query heads. The new number of key and value heads must
-// be a multiple of the current number.
+// Ungroup returns a plan that increases the number of key and value heads, and keeps the number of query heads. The new
+// number must be a multiple of the current number.
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
@@ -167,8 +167,8 @@ func (u *ungrouping) rows(dim int, t *axes.Term) Dim {
 	return d
 }
 
-// Untie plans separate weights for an output head that shares the embedding's weights. The separate weights start as a
-// copy of the embedding's weights.
+// Untie returns a plan that gives separate weights to an output head that shares the embedding's weights. The separate
+// weights start as a copy of the embedding's weights.
 func Untie(a *axes.Axes) (*Plan, error) {
 	p := keep(a.Graph)
 	g := p.Graph

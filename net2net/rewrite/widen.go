@@ -20,9 +20,10 @@ type Options struct {
 	Shares []float64 // share of each place on the axis; nil draws the shares
 }
 
-// Widen plans a larger axis. An axis can count hidden units, heads, groups of heads, queries in each group, channels,
-// dimensions of a head, or dimensions of the residual stream. If the network sums over the axis, each copy gets a share
-// of the original's weights. If the axis cannot change, Widen returns an error.
+// Widen returns a plan that enlarges an axis to the given size by copying entries of the axis. An axis can count hidden
+// units, heads, groups of heads, queries in each group, channels, dimensions of a head, or dimensions of the residual
+// stream. If the network sums over the axis, each copy gets a share of the original entry's weights. If the axis cannot
+// change, Widen returns an error.
 func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	axis = axis.Find()
 	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}

@@ -386,7 +386,8 @@ func (c *Case) followed(o *net2net.Optimizer) {
 	}
 }
 
-// Any returns a function that chooses one of the operations proposed for a network. It considers only the given kinds.
+// Any returns a callback for [Check]. The callback draws one of the actions that net2net.Proposals returns for the
+// network, among actions of the given kinds.
 func Any(kinds ...net2net.Kind) func(*rapid.T, *model.Network) (net2net.Action, bool) {
 	return func(t *rapid.T, n *model.Network) (net2net.Action, bool) {
 		actions, err := net2net.Proposals(n)

@@ -15,8 +15,8 @@ type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM returns an LSTM with weights and biases from a set. The names of the tensors begin with the given name and
-// end with the given ending.
+// ReadLSTM returns an LSTM with weights and biases from a set. The names of the tensors begin with the argument name
+// and end with the argument ending.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {

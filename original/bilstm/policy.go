@@ -153,7 +153,7 @@ func (p *Policy) Fits(n *model.Network) error {
 }
 
 // FitsGrown returns an error if the policy cannot choose actions for a network, or for a network that results from one
-// of these actions. The network has no weights yet.
+// of these actions. The network n needs no weights.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err

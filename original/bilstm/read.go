@@ -168,9 +168,9 @@ func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }
 
-// Early reports whether the early entries of the vocabulary contain all layers of a network. Early entries were added
-// while policies still read token 0 before the tokens of the layers. The layers of the second published network were
-// added later.
+// Early reports whether all layers of a network are among the oldest entries of the vocabulary, which existed when
+// policies still read token 0 before the tokens of the layers. It is false for the second published network, whose
+// layers were added to the vocabulary later.
 func (p *Policy) Early(n *model.Network) bool {
 	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
 	for _, key := range vocab.LayerKeys(n) {

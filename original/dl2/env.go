@@ -91,7 +91,7 @@ func (e *Env) Cut() bool { return e.cut }
 // Result returns the result of the episode so far.
 func (e *Env) Result() *elastic.Result { return e.world.Result() }
 
-// Gain returns the fraction of a job's estimated epochs that the job completed in the last slot. For a nil job it
+// Gain returns the fraction of a job's estimated epochs that the job completed in the last slot. If j is nil, it
 // returns the reward of the last slot, divided by the number of jobs that ran in this slot.
 func (e *Env) Gain(j *elastic.Job) float64 {
 	if j == nil {

@@ -15,8 +15,9 @@ const (
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of the value network or the policy network, for states with the given number of rows. The
-// policy network has perJob outputs for each job.
+// Stack returns the layers of a network: the value network if value is true, and the policy network otherwise. The
+// observation matrix has the given number of rows. The policy network has perJob outputs for each job, and one output
+// for the action that ends the slot.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	o.EnsureDefaults()
 	jobs, neurons := o.Size, o.Neurons
@@ -85,7 +86,7 @@ type grouped struct {
 // Outputs returns the total number of outputs of all groups.
 func (g grouped) Outputs(int) int { return g.groups * g.width }
 
-// Sizes returns the sizes of the matrices and of the biases.
+// Sizes returns the total number of weights of all groups, then the total number of biases.
 func (g grouped) Sizes(inputs int) []int { return []int{inputs * g.width, g.groups * g.width} }
 
 // of returns the parameters of a group, or their gradients.
@@ -152,10 +153,10 @@ func (twice) Sizes(int) []int { return nil }
 // Init does nothing, since the layer has no parameters.
 func (twice) Init([][]float64, int, *rand.Rand) {}
 
-// Forward copies the inputs.
+// Forward writes two copies of the inputs to y.
 func (twice) Forward(_ [][]float64, x, y []float64) { copy(y[copy(y, x):], x) }
 
-// Backward adds the gradients of both copies.
+// Backward sets the gradient of each input to the sum of the gradients of its two copies.
 func (twice) Backward(_, _ [][]float64, x, _, dy, dx []float64) {
 	for k := range dx {
 		dx[k] = dy[k] + dy[len(x)+k]

@@ -78,9 +78,9 @@ func Entropy(p []float64) (sum float64) {
 }
 
 // PolicyLoss computes the loss of reinforcement learning and its derivatives with respect to the logits. The loss
-// includes Entropy, multiplied by the given weight. As in DL2's published program, the loss and the gradient of the
-// softmax do not use the network's current probabilities. They use the probabilities that were stored when the policy
-// acted, masked and divided by their sum. For each example, actions holds the index of its action.
+// includes the result of Entropy, multiplied by the argument weight. As in DL2's published program, the loss and the
+// gradient of the softmax do not use the network's current probabilities. They use the probabilities that were stored
+// when the policy acted, masked and divided by their sum. For each example, actions holds the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)

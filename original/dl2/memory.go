@@ -12,8 +12,8 @@ type MemoryOptions struct {
 	Capacity int // number of transitions to keep; the mean reward is over the last Capacity rewards
 	// draws transitions uniformly without replacement, and only if the memory is full; false draws by priority
 	Even bool
-	// ByReward sets the priority of a new transition to its reward minus the mean reward, but to at least 1. False sets
-	// it to the largest priority in the memory.
+	// ByReward sets the priority of a new transition to its reward minus the mean reward, or to 1 if the difference is
+	// less than 1. False sets it to the largest priority in the memory.
 	ByReward     bool
 	EvictLeast   bool // replaces the transition with the lowest priority; false replaces the oldest
 	MeanBaseline bool // whether rewards are relative to their mean; the limit on errors is then 4
@@ -100,8 +100,8 @@ func (m *Memory[T]) MeanReward() float64 {
 // Beta returns the exponent of the importance weights that the last draw used.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions. If the option Even is set, all importance weights are 1, and Sample draws at most as many
-// transitions as the memory holds.
+// Sample draws n transitions. If the option Even is set, all importance weights are 1, and n is limited to the number
+// of transitions in the memory.
 func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
 	if m.o.Even {
 		for _, k := range random.Choice(m.Len(), n) {
@@ -113,7 +113,8 @@ func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err erro
 	return m.Draw(n, m.beta, random)
 }
 
-// Learned sets the priority of a drawn transition from its value error. It has no effect if the option Even is set.
+// Learned updates the priority of the transition at index place from off, the error of the transition's predicted
+// value. It has no effect if the option Even is set.
 func (m *Memory[T]) Learned(place int, off float64) error {
 	if m.o.Even {
 		return nil

@@ -70,15 +70,15 @@ func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
 	}
 }
 
-// SchedulerOptions selects how a policy schedules.
+// SchedulerOptions selects how a scheduler chooses actions with a policy.
 type SchedulerOptions struct {
 	Likeliest bool   // takes the most likely action; false draws it, as published
 	Seed      uint32 // seed for drawing the actions of each simulation; zero is a valid seed
 }
 
 // Scheduler returns a scheduler that uses the policy in the same way as the validation in DL2's published code. Each
-// job first gets a worker and a server. An action that does not fit ends the slot. On a cluster for which the policy is
-// unsuitable, the scheduler does nothing.
+// job first gets a worker and a server. If an action does not fit on the cluster, the scheduler takes no further
+// actions in the slot. If the policy was trained for a different kind of cluster, the scheduler does nothing.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {

@@ -19,8 +19,8 @@ type Validation struct {
 	Unfinished int
 }
 
-// Validate runs the policy on the validation workloads. Random numbers come from one stream, so the next validation
-// draws different numbers. An error leaves the trainer unchanged.
+// Validate runs the policy on the validation workloads. All validations draw from the same random stream, so each
+// validation gets different random numbers. An error leaves the trainer unchanged.
 func (t *Trainer) Validate(ctx context.Context) (v Validation, err error) {
 	was := *t.random
 	n := float64(len(t.validation))

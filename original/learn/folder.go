@@ -43,7 +43,8 @@ type Folder struct {
 	rows, episodes *results.Stream
 }
 
-// OpenFolder opens the tables in a run folder. The caller closes the run.
+// OpenFolder opens the tables in the folder of a run that trains a policy on the table t. The argument conditions sets
+// the field Conditions. The caller closes the run.
 func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, error) {
 	f := &Folder{Run: run, Table: t, Conditions: conditions}
 	var err error
@@ -62,7 +63,8 @@ func (f *Folder) Row(r Row) error {
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes appends rows to the table "episodes". The learning rule "exact" plays no episodes.
+// Episodes appends a row for each episode to the table "episodes". The argument first is the number of the first
+// episode, counted from 0. The learning rule "exact" plays no episodes.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]

@@ -8,7 +8,8 @@ import (
 	"graft/torch"
 )
 
-// Learner trains a policy on a tree. A scope owns the learner's tensors.
+// Learner trains a policy on the sequences of a table, which are stored as a [Tree]. A scope owns the learner's
+// tensors.
 type Learner struct {
 	Options
 	Tree *Tree
@@ -80,7 +81,8 @@ func (l *Learner) Heat() float64 { return l.at.Temperature }
 // Done reports whether all episodes have been played.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
-// Learn trains on further episodes, in complete batches. It stops when all episodes are played.
+// Learn trains the policy on the given number of further episodes, or on all remaining episodes if fewer remain. Except
+// for the rule "exact", the number must be a multiple of the batch size.
 func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {

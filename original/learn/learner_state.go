@@ -164,8 +164,8 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	return values, errors.Join(faults...)
 }
 
-// Begin starts the policy from the parameters of another policy, which were read from a file. It keeps the embeddings
-// of the vocabulary and resets the optimizer.
+// Begin replaces the policy's parameters by the parameters in set, which belong to another policy. It keeps the
+// embeddings of the vocabulary and resets the optimizer.
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {

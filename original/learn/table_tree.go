@@ -37,7 +37,7 @@ type TreeOptions struct {
 	Surgery net2net.Options // options for applying actions; networks have no weights, so no batch is needed
 	Tokens  Tokens          // conversion of networks to tokens; required
 	// Discard skips the random numbers that the original system drew for the weights of its networks. A policy then
-	// draws the same actions as it did in the original system, if that ran on a CPU. Default false.
+	// draws the same actions as in the original system on a CPU. Default false.
 	Discard bool
 }
 

@@ -48,7 +48,7 @@ type File struct {
 	first    *weights.Set // nil if the policy starts from random parameters
 }
 
-// New returns an empty file without defaults.
+// New returns a file in which only the seed is set, to 1. EnsureDefaults sets the other defaults.
 func New() *File { return &File{Run: RunOptions{Seed: 1}} }
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -88,7 +88,7 @@ func (l *File) Contents(w io.Writer) {
 	}
 }
 
-// LoadedTable returns the table that Check read, and its tree.
+// LoadedTable returns the table that Check read, and the tree of the table's sequences. Both are nil before Check.
 func (l *File) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tree }
 
 // Embedding returns a vector for each token of the vocabulary.

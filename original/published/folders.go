@@ -37,10 +37,9 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 	return p, run, err
 }
 
-// ReadFirstPolicy reads the initial policy of a training run. For a run that started from an initial policy, the
-// original system evaluated the initial policy instead of the trained policy. The recorded path may be outdated,
-// because the folders may have been moved together. The policy's folder is therefore looked up by name, next to the run
-// folder.
+// ReadFirstPolicy reads the initial policy of the training run in a folder. If a run started from an initial policy,
+// the original system evaluated this policy instead of the trained policy. The folder of the initial policy is looked
+// up by name next to the run folder, because the path in run.Source is outdated if the folders were moved.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)

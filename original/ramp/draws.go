@@ -33,10 +33,10 @@ type drawn struct {
 // mostPool limits the pool of jobs.
 const mostPool = 10_000_000
 
-// Draws returns the random numbers for an episode. The published simulator creates the environment once more before the
-// episode, and draws a pool of jobs each time it creates the environment. Draws therefore skips the numbers of the
-// first pool. Draws returns nil if the episode needs no random numbers, because its jobs come from a recording and no
-// other part of the episode is random.
+// Draws returns the random numbers for an episode. The published simulator creates the environment twice before an
+// episode, and draws a pool of jobs each time. Draws therefore skips the numbers of the first pool. Draws returns nil
+// if the episode needs no random numbers, because its jobs come from a recording and no other part of the episode is
+// random.
 func (e *Episode) Draws() (*Draws, error) {
 	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
 		return nil, nil
@@ -115,8 +115,8 @@ func (d *Draws) until(job int) {
 	}
 }
 
-// Pick returns a function that chooses a random channel for each transfer. If d is nil, Pick returns nil, and the
-// simulator uses the channels in turn.
+// Pick returns a function that chooses a random channel for each transfer. If d is nil, Pick returns nil, which makes
+// the simulator use the channels in turn.
 func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 	if d == nil {
 		return nil

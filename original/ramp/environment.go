@@ -27,8 +27,8 @@ type Env struct {
 // reward is the published training's reward.
 var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
 
-// NewEnv creates an environment of PAC-ML's published experiments. It draws a pool of jobs with the seed; this pool
-// determines the scales of observations.
+// NewEnv creates an environment of PAC-ML's published experiments. The argument limits is one of the letters in
+// [Limits]. NewEnv draws a pool of jobs with the seed; this pool determines the scales of observations.
 func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
 	e, err := StudyEpisode(limits, seed, StudyAgent{})
 	if err != nil {
@@ -75,7 +75,7 @@ func (e *Env) Another() *Env {
 	return &other
 }
 
-// Reset starts an episode with jobs drawn from a random seed.
+// Reset starts an episode whose jobs are drawn with a random seed.
 func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
 
 // Graphs returns the graphs that a policy reads, in the order of the experiment's models.
@@ -86,7 +86,8 @@ func (e *Env) Graphs() (all []learn.Graph) {
 	return all
 }
 
-// Observe implements [learn.Env]. The first value of an observation is the index of the graph.
+// Observe implements [learn.Env]. The first value of an observation is the index of the waiting job's graph in the
+// result of Graphs.
 func (e *Env) Observe() learn.Observation {
 	o := observed(&e.Scales, e.world)
 	if e.Free {
@@ -165,7 +166,8 @@ func (p *Policy) Degree(w *fabric.World) (int, error) {
 	return 0, fmt.Errorf("the policy chose degree %d, which is not available", degree)
 }
 
-// Policy returns the policy of an agent that was trained in the environment by the given method.
+// Policy returns a policy that uses an agent. The argument method is the learning method by which the agent was trained
+// in the environment, one of [Methods].
 func (e *Env) Policy(method string, agent *learn.GraphNet) *Policy {
 	return &Policy{agent, e.Scales, method == methodApeX}
 }

@@ -15,8 +15,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Episode holds the inputs of an episode of PAC-ML's simulator. In the JSON text of a recorded episode, the recorded
-// results are ignored.
+// Episode holds the inputs of an episode of PAC-ML's simulator. If an episode is read from a recording in JSON, the
+// recorded results are ignored.
 type Episode struct {
 	Agent       string        `json:"agent"`
 	AgentKwargs agentKwargs   `json:"agent_kwargs"`
@@ -265,7 +265,8 @@ type masked struct {
 	block bool
 }
 
-// Degree returns the degree that the agent chooses; if the simulator applies no mask, an unavailable degree becomes 0.
+// Degree returns the degree that the agent chooses; if the simulator applies no mask, an unavailable degree becomes 0,
+// which blocks the job.
 func (m masked) Degree(w *fabric.World) (int, error) {
 	degree, err := m.agent.Degree(w)
 	if err != nil || slices.Contains(w.Degrees(), degree) {

@@ -32,8 +32,9 @@ type Scales struct {
 }
 
 // Graph returns the features of a model for PAC-ML's published policy. The features of an operation are its time and
-// memory, relative to the largest values, and its depth. The feature of a transfer is its size. The flag of the longest
-// operation stays unset, as in the published simulator.
+// memory, relative to the largest values, and its depth. The feature of a transfer is its size. Flags mark the
+// operation with the most memory and the largest transfer. As in the published simulator, the flag for the longest
+// operation is always 0.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph

@@ -8,8 +8,9 @@ import (
 )
 
 // NewScales returns the minimum and the maximum of each quantity over the episode's job pool. The episode must draw
-// time limits at random. For split jobs, the values are bounds, as in the published simulator. The bounds assume three
-// transfers for each operation, and one between any two operations.
+// time limits at random. As in the published simulator, some maxima are upper bounds for jobs that are split into
+// parts. MaxOps and MaxDeps are multiplied by the maximum number of parts, MaxDeps also by 3, and MaxTransfer is
+// multiplied by the number of pairs of operations.
 func (e *Episode) NewScales(d *Draws, profiles []*graph.Profile) Scales {
 	split := float64(max(e.Config.Jobs.Observed, 1))
 	s := Scales{MinSteps: float64(e.Config.Jobs.Steps), MaxSteps: float64(e.Config.Jobs.Steps)}

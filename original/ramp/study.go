@@ -34,8 +34,9 @@ var printed = map[string]map[string][2]float64{
 // PolicyName is the name that PAC-ML's authors give their learned policy.
 const PolicyName = "pac_ml"
 
-// Printed returns the published blocking rate and throughput of an agent, from the tables of PAC-ML's authors. The
-// throughput is in bytes of demand per second. If no results are published for the agent, ok is false.
+// Printed returns the blocking rate and the throughput that PAC-ML's authors published for an agent, with one of the
+// letters in Limits. The throughput is in bytes of demand per second. If no results are published for the agent, ok is
+// false.
 func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	p, ok := printed[limits][agent]
 	return p[0], p[1], ok
@@ -57,7 +58,8 @@ func StudyAgents() []StudyAgent {
 	return all
 }
 
-// StudyEpisode returns an episode of PAC-ML's experiments: one job arrives every 1,000 s for 1e6 s, on 32 servers.
+// StudyEpisode returns an episode of PAC-ML's experiments, which lasts 1e6 s on 32 servers, with a new job every 1,000
+// s. The argument limits is one of the letters in [Limits].
 func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error) {
 	e := &Episode{Seed: seed, Agent: agent.Name, FileOrder: StudyGraphs}
 	if agent.Parts > 0 {
@@ -85,8 +87,9 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 // mostDrawn limits the drawn jobs.
 const mostDrawn = 1_000_000
 
-// Draw generates all jobs of an episode. A random agent draws its actions from the same random stream, but after all
-// jobs have been generated. In the published simulator, a random agent draws its actions between the jobs.
+// Draw generates all jobs of an episode. In the published simulator, a random agent draws its actions between the jobs,
+// from the same random stream. Here, a random agent draws its actions after all jobs have been generated, so its
+// results differ.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // Methods lists the names of the learning methods.
 var Methods = []string{methodPPO, methodApeX}
 
-// Learn trains an agent that chooses the degrees of the jobs in PAC-ML's experiments. It reports to the callback after
+// Learn trains an agent that chooses the degrees of the jobs in PAC-ML's experiments. It calls the function each after
 // every update. An update takes [UpdateActions] actions.
 func Learn(ctx context.Context, method string, env *Env, seed uint64, updates int,
 	each func(TrainingPoint) error) (*learn.GraphNet, error) {

@@ -118,8 +118,8 @@ func (e *Env) Head() (Task, bool) {
 	return e.tasks[e.next], true
 }
 
-// Waiting returns the number of tasks that have not started, including lost tasks. It also returns the value of their
-// waiting counters, in steps; all counters have the same value.
+// Waiting returns the number of tasks that have not started, including lost tasks. It also returns the number of steps
+// that these tasks have waited, which is the same for all of them.
 func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }

@@ -15,8 +15,8 @@ type Summary struct {
 // EvaluationSeed is the seed of the 200 episodes in the published comparison of simple policies.
 const EvaluationSeed = 12345
 
-// Evaluate plays episodes whose tasks are drawn one after the other from one seed. For each episode k, counted from 0,
-// it calls choose with seed k to create the policy.
+// Evaluate plays episodes whose tasks are drawn by one random generator with the given seed. For each episode k,
+// counted from 0, it calls choose with seed k to create the policy.
 func Evaluate(gpus, episodes int, seed uint64, choose func(seed uint64) Policy) (s Summary, err error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus, Source: NewPython(seed)})
 	if err != nil {

@@ -31,7 +31,7 @@ type Point struct {
 }
 
 // LearnPPO trains an agent with the published settings, which are the defaults of Stable-Baselines3 and of package
-// learn. It reports to the callback after every rollout.
+// learn. It calls the function each after every rollout.
 func LearnPPO(ctx context.Context, gpus int, seed uint64, rollouts int, each func(Point) error) (*learn.MLP, error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus})
 	if err != nil {

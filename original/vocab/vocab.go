@@ -34,7 +34,8 @@ type Vocabulary struct {
 	ids map[string]int
 }
 
-// New creates a vocabulary and checks that its parts match. Keys can share a token, as in the published vocabulary.
+// New creates a vocabulary from entries and the vectors of their tokens, and checks that each token has a vector. Keys
+// can share a token, as in the published vocabulary.
 func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
 	var faults validate.Faults

@@ -24,7 +24,7 @@ type Cell struct {
 	Group  string       // group within which a page sorts numbers; empty means Unit
 	Look   results.Look // appearance on a page
 	Link   string       // target path of the text on a page; empty means no link
-	// text on a page in place of a number, which still orders the rows; empty means that the number is shown
+	// text that a page shows instead of the number; the page still sorts rows by the number. Empty shows the number.
 	Instead string
 	// Picture is an SVG element that a web page shows before the text; nil means none.
 	Picture []byte
@@ -33,7 +33,7 @@ type Cell struct {
 // Text returns a cell that shows text.
 func Text(text string) Cell { return Cell{Text: text} }
 
-// Missing returns a cell without a value.
+// Missing returns a cell for a missing value, which is shown as a dash.
 func Missing() Cell { return Cell{None: true} }
 
 // Value returns a cell that shows a number.
@@ -47,7 +47,7 @@ func Between(low, high *float64, unit string) Cell {
 	return Cell{Low: low, High: high, Unit: unit}
 }
 
-// As returns a copy of the cell with the given format.
+// As returns a copy of the cell whose number has the given format, as in the field Format.
 func (c Cell) As(format string) Cell {
 	c.Format = format
 	return c

@@ -18,7 +18,7 @@ const (
 	UnitGFLOP   = "GFLOP"
 )
 
-// ShareText formats a share as a percentage with two decimals. It formats nil as a dash.
+// ShareText formats a fraction as a percentage with two decimals. It formats nil, an unknown fraction, as a dash.
 func ShareText(share *float64) string {
 	if share == nil {
 		return "-"
@@ -26,10 +26,10 @@ func ShareText(share *float64) string {
 	return PercentText(*share)
 }
 
-// PercentText formats a share as a percentage with two decimals.
+// PercentText formats a fraction as a percentage with two decimals.
 func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// AccuracyText formats a share as a percentage with one decimal.
+// AccuracyText formats an accuracy between 0 and 1 as a percentage with one decimal.
 func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // Thousands formats a number with spaces as thousands separators.
@@ -70,7 +70,8 @@ func RoughDurationText(d time.Duration) string {
 // SecondsText formats a duration in seconds with one decimal.
 func SecondsText(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
-// DurationText formats a short duration to a tenth of a millisecond. It formats zero as a dash.
+// DurationText formats a short duration to a tenth of a millisecond. It formats zero as a dash, as for the decision
+// time of a job without decisions.
 func DurationText(d time.Duration) string {
 	if d == 0 {
 		return "-"
@@ -91,7 +92,7 @@ func FLOPUnit(largest float64) (unit string, size float64) {
 	return "EFLOP", size
 }
 
-// FLOPText formats floating-point operations with their unit.
+// FLOPText formats a number of floating-point operations in the unit that FLOPUnit chooses.
 func FLOPText(flop float64) string {
 	unit, size := FLOPUnit(flop)
 	return fmt.Sprintf("%.4g %s", flop/size, unit)

@@ -46,7 +46,8 @@ func (t *Table) Numbers(unit, format string, names ...string) *Table {
 	return t
 }
 
-// Given adds a column whose name comes from the data, such as the name of a run, and is shown unchanged.
+// Given adds a column whose name comes from the data, such as the name of a run, and is shown unchanged. The argument
+// number states whether the cells are numbers.
 func (t *Table) Given(name string, number bool) *Table {
 	t.Columns = append(t.Columns, Column{Name: name, Number: number, Given: true})
 	return t
@@ -55,8 +56,8 @@ func (t *Table) Given(name string, number bool) *Table {
 // Wrap sets the width at which terminals wrap the text of the last column.
 func (t *Table) Wrap(width int) { t.Columns[len(t.Columns)-1].Wrap = width }
 
-// Add adds a row with one value per column: a cell, a string or a number. A nil pointer to a number becomes a cell with
-// a missing value. Omitted values at the end are empty, and surplus values are dropped.
+// Add adds a row with one value per column: a cell, a string or a number. A nil pointer to a number becomes a cell that
+// shows a dash. Omitted values at the end are empty, and surplus values are dropped.
 func (t *Table) Add(values ...any) {
 	row := make([]Cell, len(t.Columns))
 	for k, v := range values[:min(len(values), len(row))] {
@@ -109,7 +110,8 @@ func (c Column) ShownUnit() string {
 	return unit
 }
 
-// Label returns the column's name for running text, such as "Train loss".
+// Label returns the column's name with a capital first letter, such as "Train loss". A name that comes from the data
+// stays unchanged.
 func (c Column) Label() string {
 	if c.Given || c.Name == "" {
 		return Printable(c.Name)
@@ -242,8 +244,8 @@ func (t *Table) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// Middle omits rows in the middle of the table until at most the given number of rows remain, and returns the number of
-// omitted rows. Zero means that all rows are kept.
+// Middle returns a table without the rows in the middle, so that at most the given number of rows remain, and the
+// number of omitted rows. If most is zero, all rows are kept.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

@@ -47,7 +47,7 @@ func SeedsText(seeds []int64) string {
 	return "seeds " + SomeOf(texts, 8)
 }
 
-// Numbered formats each number of a range, which includes both ends, and returns the results as column names.
+// Numbered returns column names: the format applied to each number in the range, including both ends.
 func Numbered(format string, from, to int) []string {
 	var names []string
 	for n := from; n <= to; n++ {

@@ -36,7 +36,7 @@ type Curve struct {
 	Steps     bool        // holds each value until the next value
 }
 
-// Level is a horizontal reference line.
+// Level is a reference line at a value: horizontal in a [Chart], vertical in [Bars].
 type Level struct {
 	Name string
 	At   float64

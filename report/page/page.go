@@ -13,7 +13,7 @@ type Page struct {
 	Lead    string // sentence below the title; empty means none
 	Version string // version of graft; empty means unknown
 	Links   []Link // links to other pages; nil for a page that is not served
-	// options for a served page that follows its runs; nil for a page that does not change
+	// options for a served page that is updated while runs continue; nil for a page that does not change
 	Live     *Live
 	Sections []Section // sections in order
 }
@@ -24,8 +24,8 @@ type Link struct {
 	Address string // path of the page, escaped for a URL
 }
 
-// Live configures a served page that follows its runs. The page polls the server for a new version of itself and
-// replaces the parts that changed. The polling interval grows from Every to Rarely while nothing changes.
+// Live configures a served page that is updated while runs continue. The page polls the server for a new version of
+// itself and replaces the parts that changed. The polling interval grows from Every to Rarely while nothing changes.
 type Live struct {
 	// version of the content, which is the response's ETag without quotes; an equal tag means no change
 	Tag   string
@@ -64,7 +64,8 @@ type Table struct {
 	document.Table
 	Caption string // description for readers who cannot see the heading
 	Pick    *Pick  // lets readers select rows and open a page about them; nil means no selection
-	// identity and nesting of the rows; nil means that the first cells identify the rows, and no row is inside another
+	// names and nesting of the rows; nil means that the first cell of each row identifies the row, and that no row is
+	// inside another
 	Nest   *Nest
 	Filter *Filter // lets readers of a served page show some of the rows; nil means none
 	// names of columns by which readers cannot sort, such as columns of pictures

@@ -30,7 +30,7 @@ func costNames() []string {
 	return names
 }
 
-// Validate returns an error if X does not name a known quantity.
+// Validate returns an error if X is neither empty nor a quantity that the horizontal axis can show.
 func (g Given) Validate() error {
 	if g.X == "" {
 		return nil

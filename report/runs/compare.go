@@ -41,7 +41,8 @@ func (r *Run) ColumnSettings() map[string]string {
 	return all
 }
 
-// Fingerprint identifies a column of a comparison: runs in the same column have equal fingerprints.
+// Fingerprint returns a string that identifies the column of a comparison to which a run with these settings belongs.
+// Runs in the same column have equal fingerprints.
 func (r *Run) Fingerprint(settings map[string]string) string {
 	keys := make([]string, 0, len(settings))
 	for key := range settings {

@@ -28,7 +28,7 @@ type ElasticCase struct {
 	Baselines map[string]float64 `json:"rivals_jct"`
 }
 
-// Add adds a completed case with its results and the given baselines.
+// Add adds a completed case, with its results from learned and the completion times of the named baselines.
 func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, baselines []string) {
 	var best, last []float64
 	for _, s := range learned.Seeds {

@@ -51,8 +51,8 @@ const sameTime = 1e-3
 // JobsLeft is stored instead of a mean time if a simulation ended with unfinished jobs.
 const JobsLeft = -1
 
-// NewElasticStanding computes the results of a scheduler. It sets neither the rank nor the difference from another
-// scheduler.
+// NewElasticStanding computes the results of a scheduler from its mean completion times and the lower bound for each
+// workload. It sets neither the rank nor the difference from another scheduler.
 func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds []float64) ElasticStanding {
 	s := ElasticStanding{Scheduler: scheduler, Seeds: seeds, Times: times}
 	for _, row := range times {

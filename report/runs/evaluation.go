@@ -65,7 +65,8 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values applies a function to the scores of a chooser's policies on a table. A chooser has one policy per seed.
+// Values applies a function to the scores of a chooser (a policy or a baseline) on a table. It returns one result per
+// seed if the chooser was learned with several seeds, and otherwise nil.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {
@@ -75,9 +76,9 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread returns the accuracies of a chooser's policies on a table, one per seed. For a chooser without several
-// policies, it returns the accuracies of the repeated runs of the chosen sequence. It returns nil if there is only one
-// accuracy.
+// Spread returns the accuracies of a chooser (a policy or a baseline) on a table. If the chooser was learned with
+// several seeds, there is one accuracy per seed. Otherwise there is one accuracy for each repeated run of the sequence
+// that the chooser chose. Spread returns nil if there is only one accuracy.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -106,7 +107,8 @@ type LeaveOutReport struct {
 // ShownBaselines lists the names of the baselines that are shown next to policies for each group.
 var ShownBaselines = []string{"best fixed", "random", "never"}
 
-// MeanNoise returns the noise of the accuracies and the noise floor of the regret, averaged over the tables of a group.
+// MeanNoise returns the noise of the accuracies and the noise floor of the regret, averaged over the tables in the
+// left-out group with the given name.
 func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
 	for _, t := range r.Tables {
@@ -140,7 +142,7 @@ type EvaluatedPolicy struct {
 	Policy string       `json:"policy"` // path of the policy, as given
 	Name   string       `json:"name"`   // name in the rest of the report
 	Kind   PolicyOrigin `json:"kind"`   // structural or original
-	// path of the vocabulary, as given, for a policy in the original system's format
+	// path of the vocabulary for a policy in the original system's format, as in option --vocab
 	Vocab string `json:"vocab,omitempty"`
 	// whether a policy in the original system's format reads token 0 before the tokens of the network's layers
 	Prefix  *bool    `json:"prefix,omitempty"`
@@ -190,5 +192,5 @@ func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, par
 
 func accuracyOf(v evaluation.Score) float64 { return v.Accuracy }
 
-// RegretOf returns the regret of a score in points.
+// RegretOf returns a score's regret, in percentage points of accuracy.
 func RegretOf(v evaluation.Score) float64 { return v.Regret }

@@ -103,12 +103,14 @@ type JobOutcome struct {
 	*trainer.Outcome
 	// number of checkpoints written by the process that completed the job
 	Saves int `json:"saves"`
-	// time that the completing process spent on checkpoints, on the machine's clock; part of the budget only if the job
-	// uses that clock
+	// time that the process that completed the job spent on checkpoints, on the machine's clock; part of the budget
+	// only if the job uses that clock
 	Saving time.Duration `json:"saving_ns"`
-	// training throughput of the completing process in images per second, on the machine's clock; zero means unknown
+	// training throughput of the process that completed the job, in images per second of the machine's clock; zero
+	// means unknown
 	MachineSpeed float64 `json:"machine_images_per_second"`
-	// peak resident memory of the completing process in bytes, without CUDA device memory; zero means unknown
+	// peak resident memory of the process that completed the job, in bytes, without CUDA device memory; zero means
+	// unknown
 	PeakMemory int64 `json:"peak_memory_bytes"`
 	// Measured is the measured energy of the job's devices; absent if an older version of graft wrote the run.
 	Measured *MeasuredEnergy `json:"measured,omitempty"`

@@ -79,7 +79,8 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, nil
 }
 
-// Plan records the planned stages, and keeps the inputs and outputs that are already recorded for them.
+// Plan records the manifest and the planned stages of a run. For a stage that is already recorded, Plan keeps the
+// recorded results unless the stage's output files differ.
 func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created
@@ -108,7 +109,7 @@ func (l *Journal) Entry(stage string) *Stage {
 	return nil
 }
 
-// Made returns the digest of a stage's outputs. Missing outputs affect the digest too.
+// Made returns the digest of a stage's output files. If a file is missing, the digest changes.
 func (l *Journal) Made(e *Stage) (string, error) {
 	var all []string
 	for _, name := range e.Files {
@@ -121,7 +122,8 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage ran on inputs with the given digest, and its outputs are unchanged since then.
+// Holds reports whether a stage ran on inputs with the digest from, and whether its outputs have not changed since
+// then.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false
@@ -143,7 +145,7 @@ func (l *Journal) Reuse(e *Stage) error {
 	return l.write()
 }
 
-// End records the end of a stage.
+// End records that a stage completed after a number of seconds. The argument from is the digest of the stage's inputs.
 func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	made, err := l.Made(e)
 	if err != nil {

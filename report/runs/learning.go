@@ -14,8 +14,8 @@ import (
 type PoliciesOutcome struct {
 	Seeds  []SeedOutcome      `json:"seeds"`  // outcome of each seed
 	Steps  int                `json:"steps"`  // total number of steps over all seeds
-	Tables []evaluation.Score `json:"tables"` // scores of the vote of all seeds on each table
-	// scores of the vote of all seeds on held-out tables; empty without held-out tables
+	Tables []evaluation.Score `json:"tables"` // scores of the joint vote of all seeds' policies on each table
+	// scores of the joint vote of all seeds' policies on held-out tables; empty without held-out tables
 	HeldOut []evaluation.Score `json:"held_out"`
 	Regret  float64            `json:"regret_points"` // regret of the vote, averaged over the tables
 	Summary evaluation.Summary `json:"summary"`       // summary of the results of the individual seeds on the tables

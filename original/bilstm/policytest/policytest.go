@@ -11,11 +11,11 @@ import (
 	"graft/torch/weights"
 )
 
-// Small is the shape of a policy for fast tests. It has four actions, for networks with three blocks.
+// Small holds the sizes of a policy for fast tests. It has four actions, for networks with three blocks.
 var Small = bilstm.Shape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
 
-// Weights returns random weights between -1 and 1 for a policy that uses the given vocabulary. If the shape's vector
-// size differs from the vocabulary's, the weights do not match the vocabulary.
+// Weights returns random weights between -1 and 1 for a policy that uses the given vocabulary. If s.Embedding differs
+// from the length of the vocabulary's vectors, the weights do not match the vocabulary.
 func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
@@ -57,7 +57,7 @@ func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	return tensor("encoder.embedder.weight", []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
 }
 
-// Put replaces the first tensor with the given name in a set.
+// Put replaces the first tensor of a set that has the given name by t.
 func Put(set *weights.Set, name string, t weights.Tensor) {
 	for k := range set.Tensors {
 		if set.Tensors[k].Name == name {

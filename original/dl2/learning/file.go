@@ -158,7 +158,7 @@ func (o WorkloadOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// New returns an empty file without defaults.
+// New returns a file in which only the seeds and Run.Every are set, to 1. EnsureDefaults sets the other defaults.
 func New() *File {
 	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }

@@ -68,7 +68,7 @@ type message struct {
 	} `json:"error,omitempty"`
 }
 
-// Start runs Chromium with a new profile, until the context or Close ends it.
+// Start starts the Chromium at path with a new user profile. It runs until the context ends or Close is called.
 func Start(ctx context.Context, path string) (*Browser, error) {
 	profile, err := os.MkdirTemp("", "graft-browser-")
 	if err != nil {
@@ -294,7 +294,8 @@ func (b *Browser) Open(url string, look Look) error {
 	}
 }
 
-// Eval runs a script in the page and returns its value.
+// Eval runs a script in the page and stores the script's value in the variable that into points to. If into is nil, the
+// value is dropped.
 func (b *Browser) Eval(script string, into any) error {
 	var answer struct {
 		Result struct {
@@ -360,7 +361,7 @@ func (b *Browser) Until(condition string) error {
 	}
 }
 
-// Hover moves the pointer to an element.
+// Hover moves the pointer to the first element that matches a CSS selector.
 func (b *Browser) Hover(selector string) error {
 	x, y, err := b.place(selector)
 	if err != nil {
@@ -369,7 +370,7 @@ func (b *Browser) Hover(selector string) error {
 	return b.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y}, nil)
 }
 
-// Click moves the pointer to an element and presses the mouse button.
+// Click moves the pointer to the first element that matches a CSS selector, and clicks the left mouse button.
 func (b *Browser) Click(selector string) error {
 	x, y, err := b.place(selector)
 	if err != nil {

@@ -26,8 +26,9 @@ var (
 	raw = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)
 )
 
-// Check parses a page and reports violations: elements must be closed in order and nested as allowed, attributes and
-// ids must be unique, headings must descend by one level, and only the page's own script may run.
+// Check parses a page and lists violations of these rules in the field Faults: elements must be closed in order and
+// nested as allowed, attributes and ids must be unique, headings must descend by one level, and only the page's own
+// script may run.
 func Check(page string) *Structure {
 	s := &Structure{IDs: map[string]bool{}}
 	page = ended.ReplaceAllString(strings.TrimPrefix(raw.ReplaceAllString(page, ""), "<!DOCTYPE html>"), "<$1/>")
