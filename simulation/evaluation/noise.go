@@ -142,7 +142,7 @@ const (
 )
 
 // EstimateNoise estimates the noise of a table, and the regret of an oracle under this noise. The noise is multiplied
-// by the given factor: a factor below one corrects an estimate that is too high, and zero means one.
+// by the argument share: a value below one corrects an estimate that is too high, and zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)
