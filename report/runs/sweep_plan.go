@@ -40,10 +40,10 @@ type SweepCase struct {
 	// Final is the name of another case that supplies the network. Each trial starts from the final network of the
 	// other case's trial with the same seed, but with fresh weights. Empty means none.
 	Final string `json:"final_of,omitempty"`
-	// Selects holds the case's action sequence if the case runs only to select the best sequence. Null means that
-	// reports show the case.
+	// Selects holds the action sequence of a case that runs only to select the best sequence. It is null for all other
+	// cases, which reports show.
 	Selects []string `json:"selects,omitempty"`
-	// Best means that the trials of this case use the best fixed sequence.
+	// Best reports whether the trials of this case use the best fixed sequence.
 	Best bool `json:"best,omitempty"`
 }
 
