@@ -24,7 +24,8 @@ func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
 // sweepDetail holds the cases of a sweep.
 type sweepDetail struct {
 	*runs.SweepOutcome
-	// Reaches holds the cost at which each case reaches the loss of another case; omitted unless requested.
+	// Reaches compares the cost at which each case reaches the final validation loss of a reference case; omitted
+	// unless requested.
 	Reaches []runs.Reach `json:"reaches,omitempty"`
 }
 

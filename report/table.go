@@ -17,8 +17,8 @@ type SimulationDetail struct {
 	rankedDetail
 	Failures []grid.Failure `json:"failures"` // failed attempts
 	State    *grid.Progress `json:"state"`    // progress of the simulation; null if the cache is missing
-	// Saved is the fraction of training steps that were saved because sequences that begin with the same actions are
-	// trained together up to the first difference; null if unknown.
+	// Saved is the fraction of training steps that the simulation saved by training sequences together until their
+	// actions first differ; null if unknown.
 	Saved *float64 `json:"steps_saved_share"`
 	Note  string   `json:"note"` // reason why State is unknown; empty if it is known
 }
@@ -126,7 +126,8 @@ type hasRanks interface{ ranks() *runs.TableReport }
 // shownRanks is the number of best and of worst sequences printed without --all.
 const shownRanks = 5
 
-// PrintTable writes the ranks of a table's sequences as text.
+// PrintTable writes the ranks of a table's sequences as text: all sequences if all is true, and otherwise the best and
+// the worst.
 func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
 	d := &document.Document{}
 	writeRanks(d, r, all)

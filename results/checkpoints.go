@@ -83,8 +83,8 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 }
 
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint. The checkpoint holds the number of
-// rows, and the sections that the callback writes. Once the checkpoint is durable, SaveCheckpoint deletes all
-// checkpoints except the newest intact ones; Run.Keep sets how many it keeps.
+// rows in each table and log, and the sections that the callback writes. Once the checkpoint is durable, SaveCheckpoint
+// deletes all checkpoints except the newest intact ones; Run.Keep sets how many it keeps.
 //
 // Rows that are appended during the call may or may not be counted. The callback should therefore write the state as of
 // the start of the call.

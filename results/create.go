@@ -33,8 +33,8 @@ var (
 
 // CreateOptions configures the creation of a run folder. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False returns an error
-	// if the folder exists.
+	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. If Force is false, Create
+	// returns an error if the folder exists.
 	Force bool
 	// Config is the text of the configuration as given. Empty means none.
 	Config string

@@ -5,7 +5,7 @@ import "slices"
 // JobEvent is the name of an event in the log of a job, events.jsonl.
 type JobEvent string
 
-// Look names the appearance of an event in reports. The zero value is a neutral mark.
+// Look determines the mark of an event in reports. The zero value is a neutral mark.
 type Look int
 
 // Appearances of events.
@@ -37,8 +37,8 @@ const (
 	Silent                // shown in no additional place, since every job has it
 )
 
-// EventTraits describes how an event is shown. Unknown events have the zero value: a neutral mark that is shown in all
-// places that show events.
+// EventTraits describes how an event is shown. An unknown event has the zero value: it is shown wherever other events
+// are, with a neutral mark.
 type EventTraits struct {
 	Look   Look
 	Of     Subject

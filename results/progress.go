@@ -117,8 +117,9 @@ type Tracker struct {
 	closed   bool
 }
 
-// NewTracker starts to track the progress of the run in a folder. The callback reads the wall clock. The tracker keeps
-// the values of the main metric that an earlier process recorded.
+// NewTracker starts to track the progress of the run in a folder. The callback now reads the wall clock; unit is the
+// unit in which progress is counted, such as "tasks". The tracker keeps the values of the main metric that an earlier
+// process recorded.
 func NewTracker(fsys files.FS, folder string, now func() time.Time, unit string) *Tracker {
 	t := &Tracker{fsys: fsys, folder: folder, now: now, every: 1, written: now()}
 	t.progress = Progress{Unit: unit, Since: t.written.UTC()}

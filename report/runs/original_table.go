@@ -33,7 +33,7 @@ type TableSource struct {
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // Read reads and checks a table. The path names the table's folder, a file data.pkl, or a folder that contains this
-// file. For a partly damaged folder it returns both a report and an error.
+// file. If the folder is partly damaged, Read returns both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReportFault returns the faults of a checked table as an error. The exit code is Damaged if no record is usable, and
-// Partial otherwise.
+// ReportFault returns the faults of a checked table as an error, or nil if there are none. The exit code is Damaged if
+// no record is usable, and Partial otherwise.
 func ReportFault(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())

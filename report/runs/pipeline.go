@@ -40,7 +40,7 @@ const largestOutcome = 1 << 28
 
 // PipelineOutcome is the content of outcome.json for a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
-	// name, in the comparison, of the candidate that takes a vote of the policies of all seeds
+	// name of the candidate in the comparison whose decisions are votes of the policies of all seeds
 	Learned                string `json:"learned"`
 	*evaluation.Comparison        // comparison on the training tables
 	// LeftOut is the evaluation of policies on tables that they did not learn from; null if no tables are left out.

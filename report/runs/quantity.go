@@ -48,7 +48,7 @@ func RangeOf(unit string) stat.Range {
 	return stat.FromZero
 }
 
-// Direction is the direction in which a quantity improves.
+// Direction tells whether larger or smaller values of a quantity are better.
 type Direction int
 
 const (

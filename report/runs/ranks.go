@@ -9,7 +9,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
+// TableReport holds the action sequences of a table, ranked by accuracy; `graft table show --json` prints it.
 type TableReport struct {
 	tables.Scenario
 	Sequences int      `json:"sequences"` // number of sequences in the table
@@ -85,8 +85,8 @@ func (r *TableReport) rank() {
 	}
 }
 
-// Near returns the number of other sequences whose accuracy is within noise of the best accuracy: within one standard
-// deviation over seeds.
+// Near returns the number of other sequences whose accuracy is at most one standard deviation over seeds below the best
+// accuracy.
 func (r *TableReport) Near() (count int) {
 	for _, row := range r.Rows[1:] {
 		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {

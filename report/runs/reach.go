@@ -10,10 +10,10 @@ import (
 	"graft/results"
 )
 
-// Reach compares two cases of a sweep by cost. For each seed, the first case's trial must reach the final validation
-// loss of the second case's trial. The first trial's cost until it reaches the loss is divided by the second trial's
-// cost until the second trial first reaches it. If the first trial never reaches the loss, its whole cost counts, so
-// Time and FLOP are underestimates.
+// Reach compares the costs of two cases of a sweep. For each seed, it compares the costs at which the trials of the two
+// cases reach the same validation loss: the final loss of the second case's trial. The first trial's cost is divided by
+// the second trial's cost. If the first trial never reaches the loss, its whole cost counts, so Time and FLOP are
+// underestimates.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
 	Of      string         `json:"of"`          // name of the case whose loss is to be reached
@@ -65,8 +65,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares all other cases of a sweep with the reference case. The argument of is the name of the reference
-// case.
+// Reaches compares every other case of a sweep with a reference case, whose name is the argument "of".
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

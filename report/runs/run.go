@@ -79,9 +79,9 @@ func (r *Run) Setting(key string) (text string, given bool) {
 // ErrBegun reports that a run has begun but has no files besides its manifest yet.
 var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
-// Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder, and
-// for a run that was killed before its manifest was written, the error has the exit code Damaged. For a missing
-// folder, the error has no exit code.
+// Open reads a run folder of any kind, without a lock and without changing it. For a damaged folder, for a folder that
+// graft did not write, and for a run that was killed before its manifest was written, the error has the exit code
+// Damaged. For a missing folder, the error has no exit code.
 func Open(fsys files.FS, folder string) (*Run, error) {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
@@ -144,7 +144,7 @@ func OutcomeOf[T any](r *Run) (*T, error) {
 // Journal returns the journal of a pipeline.
 func (r *Run) Journal() (*Journal, error) { return r.folder.readJournal() }
 
-// Parts lists the runs of a pipeline's stages, and their errors.
+// Parts lists the runs of a pipeline's stages. The error lists the runs that are missing, unreadable or incomplete.
 func (r *Run) Parts() (all []Part, faults error) {
 	return keep(&r.folder.kept, "parts", func() ([]Part, error) {
 		l, err := r.Journal()

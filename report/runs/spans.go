@@ -32,7 +32,7 @@ const maxPlaces = 1 << 20
 // NodeSpansFile is the name of the table with one row per period in which a task ran on a device.
 const NodeSpansFile = "spans.csv"
 
-// NodeSpans reads the spans of tasks that ran as processes.
+// NodeSpans reads the periods in which tasks used devices from spans.csv in a subfolder of a run folder.
 func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, NodeSpansFile), func(row *tableRow) {
 		s := NodeSpan{Task: row.text("task"), GPU: row.place("gpu"), Lane: row.place("lane"),

@@ -18,7 +18,8 @@ const (
 	PartsStream = "parts"
 )
 
-// StudyKinds returns the kinds of run folders for cluster simulations, one kind per simulated world.
+// StudyKinds returns the kinds of run folders for cluster simulations, one for each kind of simulation in package
+// worlds.
 var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
 		kinds = append(kinds, studyKind(w))
@@ -34,7 +35,7 @@ func studyKind(w *study.World) *Kind {
 		}}
 }
 
-// KindOfWorld returns the kind of the run folders in which simulations of a world are stored.
+// KindOfWorld returns the kind of run folder that a kind of cluster simulation writes.
 func KindOfWorld(w *study.World) *Kind { return kindNamed(w.Name) }
 
 // IsStudy reports whether run folders of this kind hold cluster simulations.
@@ -133,7 +134,7 @@ func directionOf(b study.Better) Direction {
 	return Neutral
 }
 
-// CellColumns returns the columns of [CellsStream].
+// CellColumns returns the columns of [CellsStream]: columns that identify a simulation, and a column for each metric.
 func CellColumns(metrics []study.Metric) []results.Column {
 	return append([]results.Column{
 		{Name: "point", Kind: results.String}, {Name: "workload", Kind: results.String},
@@ -141,7 +142,8 @@ func CellColumns(metrics []study.Metric) []results.Column {
 	}, metricColumns(metrics)...)
 }
 
-// PartColumns returns the columns of [PartsStream].
+// PartColumns returns the columns of [PartsStream]: columns that identify a simulation and a group of its jobs, and a
+// column for each metric.
 func PartColumns(metrics []study.Metric) []results.Column {
 	return append([]results.Column{
 		{Name: "point", Kind: results.String}, {Name: "workload", Kind: results.String},

@@ -25,7 +25,7 @@ type overview struct {
 	members []string
 }
 
-// Trend holds the main metric of a run over time. The zero value has no values.
+// Trend holds the main metric of a run over time. The zero value is an empty trend.
 type Trend struct {
 	Metric string    // name of the metric, such as validation_accuracy
 	Unit   string    // unit; share means a fraction between 0 and 1, empty means a count

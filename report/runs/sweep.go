@@ -71,7 +71,8 @@ type SweepOutcome struct {
 type CaseOutcome struct {
 	Name string   `json:"name"` // unique name of the case
 	Set  []string `json:"set"`  // assignments that define the case
-	// description of how the seeds use weights from a file; absent if each seed draws all its weights
+	// description of how the seeds share initial weights from a file; absent if each seed draws all its weights at
+	// random
 	Shared   string           `json:"shared_by_seeds,omitempty"`
 	Trials   []TrialOutcome   `json:"trials"`   // completed trials, in the order of seeds
 	Measures []MeasureSummary `json:"measures"` // summary of each measure over the trials
@@ -127,7 +128,7 @@ type ComparisonOutcome struct {
 	Candidates []Candidate `json:"candidates"` // tried sequences, best first
 }
 
-// Candidate is a fixed sequence that was tried in order to select the best one.
+// Candidate is a fixed action sequence that was tried in order to select the best one.
 type Candidate struct {
 	Sequence   []string `json:"sequence"`            // actions, in order
 	Validation float64  `json:"validation_accuracy"` // mean validation accuracy over the selection seeds
@@ -282,8 +283,8 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 		Level: c.Difference.Level, Case: c.Name}}
 }
 
-// Differences returns the paired differences of a case from its baseline in points, in the order of seeds, or nil if
-// there are none.
+// Differences returns the differences of the compared accuracy between a case and its baseline, in points, one for each
+// seed that both have. It returns nil if the case has no baseline.
 func (o *SweepOutcome) Differences(c *CaseOutcome) []float64 {
 	if c.Difference == nil || o.Case(c.Difference.From) == nil {
 		return nil

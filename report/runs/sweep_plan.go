@@ -28,20 +28,22 @@ type SweepPlan struct {
 // SweepCase is a job that runs once per seed.
 type SweepCase struct {
 	Name string `json:"name"` // unique name of the case
-	// assignments that define the case, without assignments that graft adds for a trial
+	// assignments to configuration keys that define the case; assignments that graft adds for each trial are not
+	// included
 	Set    []string `json:"set"`
 	Key    string   `json:"key"`    // name of the case in paths
 	Digest string   `json:"digest"` // digest of the job with the first seed
 	Seeds  []int64  `json:"seeds"`  // seeds of the case's trials
-	// Shared describes how the seeds use weights from a file. It is empty if each seed draws all its weights.
+	// Shared describes how the seeds share initial weights from a file. It is empty if each seed draws all its weights
+	// at random.
 	Shared string `json:"shared_by_seeds,omitempty"`
 	// Final is the name of another case that supplies the network. Each trial starts from the final network of the
 	// other case's trial with the same seed, but with fresh weights. Empty means none.
 	Final string `json:"final_of,omitempty"`
-	// Selects holds the case's action sequence if the case runs only to select the best sequence. Null means that
-	// reports show the case.
+	// Selects holds the action sequence of a case that runs only to select the best sequence. It is null for all other
+	// cases, which reports show.
 	Selects []string `json:"selects,omitempty"`
-	// Best means that the trials of this case use the best fixed sequence.
+	// Best reports whether the trials of this case use the best fixed sequence.
 	Best bool `json:"best,omitempty"`
 }
 

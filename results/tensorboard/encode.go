@@ -29,7 +29,7 @@ const (
 	wireVarint, wireFixed64, wireBytes, wireFixed32 = 0, 1, 2, 5
 )
 
-// Append appends an event as a record.
+// Append appends an event, encoded as a record, to the content of an event file.
 func Append(to []byte, e Event) []byte { return AppendRecord(to, e.message()) }
 
 // message encodes the event as in event.proto.

@@ -40,8 +40,8 @@ func AppendRecord(to, data []byte) []byte {
 
 // EachRecord passes each complete record to a callback, until the callback returns an error. The callback receives the
 // record's number, counted from 1, and the record with its header and checksums, which is valid only during the call.
-// EachRecord returns true if an incomplete or damaged record follows the last intact record. If the rest of the file is
-// not the beginning of a record, the error wraps ErrDamaged.
+// If the last record is incomplete, EachRecord returns true without an error. At a damaged record, it returns true and
+// an error that wraps ErrDamaged.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte

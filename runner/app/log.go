@@ -64,8 +64,8 @@ func (r *RunLog) check(err error) {
 	}
 }
 
-// WithRunLog returns two loggers. The first logger writes to the given logger and to the log of a run folder; the
-// second logger writes only to the log of the run folder.
+// WithRunLog returns two loggers. The first, both, writes to log and to the log of a run folder; the second, alone,
+// writes only to the log of the run folder. r buffers their lines until its method Open is called with the run.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
 		log.Error("cannot write the log in the run folder; continuing without it", zap.Error(err))

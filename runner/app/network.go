@@ -17,9 +17,10 @@ import (
 	"graft/trainer"
 )
 
-// LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
-// network file or a run folder; otherwise it is a network from the zoo. If input is nil, the network keeps its input
-// shape; if classes is zero, it keeps its number of classes. The number of classes of a network file cannot be changed.
+// LoadNetwork creates the network that an argument names, but does not allocate its weights. If the argument looks like
+// a path, it is a network file or a run folder; otherwise it is a network from the zoo. If input is nil, the network
+// keeps its input shape; if classes is zero, it keeps its number of classes. The number of classes of a network file
+// cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
@@ -43,8 +44,8 @@ func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set)
 	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
 }
 
-// ParseInput reads the shape of an example, such as 3x32x32. For an empty string it returns nil, which means the
-// network's own shape.
+// ParseInput parses the shape of a network's input for a single example, such as 3x32x32. For an empty string it
+// returns nil, which means the network's default input shape.
 func ParseInput(text string) (model.Shape, error) {
 	if text == "" {
 		return nil, nil

@@ -49,8 +49,8 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 	return asked
 }
 
-// Requeued adds instructions to an error: how to continue the run after an interruption. Without a folder it returns
-// the error unchanged.
+// Requeued adds an explanation of how to continue the run to an error that follows the end of ctx. It returns all other
+// errors unchanged, and all errors if the folder is empty.
 func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err

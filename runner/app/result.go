@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network and its weights from a job's run folder. The returned network has no tensors. If the
-// job is not complete, Trained reads the newest checkpoint instead of the result.
+// Trained reads the final or the best network of a job, and its weights, from the job's run folder. It does not load
+// the weights into the network. If the job is not complete, Trained reads the newest checkpoint instead of the result.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)
@@ -73,7 +73,7 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 // Images describes how images are prepared as inputs of a trained network, and the meaning of the network's outputs.
 // Nil fields are unknown.
 type Images struct {
-	// mean and deviation of each channel, for pixels from 0 to 1; both or neither are set
+	// mean and standard deviation of each channel, for pixels from 0 to 1; both or neither are set
 	Mean, Deviation []float64
 	Classes         []string // name of each output
 }

@@ -17,8 +17,8 @@ func (e *Env) Track(folder, unit string) *results.Tracker {
 // pollInterval is the time between two calls to Poll.
 const pollInterval = 2 * time.Second
 
-// Poll calls a function at intervals, from another goroutine, until stop is called. Stop returns only after the last
-// call has returned.
+// Poll calls a function every two seconds, from another goroutine, until stop is called. Stop returns only after the
+// last call has returned.
 func (e *Env) Poll(do func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	clock, over := fleet.NewClock(e.Now), make(chan struct{})

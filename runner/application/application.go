@@ -87,8 +87,8 @@ type Report struct {
 	Batches    []BatchRuns `json:"batches"`    // runs of each batch, in ascending order of batches
 }
 
-// BatchRuns holds averages over the runs with one batch size. Each run counts only up to the step at which a simulated
-// job would end.
+// BatchRuns holds averages over the runs with one batch size. The averages exclude the steps of a run after the step at
+// which a simulated job would end.
 type BatchRuns struct {
 	Batch      int            `json:"batch"`       // number of examples per step
 	Runs       int            `json:"runs"`        // number of averaged runs

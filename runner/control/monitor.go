@@ -61,7 +61,8 @@ func (m *Monitor) Note(n trainer.Note) {
 	}
 }
 
-// Epoch records the effect of each earlier adaptation: the validation accuracy at the end of the first epoch after it.
+// Epoch records the validation accuracy at the end of an epoch as the effect of each earlier adaptation whose effect is
+// still unknown.
 func (m *Monitor) Epoch(r trainer.Row) {
 	list := slices.Clone(m.list) // snapshots keep the old list
 	for k, e := range list {

@@ -48,7 +48,7 @@ type Part struct {
 	Channels int    `json:"channels"` // number of channels
 }
 
-// Block describes a block, the unit of surgery. Actions refer to it by its number.
+// Block describes a block of layers, the unit that surgery changes. Actions refer to it by its number.
 type Block struct {
 	Number int      `json:"number"` // number in actions, from 0
 	Name   string   `json:"name"`   // path of the block, or of its first layer

@@ -24,7 +24,7 @@ const (
 type DurationOptions struct {
 	Options          // training data and output
 	History []string // paths of earlier traces, from which models learn without estimating their jobs
-	// schedule for training models: WalkWeek, WalkNone or WalkNever; empty means WalkWeek
+	// when models are trained: every week (WalkWeek), once (WalkNone) or never (WalkNever); empty means WalkWeek
 	Walk  string
 	Past  bool   // uses the durations of similar completed jobs as features
 	Saved string // path for the last model; empty means that no model is written

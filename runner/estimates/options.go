@@ -24,7 +24,7 @@ type Options struct {
 	Start time.Time
 	Model estimate.Options // options for the models; zero fields have their defaults
 	Out   string           // path of the output file; empty means that no file is written
-	// path of the folder for tables and figures of shapes; empty means that they are not written
+	// path of the folder for tables and figures of the terms' shape functions; empty means that they are not written
 	Shapes string
 	Force  bool // replaces existing files; if false, an existing file is an error
 }

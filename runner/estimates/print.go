@@ -115,7 +115,7 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 	return d.Print(w)
 }
 
-// Print prints shapes as text. The joint effect of two features is a two-dimensional map, and is printed only if the
+// Print prints shapes as text. It prints shapes that depend on two features only if asked is true, which means that the
 // user selected a single shape.
 func (s *Shaped) Print(w io.Writer, asked bool) error {
 	d, m := &document.Document{}, s.Model

@@ -16,7 +16,8 @@ type Shaped struct {
 	Shapes []estimate.Shape // shapes in the order of the model's terms
 }
 
-// Shapes reads a model and the shape of a term, such as "hour" or "vc x hour". An empty term means all terms.
+// Shapes reads an additive model and the shape function of a term, such as "hour" or "vc x hour". An empty term means
+// all terms.
 func Shapes(fsys files.FS, path, term string) (*Shaped, error) {
 	m, err := estimate.Load(fsys, path)
 	if err != nil {

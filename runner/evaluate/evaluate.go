@@ -11,7 +11,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Result holds the result of an evaluation: either Compared or LeftOut is set, the other is nil.
+// Result holds the result of an evaluation: either Compared or LeftOut is set, and the other is nil.
 type Result struct {
 	Compared *runs.EvaluationReport // comparison of the given policies
 	LeftOut  *runs.LeaveOutReport   // leave-one-out evaluation of learned policies

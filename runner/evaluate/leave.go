@@ -132,7 +132,8 @@ func (l *progress) scene() app.Progress {
 	}
 }
 
-// Groups returns the number of groups that a leave-one-out evaluation leaves out in turn, given LeaveOut.By.
+// Groups returns the number of groups of trees that a leave-one-out evaluation leaves out in turn. The argument by is a
+// kind of group, as in LeaveOut.By.
 func Groups(by string, trees []*simulation.Tree) int {
 	names := map[string]bool{}
 	for _, t := range trees {

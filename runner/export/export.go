@@ -83,7 +83,7 @@ func Forms() string {
 	return b.String()
 }
 
-// Run exports the trained network of a run folder, or a network from the zoo or a file, with given weights.
+// Run exports the trained network of a run folder, or a network from the zoo or a file with weights from another file.
 func Run(env *app.Env, target string, o Options) (*Report, error) {
 	extension := strings.ToLower(filepath.Ext(o.Out))
 	k := slices.IndexFunc(forms, func(f form) bool { return f.extension == extension })

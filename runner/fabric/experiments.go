@@ -68,7 +68,7 @@ type ExperimentRow struct {
 	Limits  string  `json:"limits"`  // distribution of time limits: A is uniform; B, C and D are skewed by 5, 0 and -5
 	Agent   string  `json:"agent"`   // name of an agent of the published simulator, or a constant degree
 	Blocked float64 `json:"blocked"` // mean fraction of blocked jobs
-	// 95% interval over seeds and policies; null for a single seed
+	// 95% interval of the mean fraction of blocked jobs, over seeds and policies; null for a single seed
 	Interval *stat.Interval `json:"interval"`
 	Seeds    []float64      `json:"blocked_seeds"` // fraction of blocked jobs for each seed
 	// published fraction of blocked jobs; null if no fraction was published

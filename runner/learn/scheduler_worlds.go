@@ -86,7 +86,7 @@ type learnable interface {
 	LearnOptions() (*learn.RunOptions, *candidates.Options)
 	// CheckLearning returns an error if the configuration's schedulers cannot learn.
 	CheckLearning() error
-	// Learner creates the learner of a seed.
+	// Learner creates the learner for a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
 	// Setting describes the cluster and the workloads on which the schedulers learn.
 	Setting() clusterstudy.Setting

@@ -45,7 +45,7 @@ type Imported struct {
 	Profile   *clock.Profile     `json:"-"`              // the profile
 }
 
-// ImportedOperator holds the times of all calls of one operator that read tensors of the same shapes.
+// ImportedOperator holds the times of all calls of an operator with the same input shapes.
 type ImportedOperator struct {
 	Name     string  `json:"name"`             // name in PyTorch; optimizer is the update of a parameter
 	Shapes   string  `json:"shapes"`           // shapes of the tensors that it reads

@@ -33,8 +33,8 @@ type Prediction struct {
 	Error      *Error  `json:"error"`                // error of predictions; null outside of the checked range
 }
 
-// Work is an operator of a micro batch, with its time on the device. The time in which the host launches it is not
-// included.
+// Work is an operator of a micro batch, with its time on the device. The time excludes the launch of the operator by
+// the host.
 type Work struct {
 	Pass       string  `json:"pass"`       // pass that runs the operator; each layer runs the passes of a layer
 	Name       string  `json:"name"`       // name of the operator
@@ -54,7 +54,8 @@ type Error struct {
 	Ninth  float64 `json:"ninth_decile"` // 90th percentile of the errors
 }
 
-// Predict predicts the time of a training iteration. The hardware is given by name or as a file.
+// Predict predicts the time of a training iteration. The argument hardware is the name of built-in hardware or the path
+// of a file.
 func Predict(env *app.Env, hardware string, o PredictOptions) (*Prediction, error) {
 	h, err := costs.Find(env.Files, hardware)
 	if err != nil {

@@ -55,8 +55,9 @@ type Options struct {
 	surgery net2net.Options // surgery of that job
 }
 
-// Measure measures the times of training steps, evaluation batches, decisions and surgery for networks on a device. It
-// does not write the profile.
+// Measure measures the times of training steps, evaluation batches, decisions and surgery on a device, for the named
+// networks, for the networks of the named jobs and, unless o.Only is set, for a default set of networks. It does not
+// write the profile.
 func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clock.Profile, error) {
 	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
 	if err := o.validateSizes(); err != nil {

@@ -81,8 +81,8 @@ type Miss struct {
 	Network string  `json:"network"` // name of the network with the largest error
 }
 
-// NewReport creates the report of a profile. The path of the file is empty for a profile that was neither read from a
-// file nor saved.
+// NewReport creates the report of a profile. The argument file is the path of the profile's file; it is empty if the
+// profile was neither read from a file nor saved.
 func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},

@@ -13,8 +13,8 @@ import (
 	"graft/runner/workers"
 )
 
-// Attach supervises the workers of a simulation until all work is done. It polls the workers at the given interval;
-// zero means 200 ms for local workers and 10 s for other engines.
+// Attach supervises the workers of a simulation until all work is done. The argument every is the time between two
+// polls of the workers; zero means 200 ms for local workers and 10 s for other engines.
 func Attach(ctx context.Context, env *app.Env, folder string, every time.Duration) (*Report, error) {
 	if err := workers.ValidInterval(every); err != nil {
 		return nil, err

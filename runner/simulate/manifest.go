@@ -25,7 +25,7 @@ type ManifestOptions struct {
 	Force  bool // moves an existing folder aside
 }
 
-// Manifest creates the run folder of a simulation and returns the Kubernetes job of its workers.
+// Manifest creates the run folder of a simulation and returns the manifest of the Kubernetes job that runs its workers.
 func Manifest(ctx context.Context, env *app.Env, path string, o ManifestOptions) (string, error) {
 	s, err := o.open(env, path)
 	if err != nil {

@@ -178,7 +178,8 @@ func codeVersion(device torch.Device) (string, error) {
 // leaseTaker takes legs by leases in the cache.
 type leaseTaker struct{ *fleet.Leases }
 
-// Take acquires the lease of a segment. The returned context ends when the lease is lost.
+// Take acquires the lease of a segment. The returned context is cancelled when the lease is lost; the returned function
+// releases the lease.
 func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	lease, err := t.Leases.Take(key)
 	if errors.Is(err, fleet.ErrTaken) {

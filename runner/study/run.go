@@ -20,7 +20,7 @@ import (
 // Run runs the simulation that a configuration file describes, and returns the outcome. The simulation's results are
 // written into the run folder. If jobs could not be simulated, it also returns an error with the code failure.Partial.
 // Resuming a stopped or killed run performs the missing simulations and gives byte-identical results; for a completed
-// run, Run only reads the outcome. The path of the file is empty if there is no file.
+// run, Run only reads the outcome. The argument path is empty if there is no configuration file.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
 	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))

@@ -12,8 +12,8 @@ import (
 	"graft/runner/workers"
 )
 
-// AsGiven is the name of the case that runs the unmodified job. It is the only case of a sweep that lists neither keys
-// nor cases.
+// AsGiven is the name of the case that runs the unmodified job. A sweep that lists neither keys nor cases consists of
+// this case alone.
 const AsGiven = "as given"
 
 // casesOf lists the cases in the options: the product of the file's cases and the sweeps.

@@ -82,8 +82,8 @@ func mismatched(fsys files.FS, path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// Check returns an error if the initial weights do not have the names and shapes of the network, the token is unusable,
-// or the decider's program does not respond. It reads no images and does not open LibTorch.
+// Check returns an error if the initial weights do not match the names and shapes of the network's parameters, the
+// token is unusable, or the decider's program does not respond. It reads no images and does not open LibTorch.
 func Check(ctx context.Context, env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c), TryProgram(ctx, c))
 }
@@ -116,7 +116,8 @@ func checkToken(env *app.Env, path string) error {
 
 func checkWeights(env *app.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
 
-// CheckWeights returns an error if the initial weights for a seed do not have the names and shapes of the network.
+// CheckWeights returns an error if the initial weights for a seed do not match the names and shapes of the network's
+// parameters.
 func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	first := c.InitialWeightsOf(seed).Weights
 	if first == "" {

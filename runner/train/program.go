@@ -109,8 +109,8 @@ func (a *Attached) pushed(p program.Pushed) {
 }
 
 // Introduce runs the program of a job until its first epoch starts, and then ends it. From the program it learns the
-// network, the optimizer and the size of an epoch. It returns an error if the job has a script and one of its actions
-// does not fit the network. It does nothing for a job that graft trains itself.
+// network, the optimizer and the size of an epoch. If the decider is a script, Introduce returns an error if an action
+// of the script does not fit the network. It does nothing for a job that graft trains itself.
 func Introduce(ctx context.Context, env *app.Env, c *config.Job) error {
 	if !c.Program.On() {
 		return nil

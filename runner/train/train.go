@@ -38,7 +38,7 @@ type Options struct {
 // Result holds the outcome of a job; `graft train --json` prints it.
 type Result struct {
 	Folder string `json:"folder"` // path of the run folder
-	// evaluation of initial weights from a file; nil if the weights were drawn
+	// evaluation of initial weights from a file; nil if the initial weights are random
 	Given   *runs.GivenReport `json:"given,omitempty"`
 	Outcome *runs.JobOutcome  `json:"outcome"` // outcome of the job
 	Events  []trainer.Note    `json:"events"`  // events in this process; the run folder has all events

@@ -14,11 +14,11 @@ type Load struct {
 // leastGain is the throughput factor below which doubling the workers is not worth the memory.
 const leastGain = 1.05
 
-// Fit finds the best number of workers for a device. It tries 1, 2, 4, … workers, up to a maximum. It returns the
-// number with the highest throughput within a memory limit in bytes, and the reason for ending the search; a zero limit
-// means no limit. Fit extrapolates the memory use of earlier trials, and does not try a number that would exceed the
-// limit. The search ends after a trial that fails, exceeds the limit, or increases throughput by less than 5%. If one
-// worker fails or exceeds the limit, Fit returns an error.
+// Fit finds the number of workers with the highest throughput on a device. It tries 1, 2, 4, … workers, up to the
+// argument most. The argument limit is the maximum memory use of the workers in bytes; zero means no limit. The result
+// why is the reason for ending the search. Fit extrapolates the memory use of earlier trials, and does not try a number
+// that would exceed the limit. The search ends after a trial that fails, exceeds the limit, or increases throughput by
+// less than 5%. If the trial with one worker fails or exceeds the limit, Fit returns an error.
 func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load, why string, err error) {
 	why = fmt.Sprintf("reached the maximum of %d workers", most)
 	var grown int64 // expected memory growth in bytes if the workers double

@@ -17,8 +17,8 @@ func Tools(env *app.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
 
-// Assigned returns the given assignments of configuration keys, followed by assignments of fleet.engine and
-// fleet.workers.
+// Assigned returns the assignments in set, followed by assignments to fleet.engine and fleet.workers. It omits the
+// assignment to fleet.engine if engine is empty, and the assignment to fleet.workers if workers is zero.
 func Assigned(set []string, engine string, workers int) []string {
 	set = slices.Clone(set)
 	if engine != "" {

@@ -30,8 +30,9 @@ type Options struct {
 // MemoryVariable is the environment variable for the fraction of the device's memory that each worker may use.
 const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
-// UseThreads limits LibTorch's threads to the worker's share of the processors. The number of threads comes from the
-// options, or else from the configuration. A configured number of zero means that the configuration does not set it.
+// UseThreads sets the number of LibTorch's threads. It uses o.Threads; if that is zero, it uses the argument
+// configured; if that is zero too, it uses the fleet's number in o.Given. If no number is set, LibTorch keeps its
+// default.
 func (o Options) UseThreads(configured int) error {
 	n := cmp.Or(o.Threads, configured)
 	if n == 0 && o.Given != "" {

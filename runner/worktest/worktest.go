@@ -35,8 +35,9 @@ const shortFaults = 40
 // SurviveFaults injects a fault into each operation that writes, one at a time, and calls the function do in a new
 // folder for each of them. Without GRAFT_LONG=1 it tests only 40 of these operations, drawn with a fixed seed. The
 // faults alternate between a transient fault and the end of the process. The call must return an error, or leave files
-// that are byte-identical to the files of a call without faults. A second call, without faults, must then leave
-// byte-identical files too. The function kept reports whether to compare the file with the given path in the folder.
+// that are byte-identical to the files of a call without faults. A second call, without faults and with again set, must
+// then leave byte-identical files too. The function kept reports whether to compare the file with the given path in the
+// folder.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")

@@ -23,7 +23,7 @@ func (n named) Ties() int { return n.ties }
 // Name returns the policy's name.
 func (n named) Name() string { return n.name }
 
-// Distribution returns the probability of each record of a tree.
+// Distribution returns the probability that the policy takes each record's sequence of actions.
 func (n named) Distribution(t *simulation.Tree) ([]float64, error) { return n.choose(t) }
 
 // only is the distribution of a single record.
@@ -367,9 +367,9 @@ const (
 // in the list need tables that record the decrease of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
-// Baselines returns the baseline policies for tables that have the same actions as the given trees. Baselines with
-// parameters, such as the best fixed sequence, are fitted to the given trees, which should be the training tables of
-// the learned policies.
+// Baselines returns the baseline policies for tables that have the same actions as the trees in learn. Baselines with
+// parameters, such as the best fixed sequence, are fitted to these trees, which should be the training tables of the
+// learned policies.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare policies: got no tables; expected at least one")

@@ -116,7 +116,7 @@ type Comparison struct {
 	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
 }
 
-// Compare scores candidates on trees. Differences are relative to the baseline candidate that the last parameter names.
+// Compare scores candidates on trees. Differences are relative to the candidate whose name is the argument against.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {

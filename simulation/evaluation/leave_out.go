@@ -31,7 +31,8 @@ type LeaveOutOptions struct {
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
 	// baseline to which differences are relative, one of BaselineNames; empty means the best fixed sequence
 	Against string
-	// Tell is called whenever the policies that learn in parallel have finished. Nil disables the callback.
+	// Tell receives the progress each time that a batch of policies, which learn in parallel, has finished. Nil
+	// disables the callback.
 	Tell func(LeaveOutProgress)
 }
 
@@ -195,9 +196,9 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates returns the candidates of a comparison for policies that differ only in their seed. The policies
-// together are one candidate; the policies that vote, if there are any, are another. If there is only one policy, it is
-// the only candidate.
+// SeedCandidates returns the candidates of a comparison for policies that differ only in their seed. The policies are
+// one candidate, whose result is their mean. The argument votes holds policies that each decide by a vote of several
+// seeds; if there are any, they are a second candidate. For a single policy, votes is ignored.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

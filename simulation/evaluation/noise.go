@@ -108,8 +108,9 @@ func (s *pooled) add(group []float64) {
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
 // OracleRegret returns the expected regret of an oracle on a table of single runs, in points. It treats the smoothed
-// accuracies as the true accuracies; the oracle takes the sequence with the highest true accuracy. It draws random
-// tables by adding normal noise with the given standard deviation, in points, to the true accuracies.
+// accuracies as the true accuracies; the oracle takes the sequence with the highest true accuracy. It averages over
+// random tables, which it draws by adding normal noise to the true accuracies. The argument noise is the standard
+// deviation in points, and draws is the number of random tables.
 func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
 	truth := simulation.Smoothed(t)
 	best := slices.Index(truth, slices.Max(truth))
@@ -142,7 +143,7 @@ const (
 )
 
 // EstimateNoise estimates the noise of a table, and the regret of an oracle under this noise. The noise is multiplied
-// by the given factor: a factor below one corrects an estimate that is too high, and zero means one.
+// by the argument share: a value below one corrects an estimate that is too high, and zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

@@ -17,7 +17,8 @@ import (
 type Policy interface {
 	// Name returns the policy's name in reports.
 	Name() string
-	// Distribution returns the probability of each record of a tree. The probabilities sum to one.
+	// Distribution returns the probability that the policy takes each record's sequence of actions. The probabilities
+	// sum to one.
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 

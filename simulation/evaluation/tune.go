@@ -10,8 +10,8 @@ import (
 	"graft/simulation/learning"
 )
 
-// By returns the name of a tree's group. All trees of a group are left out together. An empty name keeps the tree in
-// every training set.
+// By returns the name of a tree's group. All trees of a group are left out together. A tree whose group has an empty
+// name is never left out.
 type By func(t *simulation.Tree) string
 
 // ByHeld leaves out all held-out trees as one group, and no other trees.
@@ -103,9 +103,10 @@ func byPart(trees []*simulation.Tree) By {
 	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
 }
 
-// Tune selects options by cross-validation. It excludes each part of the trees from training in turn, and returns the
-// index of the options whose policies have the smallest regret on the excluded trees. Regrets are means over trees and
-// seeds, in points; they are computed from smoothed accuracies, which are less noisy.
+// Tune selects options by cross-validation with at most ten folds. It excludes each fold of the trees from training in
+// turn, and returns the index of the options whose policies have the smallest regret on the excluded trees, and the
+// regret for each set of options. Regrets are means over trees and seeds, in points; they are computed from smoothed
+// accuracies, which are less noisy.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
 	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {

@@ -27,7 +27,8 @@ type Executor struct {
 	Device  torch.Device
 	// Begin creates the initial network and its weights from the seed of a run. The scope owns the network's tensors.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
-	// Clock creates a job's clock. The clock starts at the given time after the start of the budget.
+	// Clock creates a job's clock. The argument at is the initial time of the clock, counted from the start of the
+	// budget.
 	Clock func(at time.Duration) clock.Clock
 	// Now is the wall clock. Results do not depend on this clock.
 	Now func() time.Time

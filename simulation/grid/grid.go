@@ -55,9 +55,9 @@ func (p *Plan) Space() (Space, error) {
 	return g, err
 }
 
-// CountSequences counts the sequences of the tree. For the design All, it stores the choices in the scenario if every
-// decision has the same choices, and the number of sequences otherwise. If there are more sequences than the design
-// allows, it returns an error that states their number.
+// CountSequences counts the sequences of the tree. For the design All, it stores the list of actions in the scenario if
+// every decision offers all these actions; otherwise it stores the number of sequences. If there are more sequences
+// than the design allows, it returns an error that states their number.
 func (p *Plan) CountSequences() error {
 	g, err := p.Space()
 	if err != nil {
@@ -79,9 +79,9 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits returns the number of sequences or, for a design that selects some of them, the number of choices at the first
-// decision. If the actions are given, the result choices is the number of sequences that would exist if every action
-// fitted at every decision. It returns an error if there are too many sequences to run or to plan.
+// Fits counts the sequences or, for a design that selects some of them, the choices at the first decision. If the space
+// lists its actions, Fits also returns, as choices, the number of sequences that would exist if every action fitted at
+// every decision. It returns an error if there are too many sequences to run or to plan.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All

@@ -24,7 +24,7 @@ type Outcome struct {
 	Key      string   `json:"key"`      // key of the outcome's cause
 	Sequence []string `json:"sequence"` // actions so far
 	Seed     int64    `json:"seed"`     // seed of the run
-	// remaining budget at each decision so far and, unless the run ended, at the next decision
+	// remaining budget in seconds at each decision so far and, unless the run ended, at the next decision
 	Left   []float64 `json:"left_s"`
 	Step   []float64 `json:"step_s"` // time of a training step at these decisions, in seconds
 	Before []float64 `json:"before"` // last accuracy before these decisions

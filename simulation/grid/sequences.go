@@ -1,8 +1,8 @@
 package grid
 
-// Sequences returns the sequences of the space and their number. The list contains at most the given number of
-// sequences: a longer list is replaced by an evenly spread sample, as in the design Sampled. Counting stops at
-// mostCounted sequences, or at the given number if it is larger.
+// Sequences returns the sequences of the space and their number. If there are more sequences than the argument most,
+// the list is an evenly spread sample of at most that size, as in the design Sampled. Counting stops at mostCounted
+// sequences, or at the argument most if it is larger.
 func (g Space) Sequences(most int) (list [][]string, all int, err error) {
 	if all, _, err = g.Count(max(most, mostCounted)); err != nil {
 		return nil, 0, err

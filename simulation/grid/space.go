@@ -68,10 +68,11 @@ func (g Space) follow(b *node) ([]*node, error) {
 }
 
 // Count returns the number of sequences and of their segments. It stops counting when the number of sequences exceeds
-// the given maximum. At the last decision, all actions are assumed to fit.
+// the argument most. It assumes that all actions fit at the last decision.
 //
-// If action kinds are given, the action "none" always fits. The number of sequences therefore never decreases with the
-// number of decisions, and an oversized deep tree is rejected early.
+// If the space lists kinds of actions, each decision also offers the action "none", so a deeper tree never has fewer
+// sequences. Count then counts the sequences of shallower trees first, and stops as soon as one of them exceeds the
+// maximum.
 func (g Space) Count(most int) (sequences, segments int, err error) {
 	top := g
 	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {

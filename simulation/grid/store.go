@@ -50,8 +50,8 @@ func (s *Store) place(kind, key, suffix string) string {
 	return filepath.Join(s.dir, kind, key[:2], key+suffix)
 }
 
-// Outcome reads the outcome with the given key. If the outcome is missing, the error wraps fs.ErrNotExist. A damaged or
-// impossible outcome is moved aside and treated as missing.
+// Outcome reads the outcome with the given key. If the outcome is missing, the error wraps fs.ErrNotExist. An outcome
+// that is damaged, or that does not match the argument want, is moved aside and treated as missing.
 func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)
 	text, err := files.ReadAll(s.fsys, path, largestResult)

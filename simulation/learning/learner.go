@@ -17,8 +17,8 @@ import (
 	"graft/torch"
 )
 
-// Learner fits a structural policy to trees whose sequences are all known, using all trees in every step. Create it
-// with NewLearner.
+// Learner fits a structural policy to trees with the known accuracies of all sequences. Every step uses all trees.
+// Create it with NewLearner.
 type Learner struct {
 	Options
 	progress
@@ -209,8 +209,8 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn trains one policy per seed. At most the given number of policies learn in parallel. The held-out trees
-// determine when learning stops.
+// Learn trains one policy per seed. The argument most limits the number of policies that learn in parallel. The
+// held-out trees determine when learning stops.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}

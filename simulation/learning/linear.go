@@ -22,8 +22,8 @@ const (
 	linearRate  = 0.05
 )
 
-// FitLinear fits a linear policy to trees by the exact gradient of the objective. It uses only the options of the
-// objective and the weight decay.
+// FitLinear fits a linear policy to trees by the exact gradient of the objective. It uses only the options Beta,
+// Entropy, WeightDecay, Reward, Smooth and Pool.
 func FitLinear(trees []*simulation.Tree, o Options) (*Linear, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

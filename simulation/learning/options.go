@@ -20,8 +20,8 @@ type Options struct {
 
 	Seed uint64 // seed of the initial weights and of random draws
 	// Form of the policy: "network" learns by the exact gradient of its objective; "forest" grows regression trees
-	// that predict the advantage of a choice over the other choices. Of the keys in this section, "forest" uses only
-	// "reward", "smooth", "pool", "without", "trees" and "leaf". Empty means "network".
+	// that predict the advantage of a choice over the other choices. "forest" uses only the keys "reward", "smooth",
+	// "pool", "without", "trees" and "leaf" of this section. Empty means "network".
 	Method Method
 	Trees  int // Number of regression trees in a forest. Zero means 200.
 	Leaf   int // Minimum number of choices in a leaf of a regression tree. Zero means 2.

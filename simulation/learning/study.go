@@ -35,7 +35,7 @@ var ErrStopped = learn.ErrStopped
 
 // Recorder records the progress of a study. It must be safe for concurrent use.
 type Recorder interface {
-	// Step is called after each training step of a seed and reports its progress. It blocks training, so keep it fast.
+	// Step receives the progress of a seed after each of its training steps. It blocks training, so keep it fast.
 	Step(p Progress)
 	// Row adds a row of metrics. A resumed seed reports its rows again, from the first row on.
 	Row(r Row) error
