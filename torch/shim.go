@@ -5,7 +5,7 @@ import "C"
 
 // The operators that gotorch lacks.
 
-// AvgPool2D returns the average of each window.
+// AvgPool2D returns the average of each window of x; p describes the windows.
 func (s *Scope) AvgPool2D(x *Tensor, p Plane) *Tensor {
 	ints := make([]int, 0, 6)
 	for _, n := range pool(p)[:6] {

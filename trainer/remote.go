@@ -18,8 +18,8 @@ import (
 // programSection holds the state of an external program in a checkpoint.
 const programSection = "program"
 
-// Program is an external program that trains the network of a job in its own loop. SetOptions sets the options of the
-// job that the program determines.
+// Program is an external program that trains the network of a job in its own loop. SetOptions sets the job options that
+// the program determines.
 type Program struct {
 	Session *program.Session
 	Facts   program.Facts // size of an epoch
@@ -47,7 +47,8 @@ func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n
 	return p.Session.Network(s)
 }
 
-// SetOptions sets the options of a job that the program determines. The program must have reached its first epoch.
+// SetOptions sets the job options that the program determines: the batch sizes and the optimizer. The program must have
+// reached its first epoch.
 func (p *Program) SetOptions(o *Options) {
 	o.Batch, o.EvalBatch, o.Optimizer = p.Facts.Batch, p.Facts.Batch, p.Session.Begun.Optimizer
 }

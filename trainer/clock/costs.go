@@ -164,7 +164,7 @@ func (s Size) blocked(block int) Size {
 	return s
 }
 
-// SizeOf sums the sizes of a network's layers.
+// SizeOf returns the amounts of work per example, summed over the layers of a network.
 func SizeOf(n *model.Network) (Size, error) {
 	rows, err := n.Sheet()
 	if err != nil {

@@ -53,7 +53,7 @@ type Operator struct {
 	Group Group // devices of an AllReduce
 }
 
-// Group is a set of devices that sum a message. Ranks are numbered so that neighbours share a server.
+// Group is a set of devices that sum a message in an AllReduce. Ranks are numbered so that neighbours share a server.
 type Group struct {
 	Ranks  int // number of devices; zero and one mean no communication
 	Stride int // distance between the ranks of neighbours in the group; zero means 1

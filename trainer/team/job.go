@@ -16,7 +16,7 @@ type Job interface {
 	Images() (name, digest string)
 	// Device returns the device of the leader's tensors.
 	Device() torch.Device
-	// State returns the state that followers copy: a value for JSON, and tensors.
+	// State returns the state that followers copy: a value to encode as JSON, and tensors.
 	State() (any, []*torch.Tensor, error)
 	// Revision returns a number that increases when the leader's tensors change, except during work that all processes
 	// do together, such as training steps.
