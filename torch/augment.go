@@ -73,7 +73,7 @@ func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *T
 }
 
 // Augment returns images of x, each randomly augmented as in Train, but without RandAugment and mixup. The int64 tensor
-// rows selects images by index; if rows is nil, all images are selected. Augment draws five numbers per image,
+// rows selects images by index; if rows is nil, all images are selected. Augment draws five random numbers per image,
 // regardless of the options. If the generator is nil, Augment uses LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)

@@ -30,8 +30,8 @@ type Edge struct {
 	Parts []Part      // runs of channels on the edge, in order
 }
 
-// Part is a sequence of consecutive channels of one space. Every unit of the space has Channels/Units consecutive
-// channels in the part.
+// Part is a sequence of consecutive channels that belong to one space. In this sequence, each unit of the space
+// consists of Channels/Units consecutive channels.
 type Part struct {
 	Space    *Space
 	Channels int

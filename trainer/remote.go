@@ -53,7 +53,8 @@ func (p *Program) SetOptions(o *Options) {
 	o.Batch, o.EvalBatch, o.Optimizer = p.Facts.Batch, p.Facts.Batch, p.Session.Begun.Optimizer
 }
 
-// Data returns a dataset without examples, which states only their number. graft never reads the program's examples.
+// Data returns a dataset that states the number of examples but contains none. graft never reads the program's
+// examples.
 func (p *Program) Data(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {

@@ -36,7 +36,7 @@ type Classifier struct {
 	linear, last *torch.Tensor
 }
 
-// New creates a classifier with random weights, drawn as PyTorch initialises its layers.
+// New creates a classifier with random initial weights, drawn from the same distributions as in PyTorch.
 func New(s *torch.Scope, d torch.Device, random *torch.Generator) *Classifier {
 	c := &Classifier{scope: s, device: d, random: random}
 	for k, in := range []int{Colors, Channels} {

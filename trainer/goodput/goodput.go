@@ -8,7 +8,7 @@ type Limits struct {
 	DeviceLeast, DeviceMost int // minimum and maximum number of examples that a device computes at once
 }
 
-// Job holds a job's fitted speed, its gradient noise and its limits.
+// Job holds a job's fitted speed, its gradient noise and the limits of its batch size.
 type Job struct {
 	Speed  Speed
 	Noise  Noise

@@ -8,7 +8,7 @@ import (
 	"graft/internal/stat"
 )
 
-// Prediction is the computed time of a training step, and of a forward pass. Times are in seconds.
+// Prediction holds the predicted times, in seconds, of a training step and of a forward pass.
 type Prediction struct {
 	Step    float64 // time of a training step
 	Forward float64 // time of a forward pass
