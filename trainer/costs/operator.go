@@ -17,7 +17,7 @@ func (p Precision) Width() float64 {
 	return 2
 }
 
-// Kind classifies operators by the work that they do.
+// Kind classifies operators by the work that determines their time: memory traffic, a matrix product or an all-reduce.
 type Kind int
 
 // The kinds. Traffic only moves bytes, such as an activation function. Product multiplies matrices. AllReduce sums a

@@ -59,7 +59,8 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments returns the averages, with negative averages replaced by zero. They are zero before the first measurement.
+// Moments returns the averages, with negative averages replaced by zero. The averages are zero before the first
+// measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}

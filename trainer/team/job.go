@@ -35,7 +35,7 @@ type Replica interface {
 	// Copy replaces the replica's state with a copy of a job's state. It returns the tensors into which the leader's
 	// tensors are written.
 	Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error)
-	// Work executes the follower's part of an order.
+	// Work executes this follower's part of an order, such as its share of a training step.
 	Work(order json.RawMessage, peers *torch.Peers) error
 	// Close frees the replica.
 	Close()
