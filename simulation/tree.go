@@ -32,10 +32,11 @@ type Node struct {
 	Last bool // the decision is the last one
 }
 
-// TreeOptions describes a table's networks if the table itself does not. The zero value uses the zoo's network with the
-// scenario's name, and graft's own surgery.
+// TreeOptions describes a table's networks if the table itself does not. The zero value selects the network in graft's
+// model zoo that has the scenario's name, and graft's own surgery.
 type TreeOptions struct {
-	// initial network; nil means the table's network, or the network from the zoo with the scenario's name
+	// initial network if the table does not contain it; nil means the network in the model zoo that has the scenario's
+	// name
 	Network *model.Network
 	// surgery options for the actions; the original system's tables need net2net.Original
 	Surgery net2net.Options
@@ -201,7 +202,7 @@ func (p *treeBuilder) observation(n *model.Network, actions []string) (*decider.
 	return observation, nil
 }
 
-// Situations returns the situations of all decisions, tree by tree.
+// Situations returns the inputs of a structural policy at all decisions of the trees, tree by tree.
 func Situations(trees []*Tree) []decider.Situation {
 	var all []decider.Situation
 	for _, t := range trees {
@@ -212,7 +213,7 @@ func Situations(trees []*Tree) []decider.Situation {
 	return all
 }
 
-// OfferedKinds returns the action kinds that are choices in the trees, sorted.
+// OfferedKinds returns a sorted list of the kinds of actions, except none, that the trees offer as a choice.
 func OfferedKinds(trees []*Tree) []net2net.Kind {
 	var kinds []net2net.Kind
 	for _, s := range Situations(trees) {
@@ -288,7 +289,7 @@ func (n Node) Actions() []string {
 // seeds, and the policy inputs at each decision.
 func (t *Tree) Digest() string { return t.digest(t.Scenario) }
 
-// Content returns the digest of the tree without its name.
+// Content returns a digest of the same inputs as Digest, except the scenario's name.
 func (t *Tree) Content() string {
 	scenario := t.Scenario
 	scenario.Name = ""

@@ -54,7 +54,8 @@ func (a Augment) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Operation selects an operation of RandAugment, in torchvision's order. The zero Operation changes nothing.
+// Operation selects an operation of RandAugment; its value is the operation's index in torchvision's list. The zero
+// Operation changes nothing.
 type Operation int
 
 // operations are torchvision's names.
@@ -65,14 +66,14 @@ var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "Sh
 // String returns the operation's name.
 func (o Operation) String() string { return operations.text(o) }
 
-// Operate applies an operation of RandAugment to all images in x, whose pixels are bytes. If opposite is true, an
-// operation that has two directions is applied in the opposite direction.
+// Operate applies an operation of RandAugment with the given magnitude to all images in x, whose pixels are bytes. If
+// opposite is true, an operation that has two directions is applied in the opposite direction.
 func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *Tensor {
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
 // Augment returns images of x, each randomly augmented as in Train, but without RandAugment and mixup. The int64 tensor
-// rows selects images by index; if rows is nil, all images are selected. Augment draws five numbers per image,
+// rows selects images by index; if rows is nil, all images are selected. Augment draws five random numbers per image,
 // regardless of the options. If the generator is nil, Augment uses LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)

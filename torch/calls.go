@@ -99,9 +99,10 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls makes every [Program] in this process write a trace to a file descriptor. Before each call runs, it writes
-// a line with the index of the call, so that another process can identify a call that crashes this process. Calls that
-// run only in train mode get no line and are not counted. A negative descriptor turns the trace off.
+// TraceCalls makes every [Program] in this process write a trace to a file descriptor. Before each call runs, the
+// program writes a line with the index of the call, so that another process can identify a call that crashes this
+// process. Calls that run only in train mode get no line and are not counted. A negative descriptor turns the trace
+// off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err

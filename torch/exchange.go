@@ -13,7 +13,7 @@ var stored = map[weights.DType]DType{
 	weights.Uint8: Uint8, weights.Bool: Bool,
 }
 
-// FromWeights creates a tensor on a device from a tensor of a weights file.
+// FromWeights copies a tensor from a weights file to a new tensor on a device.
 func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	dtype, ok := stored[w.DType]
 	if !ok {
@@ -27,13 +27,14 @@ func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	return FromBytes(s, d, dtype, w.Data, shape...)
 }
 
-// TypeOf returns the tensor type for an element type of a weights file, and whether it is supported.
+// TypeOf returns the tensor type for an element type in a weights file, and false if tensors do not support the element
+// type.
 func TypeOf(d weights.DType) (DType, bool) {
 	t, ok := stored[d]
 	return t, ok
 }
 
-// Weights copies the tensor into a named tensor of a weights file.
+// Weights returns a copy of the tensor, with the given name, for a weights file.
 func (t *Tensor) Weights(name string) (weights.Tensor, error) {
 	info, err := t.Info()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// LibraryVariable is the environment variable for the absolute path of the library to open. If it is set, no other path
-// is tried.
+// LibraryVariable is the environment variable for the absolute path of graft's LibTorch library, libgrafttorch.so. If
+// the variable is set, graft tries no other path.
 const LibraryVariable = "GRAFT_LIBRARY"
 
 const libraryName = "libgrafttorch.so"

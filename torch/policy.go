@@ -12,7 +12,7 @@ import (
 
 // PolicyShape holds the sizes of a policy network. The network embeds tokens and feeds the embeddings to a
 // bidirectional recurrent layer, whose outputs go to a second recurrent layer. Three linear layers read the second
-// layer's last output and the encoded time.
+// layer's last output and the encoded remaining time.
 type PolicyShape struct {
 	Tokens    int  // number of different tokens
 	Embedding int  // number of values per embedding
@@ -164,7 +164,7 @@ func int32s(values []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(va
 // Shape returns the policy's sizes.
 func (p *Policy) Shape() PolicyShape { return p.shape }
 
-// Read returns a copy of one of the policy's vectors.
+// Read returns a copy of the vector that part selects.
 func (p *Policy) Read(part PolicyPart) ([]float64, error) {
 	const op = "read policy"
 	if err := p.ready(op); err != nil {
@@ -177,7 +177,7 @@ func (p *Policy) Read(part PolicyPart) ([]float64, error) {
 	return values, take(op, C.graft_policy_read(p.handle, C.int32_t(part), doubles(values)))
 }
 
-// Write replaces one of the policy's vectors.
+// Write replaces the vector that part selects.
 func (p *Policy) Write(part PolicyPart, values []float64) error {
 	const op = "write policy"
 	if err := p.ready(op); err != nil {
@@ -270,7 +270,8 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 }
 
 // Expect returns the expected reward of an episode and the probability of each final state. It also computes the exact
-// expected gradient of an episode, without a baseline.
+// expected gradient of an episode, without a baseline; the parameter entropy is the weight of the entropy in the
+// objective.
 func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
 	const op = "compute the expectation of a policy"
 	if err := p.grown(op); err != nil {

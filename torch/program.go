@@ -51,8 +51,9 @@ func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*
 	return Value(c.out)
 }
 
-// Plane describes the window of a convolution or a pool over an image. Each pair is height and width. A zero Stride
-// means 1 in a convolution and the Kernel in a pool; a zero Padding means no padding; all other zeros mean 1.
+// Plane describes the window of a convolution or pooling layer over an image. Each pair holds a height and a width. A
+// zero Stride means 1 for convolution and the size of the kernel for pooling. A zero Padding means no padding. All
+// other zeros mean 1.
 type Plane struct {
 	Kernel     [2]int // size of a pool's window in pixels; a convolution takes it from its weight
 	Stride     [2]int // distance between windows, in pixels
@@ -137,7 +138,7 @@ func (b *Builder) AdaptiveAvgPool2D(x Value, height, width int) Value {
 	return b.add(C.GRAFT_LAYER_ADAPTIVE_AVG_POOL, []int64{int64(height), int64(width)}, nil, nil, x)
 }
 
-// Flatten joins the dimensions from first to last; last may be -1.
+// Flatten joins the dimensions from first to last into one dimension. If last is -1, it means the last dimension of x.
 func (b *Builder) Flatten(x Value, first, last int) Value {
 	return b.add(C.GRAFT_LAYER_FLATTEN, []int64{int64(first), int64(last)}, nil, nil, x)
 }
@@ -169,10 +170,10 @@ type Program struct {
 
 // ProgramOptions configures a [Program]. With the zero value, results are bit-identical to PyTorch's.
 type ProgramOptions struct {
-	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In
-	// programs that NewCalls creates, Fast without Steady also computes GELU together with its derivative, and uses
-	// oneDNN for matrix products on the CPU. Results are equal up to rounding. The default, false, keeps PyTorch's
-	// order of operations.
+	// Fast keeps images in the channels-last layout and fuses BatchNorm, ReLU and average pools into one pass over
+	// memory. In programs that NewCalls creates, Fast without Steady also computes GELU together with its derivative,
+	// and uses oneDNN for matrix products on the CPU. Results are equal up to rounding. The default, false, keeps
+	// PyTorch's order of operations.
 	Fast bool
 	// If Steady is true, gradients on the CPU are bit-identical for any number of threads. On a CUDA device, repeated
 	// steps are bit-identical on the same machine, and a layer without a deterministic operator causes an error. The
@@ -188,7 +189,7 @@ type ProgramOptions struct {
 	Graphs bool
 }
 
-// NewProgram creates a program from the layers of b. The given value is the program's result.
+// NewProgram creates a program from the layers of b. The parameter output is the value that the program returns.
 func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program {
 	p := &Program{scope: s}
 	if b.err != nil {

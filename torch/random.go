@@ -84,7 +84,7 @@ func (s *Scope) Uniform(x *Tensor, low, high float64, random *Generator) {
 	s.run(C.GRAFT_OP_UNIFORM_, "uniform", arguments{doubles: []float64{low, high}, random: random}, 0, x)
 }
 
-// Normal fills x with normally distributed values.
+// Normal fills x with normally distributed values that have the given mean and standard deviation.
 func (s *Scope) Normal(x *Tensor, mean, deviation float64, random *Generator) {
 	s.run(C.GRAFT_OP_NORMAL_, "normal", arguments{doubles: []float64{mean, deviation}, random: random}, 0, x)
 }

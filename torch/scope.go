@@ -57,8 +57,8 @@ func NewScope() *Scope {
 	return s
 }
 
-// With opens a scope, runs body in it and closes it. It returns the errors of body and of the operations in the scope.
-// During the call, the goroutine stays on one thread, so LibTorch keeps a single pool of workers for it.
+// With opens a scope, runs body in it and closes it. It returns the errors from body and from the operations in the
+// scope. During the call, the goroutine stays on one thread, so LibTorch keeps a single pool of workers for it.
 func With(body func(s *Scope) error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -5,7 +5,7 @@ import "C"
 
 // The operators that gotorch lacks.
 
-// AvgPool2D returns the average of each window.
+// AvgPool2D returns the average of each window of x; p describes the windows.
 func (s *Scope) AvgPool2D(x *Tensor, p Plane) *Tensor {
 	ints := make([]int, 0, 6)
 	for _, n := range pool(p)[:6] {
@@ -125,7 +125,7 @@ func (s *Scope) RequireGrad(x *Tensor, want bool) *Tensor {
 // which loss depends.
 func (s *Scope) Backward(loss *Tensor) { s.run(C.GRAFT_OP_BACKWARD, "backward", arguments{}, 0, loss) }
 
-// Grad returns the accumulated gradient of x. Reading its Info fails if x has no gradient.
+// Grad returns the accumulated gradient of x. If x has no gradient, the Info method of the result returns an error.
 func (s *Scope) Grad(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_GRAD, "grad", arguments{}, x) }
 
 // SetGrad replaces the gradient of x. A nil grad removes it.
@@ -152,7 +152,8 @@ type Sources struct {
 	Copies, First *Tensor
 }
 
-// Spread returns the weight x, widened by copying the rows and columns that from names. It does not record gradients.
+// Spread returns a wider copy of the weight x. The parameter from selects, for each row and column of the result, the
+// row and column of x that it copies. Spread does not record gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
 		from.First)

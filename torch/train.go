@@ -255,8 +255,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece returns the number of rows in the next piece of the remaining rows. A piece normally has the given size. If
-// fewer rows than the given minimum would remain after the piece, the piece takes all remaining rows.
+// Piece returns the number of rows in the next piece, given the number of remaining rows (left). A piece normally has
+// size rows. If fewer than least rows would remain after it, the piece takes all remaining rows.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left

@@ -9,19 +9,19 @@ import (
 	"graft/model"
 )
 
-// Block is a unit of surgery: a marked container, or a convolution or linear layer with the normalisation and the
-// activation after it.
+// Block is a unit of surgery: a container that is marked as a block, or a convolution or linear layer with the
+// normalisation and the activation after it.
 type Block struct {
 	Name   string // path of the block, or of its first layer
 	Marked model.Mark
 	Layers []*Layer
 	In     Edge
 	Out    Edge
-	// Ends reports whether the last layer produces the block's output: inside the block, nothing is added to this
-	// output or concatenated with it.
+	// Ends reports whether the output of the last layer is the block's output. It is false if the block adds another
+	// tensor to the last layer's output or concatenates both.
 	Ends bool
-	// Parent, Lane and Step are the position at which the block runs. For an unmarked block, they are the position at
-	// which the last layer runs.
+	// Parent, Lane and Step are the position at which the block runs. For a block that is not a marked container, they
+	// are the position at which the last layer runs.
 	Parent *model.Container
 	Lane   model.Lane
 	Step   int
@@ -74,7 +74,7 @@ func isActivation(l model.Layer) bool {
 	return ok
 }
 
-// Enter records marked containers; their parts are not separate blocks.
+// Enter records a container that is marked as a block, because parts of the container are not separate blocks.
 func (r *reader) Enter(path string, c *model.Container) {
 	if c.Mark != model.Unmarked {
 		r.end()
@@ -83,7 +83,7 @@ func (r *reader) Enter(path string, c *model.Container) {
 	}
 }
 
-// Leave records the output of containers, and turns marked containers into blocks.
+// Leave records the output of a container, and creates a block if the container is marked as one.
 func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	r.trace.outputs[path] = out
 	if c.Mark == model.Unmarked {
@@ -175,7 +175,7 @@ func (t *Trace) blockNames() string {
 	return strings.Join(words, ", ")
 }
 
-// SpaceAt returns the channel space at the output of a layer, container or block, and the number of output channels.
+// SpaceAt returns the [Space] of the output channels of a layer, container or block, and the number of these channels.
 func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	edge, ok := t.outputs[name]
 	if !ok || name == "" {

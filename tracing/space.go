@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Space is a set of channels that change together throughout the network.
+// Space is a set of channels whose number surgery can only change together, throughout the network.
 type Space struct {
 	Index   int      // position of the space in the trace
 	Units   int      // number of units, which are runs of channels that can be copied alone
@@ -71,7 +71,8 @@ func gcd(a, b int) int {
 	return a
 }
 
-// Name returns the names of the layers that create the channels of the space, or "input".
+// Name returns the names of the layers that create the channels of the space, or "input" for the channels of the
+// network's input.
 func (s *Space) Name() string {
 	if len(s.Makers) == 0 {
 		return "input"
@@ -83,9 +84,9 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a requested number of channels on an edge (want) to a number of units of the space; now is the
-// current number of channels on the edge. If the channels cannot have this number, the error states the reason, such as
-// a layer that processes channels in groups.
+// Target converts a requested number of channels on an edge (want) to a number of units, which are the smallest groups
+// of channels that can be copied. The parameter now is the current number of channels on the edge. If the channels
+// cannot have this number, the error states the reason, such as a layer that processes channels in groups.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {

@@ -17,7 +17,7 @@ type Trace struct {
 	outputs map[string]Edge
 }
 
-// Layer records one run of a leaf. A leaf may run more than once.
+// Layer records one execution of a leaf module. A leaf module may run more than once.
 type Layer struct {
 	At      model.Place
 	Leaf    *model.Leaf
@@ -30,8 +30,8 @@ type Edge struct {
 	Parts []Part      // runs of channels on the edge, in order
 }
 
-// Part is a sequence of consecutive channels of one space. Every unit of the space has Channels/Units consecutive
-// channels in the part.
+// Part is a sequence of consecutive channels that belong to one space. In this sequence, each unit of the space
+// consists of Channels/Units consecutive channels.
 type Part struct {
 	Space    *Space
 	Channels int
@@ -132,7 +132,7 @@ func (r *reader) tangle(l *Layer, out int) []Part {
 	return []Part{{fresh, out}}
 }
 
-// Sum merges the channel spaces of the two summands.
+// Sum merges the channel spaces of the two summands, because their channels can only change together.
 func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	r.end()
 	r.summed = true

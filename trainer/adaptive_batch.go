@@ -106,7 +106,7 @@ func (a AdaptiveBatch) validate(o Options) error {
 	return errors.Join(faults.Prefixed("adaptive_batch: ")...)
 }
 
-// MostDevices returns the largest number of devices in the timeline.
+// MostDevices returns the largest number of devices that the job has at any time in the timeline.
 func (t Timeline) MostDevices() int {
 	most := t.First()
 	for _, e := range t.Events {

@@ -14,8 +14,8 @@ type Reached struct {
 	Over      bool          // the job has ended
 }
 
-// Ahead compares a timeline with the job's previous timeline. It returns an error if they differ before the point that
-// the job has reached.
+// Ahead compares a timeline with the job's previous timeline, the parameter was. It returns an error if the timelines
+// differ before the point that the job has reached.
 func (t Timeline) Ahead(was Timeline, r Reached) error {
 	for k, e := range t.Events {
 		same := k < len(was.Events) && e == was.Events[k]

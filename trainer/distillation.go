@@ -20,7 +20,7 @@ type course struct {
 	Age    int `json:"lessons"` // epochs since the network last shrank
 	Taught int `json:"taught"`  // steps with the larger network's logits
 	Length int `json:"course"`  // total steps of the distillation
-	// Remote reports that an external program runs the teacher; graft then computes no logits.
+	// Remote reports whether an external program runs the teacher. If so, graft computes no logits.
 	Remote bool `json:"teaching,omitempty"`
 }
 

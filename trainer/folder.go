@@ -150,7 +150,7 @@ func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	return rows, notes, err
 }
 
-// ReadLastRows reads the rows of the last epochs in a run folder.
+// ReadLastRows reads the rows of the last epochs from a run folder; the parameter epochs is the number of these epochs.
 func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 	table, err := results.ReadStreamTail(fsys, filepath.Join(folder, epochTable+".csv"), epochs)
 	if err != nil {

@@ -65,8 +65,8 @@ type forecast struct {
 	costs   map[clock.Work]time.Duration // cost of one piece of work; the same few recur in every epoch
 }
 
-// Spans returns the expected work before the first event and after each event; false means unknown. It follows the same
-// steps as [Job.Run], without training. An event that the job does not reach has a span without work.
+// Spans returns the expected work before the first event and after each event, and false if this work is unknown. It
+// follows the same steps as [Job.Run], without training. An event that the job does not reach has a span without work.
 func (f Forecast) Spans() (spans []Span, known bool) {
 	r := f.begin()
 	for range forecastTurns {

@@ -29,7 +29,8 @@ func (l leader) State() (any, []*torch.Tensor, error) {
 // Revision counts changes of the job's state, except changes by training steps.
 func (l leader) Revision() int { return l.core.revision }
 
-// Record writes an event to the log of events.
+// Record writes an event to the log of events. The parameter processes is the new number of processes; zero if it does
+// not change.
 func (l leader) Record(event results.JobEvent, processes int, why string) error {
 	n := l.core.note(event)
 	n.Processes, n.Why = processes, why

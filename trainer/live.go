@@ -26,7 +26,7 @@ var (
 	ErrBusy = fmt.Errorf("%d changes are already pending", mostPending)
 )
 
-// Request is a change of devices that was requested while a job runs.
+// Request is a change of devices that is requested while a job runs.
 type Request struct {
 	ID      int    // number of the request, from 1, in order of arrival
 	Change  Change // direction of the change: up or down

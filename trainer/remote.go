@@ -18,8 +18,8 @@ import (
 // programSection holds the state of an external program in a checkpoint.
 const programSection = "program"
 
-// Program is an external program that trains the network of a job in its own loop. SetOptions sets the options of the
-// job that the program determines.
+// Program is an external program that trains the network of a job in its own loop. SetOptions sets the job options that
+// the program determines.
 type Program struct {
 	Session *program.Session
 	Facts   program.Facts // size of an epoch
@@ -47,12 +47,14 @@ func (p *Program) Begin(ctx context.Context, s *torch.Scope, saved *SavedJob) (n
 	return p.Session.Network(s)
 }
 
-// SetOptions sets the options of a job that the program determines. The program must have reached its first epoch.
+// SetOptions sets the job options that the program determines: the batch sizes and the optimizer. The program must have
+// reached its first epoch.
 func (p *Program) SetOptions(o *Options) {
 	o.Batch, o.EvalBatch, o.Optimizer = p.Facts.Batch, p.Facts.Batch, p.Session.Begun.Optimizer
 }
 
-// Data returns a dataset without examples, which states only their number. graft never reads the program's examples.
+// Data returns a dataset that states the number of examples but contains none. graft never reads the program's
+// examples.
 func (p *Program) Data(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {

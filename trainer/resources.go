@@ -38,7 +38,7 @@ type sums struct {
 	// exact number of floating-point operations, independent of how work is grouped into calls; nil means that work was
 	// not counted from the start of the job
 	FLOP *big.Int `json:"flop"`
-	// Held is the device time up to progress.Time.
+	// Held is the job's device time up to progress.Time, the time on the clock when it was last counted.
 	Held time.Duration `json:"device_ns"`
 }
 

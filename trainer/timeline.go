@@ -89,9 +89,9 @@ type SchedulerState struct {
 
 // Scheduler determines a job's devices and its remaining time.
 type Scheduler interface {
-	// Budget returns the total time.
+	// Budget returns the job's time budget.
 	Budget() time.Duration
-	// Left returns the remaining time.
+	// Left returns the remaining time of the budget.
 	Left() time.Duration
 	// Allocation returns the earliest change that it has not returned yet, one change per call.
 	Allocation() Allocation

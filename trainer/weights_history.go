@@ -18,9 +18,9 @@ type WeightsHistory struct {
 	Accuracy *float64      // test accuracy after the last epoch, from 0 to 1; nil if it was not recorded
 }
 
-// WeightsHistoryReader reads the records about weights. The argument weights is the path of a weights file, or of a
-// folder with weights and records. The argument runtimes is the path of the file with the end times of epochs; if it is
-// empty, the reader searches the folder.
+// WeightsHistoryReader reads the records that another program wrote about its weights. The argument weights is the path
+// of a weights file, or of a folder with weights and records. The argument runtimes is the path of the file with the
+// end times of epochs; if it is empty, the reader searches the folder.
 type WeightsHistoryReader func(fsys files.FS, weights, runtimes string) (*WeightsHistory, error)
 
 var readWeightsHistory WeightsHistoryReader
@@ -28,7 +28,8 @@ var readWeightsHistory WeightsHistoryReader
 // RegisterWeightsHistory sets the reader of weights histories. It is called during package initialization.
 func RegisterWeightsHistory(r WeightsHistoryReader) { readWeightsHistory = r }
 
-// ReadWeightsHistory reads the records about weights.
+// ReadWeightsHistory reads the records about weights with the registered [WeightsHistoryReader], whose arguments it
+// takes.
 func ReadWeightsHistory(fsys files.FS, weights, runtimes string) (*WeightsHistory, error) {
 	if readWeightsHistory == nil {
 		return nil, fmt.Errorf("read the weights history of %s: this program was built without a reader "+

@@ -23,7 +23,8 @@ var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d":
 	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent,
 	"rnn_tanh": Recurrent, "rnn_relu": Recurrent}
 
-// ReadGraph returns the structure of a graph of operators. Operators that only move values have no token.
+// ReadGraph returns the structure of a network that is a graph of operators. Operators that only move values, such as a
+// reshape, have no token.
 func ReadGraph(g *graph.Graph) (*Structure, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

@@ -48,14 +48,14 @@ type reader struct {
 	grown     int // enclosing containers that surgery added
 }
 
-// Enter increments the number of enclosing containers that surgery added.
+// Enter increments the count of enclosing containers that surgery added, if c is one of them.
 func (r *reader) Enter(_ string, c *model.Container) {
 	if c.Mark == model.Grown {
 		r.grown++
 	}
 }
 
-// Leave decrements the number that Enter incremented, at the end of the container.
+// Leave decrements the count of enclosing containers that surgery added, if c is one of them.
 func (r *reader) Leave(_ string, c *model.Container, _ wire) error {
 	if c.Mark == model.Grown {
 		r.grown--

@@ -71,9 +71,9 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of the numbers that Values returns, in order. First are the token kinds that occur in
-// networks built from layers, then the measures, such as the number of channels. If graphs is true, the kinds that
-// occur only in graphs of operators follow.
+// Names returns the names of the numbers that Values returns, in order. The kinds of tokens that occur in networks
+// built from layers come first, then the measures, such as the number of channels. If graphs is true, the kinds that
+// occur only in graphs of operators come last.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {

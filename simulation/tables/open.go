@@ -23,7 +23,7 @@ var (
 	errWriterClosed = errors.New("the writer is closed")
 )
 
-// WriterOptions holds the options of a writer of records. The zero value is ready to use.
+// WriterOptions holds the options of a [Writer]. The zero value is ready to use.
 type WriterOptions struct {
 	// Name is the name of the writer's file, without the number that the writer appends to it. It has up to 100
 	// lower-case letters, digits, and characters _ . -, and begins with a letter or digit. Processes on the same

@@ -9,14 +9,14 @@ import (
 // None is the action that keeps the network unchanged.
 const None = "none"
 
-// Sequence formats a sequence as in CSV tables: its actions, separated by spaces.
+// Sequence joins the actions of a sequence with spaces, as in CSV tables.
 func Sequence(actions []string) string { return strings.Join(actions, " ") }
 
-// Seconds converts a table's number of seconds to a duration.
+// Seconds converts a time from a table, in seconds, to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Choices returns the actions that follow a prefix: the scenario's actions, or the actions in the records if choices
-// depend on the network.
+// Choices returns the actions that can come next in a sequence that begins with prefix. These are the scenario's
+// actions or, if choices depend on the network, the actions that follow prefix in the records.
 func (t *Table) Choices(prefix []string) []string {
 	if len(t.Actions) > 0 {
 		return t.Actions
@@ -31,9 +31,9 @@ func (t *Table) Choices(prefix []string) []string {
 	return found
 }
 
-// LeftAfter returns the time left after a prefix, in seconds. Sequences with this prefix were separate runs, so their
-// times differ. As in the original system, LeftAfter returns the time of the sequence that takes the first action at
-// every later decision.
+// LeftAfter returns the time that was left after the actions in prefix, in seconds. The sequences that begin with
+// prefix were separate runs, so their times differ. As in the original system, LeftAfter uses the sequence that takes
+// the first of its choices at every later decision.
 func (t *Table) LeftAfter(prefix []string) float64 {
 	sequence := slices.Clone(prefix)
 	for len(sequence) < t.Decisions {

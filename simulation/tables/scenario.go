@@ -37,7 +37,7 @@ type scenarioFile struct {
 	Scenario Scenario `json:"scenario"`
 }
 
-// Validate returns an error that lists every invalid value in a scenario.
+// Validate returns an error that lists every invalid value of a scenario.
 func (s Scenario) Validate() error {
 	var faults validate.Faults
 	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "budget is %v s; must be above 0", s.Budget)
@@ -71,7 +71,7 @@ func isAction(text string) bool {
 	return text != "" && Printable(text) && !strings.Contains(text, ",")
 }
 
-// Digest returns the SHA-256 of the scenario in hexadecimal, which identifies its tables.
+// Digest returns the SHA-256 of the scenario in hexadecimal. Tables of the same scenario have the same digest.
 func (s Scenario) Digest() string {
 	text, err := json.Marshal(s)
 	if err != nil { // a number is NaN or infinite; no table has such a scenario

@@ -230,7 +230,8 @@ func (t *Table) Complete() error {
 		strings.Join(some, " and "))
 }
 
-// Quantity formats a number of sequences. Numbers below 10^15 are printed with all digits.
+// Quantity formats a number of sequences. Numbers below 10^15 are printed with all digits, larger numbers in scientific
+// notation.
 func Quantity(n float64) string {
 	if n < 1e15 {
 		return strconv.FormatFloat(n, 'f', -1, 64)

@@ -51,8 +51,9 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 // FourActions lists the actions in the original system's tables of ConvNet2.
 var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// ConvNet2Table returns a table of sequences of two decisions that choose from FourActions. It has one sequence for
-// each given accuracy, in lexicographic order of the actions. The remaining times differ between sequences.
+// ConvNet2Table returns a table of sequences with two decisions, each of which has FourActions as its choices. It has
+// one sequence for each given accuracy, in lexicographic order of the actions. The remaining times differ between
+// sequences.
 func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	var records []tables.Record
 	for k, accuracy := range accuracies {
@@ -73,8 +74,8 @@ func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	return trees
 }
 
-// FromAccuracies returns a tree of two decisions with two actions each. Each list holds the accuracies of one sequence
-// in percent, one per seed.
+// FromAccuracies returns a tree of two decisions with two actions each. Each list in accuracies holds the accuracies of
+// one sequence in percent, one per seed.
 func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2,
 		Actions: []string{"deepen:0", "none"}}

@@ -44,7 +44,7 @@ type Dict struct {
 // Len returns the number of entries.
 func (d *Dict) Len() int { return len(d.pairs) }
 
-// All yields the entries in order.
+// All yields the entries in insertion order.
 func (d *Dict) All() iter.Seq2[any, any] {
 	return func(yield func(key, value any) bool) {
 		for _, p := range d.pairs {
@@ -107,7 +107,7 @@ func (s *Set) Has(item any) bool {
 	return ok
 }
 
-// Items returns the items in order.
+// Items returns the items in insertion order.
 func (s *Set) Items() []any {
 	items := make([]any, 0, s.Len())
 	for item := range s.items.All() {

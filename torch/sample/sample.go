@@ -36,7 +36,7 @@ type Classifier struct {
 	linear, last *torch.Tensor
 }
 
-// New creates a classifier with random weights, drawn as PyTorch initialises its layers.
+// New creates a classifier with random initial weights, drawn from the same distributions as in PyTorch.
 func New(s *torch.Scope, d torch.Device, random *torch.Generator) *Classifier {
 	c := &Classifier{scope: s, device: d, random: random}
 	for k, in := range []int{Colors, Channels} {
@@ -100,8 +100,9 @@ func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})
 }
 
-// Stripes returns noisy images with horizontal waves whose period depends on the class. A network learns to classify
-// these images within seconds, but only if it learns the periods.
+// Stripes returns noisy images with horizontal waves, and their class labels; the parameter rows is the number of
+// images. The period of the waves depends on the class. A network can learn to classify the images within seconds, but
+// only if it learns the periods.
 func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
 	rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)

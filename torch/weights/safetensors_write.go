@@ -15,7 +15,7 @@ import (
 const headerAlignment = 8
 
 // WriteSafetensors writes a safetensors file. The header keeps the order of the set, with the metadata sorted by name.
-// Tensors with the largest types are written first, so every tensor is aligned. Equal sets produce equal bytes.
+// Tensors with the largest element types are written first, so every tensor is aligned. Equal sets produce equal bytes.
 func WriteSafetensors(w io.Writer, set *Set) error {
 	return doing("write safetensors", writeSafetensors(w, set))
 }

@@ -21,9 +21,9 @@ const (
 type Set struct {
 	// Tensors holds the tensors in the order of the file.
 	Tensors []Tensor
-	// Metadata holds the metadata of a safetensors file, or the entries of a .pth file that are numbers or texts. Nil
-	// means none. Write stores it in a safetensors file, but not in a .pth file, since a module cannot load a state
-	// dict with entries that are not tensors.
+	// Metadata holds the metadata of a safetensors file, or the entries of a .pth file that are numbers or strings. Nil
+	// means no metadata. Write stores it in a safetensors file, but not in a .pth file, since a module cannot load a
+	// state dict with entries that are not tensors.
 	Metadata map[string]string
 	// Format is the format that the set was read from. Write ignores this field.
 	Format Format
@@ -69,8 +69,8 @@ type Options struct {
 	// MaxBytes is the maximum size of all tensors together, and of all storages together, in bytes. Zero means 16 GiB.
 	// Both sizes are also limited to 64 MiB plus 16 times the size of the file, so a small file cannot fill the memory.
 	MaxBytes int64
-	// MaxTensors is the maximum number of tensors, other entries and containers together. Zero means 65,536; reading
-	// a hostile file with this number of entries takes a second.
+	// MaxTensors is the maximum number of tensors, other entries and containers together. Zero means 65,536; reading a
+	// hostile file with this number of entries takes about a second.
 	MaxTensors int
 }
 

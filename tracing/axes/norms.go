@@ -7,8 +7,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Norm is a normalisation over the last dimension: a single operator, or separate operators that divide by the root of
-// the mean of squares.
+// Norm is a normalisation over the last dimension: a single operator, or separate operators that divide by the root
+// mean square.
 type Norm struct {
 	Term          *Term
 	Centre        bool // the normalisation subtracts the mean

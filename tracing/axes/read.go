@@ -11,7 +11,7 @@ import (
 	"graft/model/graph"
 )
 
-// Axes describes each dimension of a graph's tensors by a term.
+// Axes describes each dimension of a graph's tensors by a [Term], such as a product of two axes.
 type Axes struct {
 	Graph   *graph.Graph
 	Shapes  map[graph.Value][]int

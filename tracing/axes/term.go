@@ -3,7 +3,8 @@ package axes
 import "slices"
 
 // Term describes a dimension: an axis, a product of terms (such as heads times the size of a head), or a sum of terms
-// (such as stacked queries, keys and values). Unification merges terms that must be equal; Find returns the root.
+// (such as stacked queries, keys and values). Terms that must be equal are merged, and Find returns the representative
+// of the merged terms.
 type Term struct {
 	Size  int
 	Kind  Kind
@@ -13,7 +14,7 @@ type Term struct {
 	root *Term
 }
 
-// Kind is the form of a term.
+// Kind is the form of a term: an axis, a product or a sum.
 type Kind int
 
 // Forms of a term. The zero Kind is an axis.
@@ -102,7 +103,8 @@ func (t *Term) Has(axis *Term) bool {
 	return found
 }
 
-// Fix marks all axes of the term as fixed and records the reason. An axis that is already fixed keeps its reason.
+// Fix marks all axes of the term as fixed, so that their sizes cannot change, and records the reason. An axis that is
+// already fixed keeps its reason.
 func (t *Term) Fix(reason string) {
 	t.Axes(func(a *Term) {
 		if a.Fixed == "" {

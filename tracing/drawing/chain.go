@@ -64,21 +64,21 @@ func layout(t *tracing.Trace) (column, error) {
 	return w.column(nil, end, nil), nil
 }
 
-// Layer appends a box to a chain.
+// Layer appends a box for the next layer to the chain of boxes x.
 func (w *nodeBuilder) Layer(_ model.Place, _ *model.Leaf, x *link) (*link, error) {
 	l := w.trace.Layers[w.next]
 	w.next++
 	return x.then(box{l}, l.Out, w.blocks[l]), nil
 }
 
-// Sum puts the shortcut next to the body.
+// Sum places the shortcut of a residual connection next to its body.
 func (w *nodeBuilder) Sum(path string, body, shortcut *link) (*link, error) {
 	in := w.around(path)
 	at := fork([]*link{body, shortcut})
 	return at.then(sum{w.column(at, body, in), w.column(at, shortcut, in), body.out}, body.out, in), nil
 }
 
-// Cat puts the branches side by side.
+// Cat places the branches of a concatenation side by side.
 func (w *nodeBuilder) Cat(path string, parts []*link) (*link, error) {
 	in := w.around(path)
 	at := fork(parts)

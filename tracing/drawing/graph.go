@@ -220,8 +220,8 @@ const (
 )
 
 // GraphSVG draws a graph of operators, in execution order. Each module without submodules is one box. In other modules,
-// each operator that computes values is one box. Arcs next to the boxes show edges that skip boxes, and frames enclose
-// the items of lists. Consecutive identical items are drawn once.
+// each operator is one box, except operators that only move values, such as a reshape. Arcs next to the boxes show
+// edges that skip boxes, and frames enclose the items of lists. Consecutive identical items are drawn once.
 func GraphSVG(w io.Writer, g *graph.Graph) error {
 	r, err := readRows(g)
 	if err != nil {

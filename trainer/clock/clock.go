@@ -6,7 +6,7 @@ import (
 	"graft/model"
 )
 
-// Kind is a kind of work that a clock charges.
+// Kind is a kind of work that a clock charges to a job's budget.
 type Kind string
 
 // Kinds of work.
@@ -38,13 +38,13 @@ func (w Work) parts() (part Work, whole int, rest Work) {
 	return part, w.Rows / w.Part, rest
 }
 
-// Clock measures a job's budget.
+// Clock measures how much of a job's time budget is used.
 type Clock interface {
 	// Now returns the time since the budget began.
 	Now() time.Duration
 	// Begin starts the timer of a piece of work. Earlier time is not charged to this work.
 	Begin()
-	// Spend charges work that has been done.
+	// Spend charges finished work to the budget.
 	Spend(w Work)
 	// Cost returns the expected time of work; zero means unknown.
 	Cost(w Work) time.Duration

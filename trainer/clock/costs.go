@@ -142,8 +142,8 @@ type Size struct {
 	// floating-point operations of a forward pass in linear layers and in convolutions without groups; a multiply-add
 	// counts as two
 	Operations int64
-	// floating-point operations of a forward pass in grouped convolutions, such as depthwise convolutions, which run
-	// far slower
+	// floating-point operations of a forward pass in grouped convolutions, such as depthwise convolutions, which take
+	// far more time per operation than other convolutions
 	Grouped    int64
 	Bytes      int64 // bytes of the input and the activations in float32, without flattened copies
 	Parameters int64 // number of parameters that an optimizer trains
@@ -164,7 +164,7 @@ func (s Size) blocked(block int) Size {
 	return s
 }
 
-// SizeOf sums the sizes of a network's layers.
+// SizeOf returns the amounts of work per example, summed over the layers of a network.
 func SizeOf(n *model.Network) (Size, error) {
 	rows, err := n.Sheet()
 	if err != nil {

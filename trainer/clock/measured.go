@@ -15,7 +15,7 @@ type Measured struct {
 	Surgery Seconds
 }
 
-// Seconds is a measured time with its spread.
+// Seconds holds the median and the spread of repeated measurements of a time, in seconds.
 type Seconds struct {
 	Median float64
 	Spread float64 // half the interquartile range in seconds

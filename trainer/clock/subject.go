@@ -34,8 +34,8 @@ var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvN
 	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
 // Subjects returns the networks that are measured by default, for an input shape and a number of classes. They are
-// networks from the zoo and two variants of each: one deepened once, and one widened once. The costs of grown networks
-// are therefore measured too, not only predicted.
+// networks from graft's model zoo and two variants of each: one deepened once, and one widened once. The costs of grown
+// networks are therefore measured too, not only predicted.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {

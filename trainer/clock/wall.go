@@ -29,7 +29,7 @@ func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
 // mostLost is the number of times in Wall.lost.
 const mostLost = 5
 
-// Begin starts the timer. The time since the last work is not charged to any kind of work.
+// Begin starts the timer. The idle time since the previous piece of work is not charged to any kind of work.
 func (w *Wall) Begin() {
 	t := w.now()
 	if len(w.rates) > 0 { // before the first work, the time is the job's setup
@@ -46,7 +46,7 @@ func (w *Wall) usuallyLost() time.Duration {
 	return slices.Sorted(slices.Values(w.lost))[len(w.lost)/2]
 }
 
-// Spend updates the estimate for this kind of work with the time since Begin.
+// Spend updates the estimate for this kind of work with the time since the call of Begin.
 func (w *Wall) Spend(work Work) {
 	t := w.now()
 	took := t.Sub(w.last).Seconds() / float64(max(1, work.Count))

@@ -7,7 +7,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Hardware holds the constants of devices and of the links between them. The zero Hardware is invalid.
+// Hardware holds the performance constants of devices and of the links between them. The zero Hardware is invalid.
 type Hardware struct {
 	Name    string   // name that selects the hardware
 	About   string   // description of the device and of the server
@@ -21,7 +21,7 @@ type Hardware struct {
 // Listing returns the hardware's name and description.
 func (h *Hardware) Listing() (name, about string) { return h.Name, h.About }
 
-// Device holds the constants of a device and of the host that launches its operators.
+// Device holds the performance constants of a device and of the host that launches its operators.
 type Device struct {
 	HalfRate   float64 // peak rate of matrix products in half precision, in operations per second
 	SingleRate float64 // peak rate of matrix products in single precision, in operations per second
@@ -38,7 +38,7 @@ type Device struct {
 	Overlap float64
 }
 
-// Link holds the constants of collectives inside a server.
+// Link holds the performance constants of collective operations inside a server.
 type Link struct {
 	Devices int     // number of devices of a server
 	Rate    float64 // rate of a device's links in each direction, or of a ring, in bytes per second
@@ -52,7 +52,7 @@ type Link struct {
 	Skew   float64 // wait for the slowest rank of a tensor-parallel collective, in seconds per further rank
 }
 
-// Network holds the constants of the network between servers.
+// Network holds the performance constants of the network between servers.
 type Network struct {
 	Rate       float64 // rate of a server's network in each direction, in bytes per second
 	Efficiency float64 // fraction of Rate that collectives reach, from 0 to 1

@@ -17,7 +17,7 @@ func (p Precision) Width() float64 {
 	return 2
 }
 
-// Kind classifies operators by the work that they do.
+// Kind classifies operators by the work that determines their time: memory traffic, a matrix product or an all-reduce.
 type Kind int
 
 // The kinds. Traffic only moves bytes, such as an activation function. Product multiplies matrices. AllReduce sums a
@@ -53,7 +53,7 @@ type Operator struct {
 	Group Group // devices of an AllReduce
 }
 
-// Group is a set of devices that sum a message. Ranks are numbered so that neighbours share a server.
+// Group is a set of devices that sum a message in an AllReduce. Ranks are numbered so that neighbours share a server.
 type Group struct {
 	Ranks  int // number of devices; zero and one mean no communication
 	Stride int // distance between the ranks of neighbours in the group; zero means 1

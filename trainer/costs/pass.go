@@ -22,7 +22,7 @@ const (
 
 type passes [passCount]Pass
 
-// Passes lists the operators of a micro batch.
+// Passes lists the operators that run for a micro batch, grouped into passes such as the forward pass of a layer.
 func Passes(t Transformer, p Plan) ([]Pass, error) {
 	if err := p.check(&t); err != nil {
 		return nil, fmt.Errorf("list operators: %w", err)

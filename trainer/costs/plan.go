@@ -31,7 +31,7 @@ type Iteration struct {
 	Head      float64 // time of the output layer and the loss for one micro batch, forward and backward
 	Embedding float64 // time of the input layer for one micro batch, forward and backward
 	Message   float64 // time of a message between stages; zero without a pipeline
-	// floating-point operations of all devices, without recomputed ones
+	// floating-point operations of all devices, not counting the recomputation of activations
 	Operations float64
 	Parameters float64 // number of parameters of the model, without biases and norms
 }

@@ -4,7 +4,7 @@ import "math"
 
 // Measured holds the times of a step, measured on one set of devices.
 type Measured struct {
-	// number of nodes, number of devices, and number of examples that a device computes at once
+	// number of nodes, number of devices, and number of examples that a device processes at once
 	Nodes, Devices, Device int
 	Compute, Step          float64 // seconds for the gradients alone, and for the whole step without accumulation
 }

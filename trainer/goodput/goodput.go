@@ -8,15 +8,15 @@ type Limits struct {
 	DeviceLeast, DeviceMost int // minimum and maximum number of examples that a device computes at once
 }
 
-// Job holds a job's fitted speed, its gradient noise and its limits.
+// Job holds a job's fitted speed, its gradient noise and the limits of its batch size.
 type Job struct {
 	Speed  Speed
 	Noise  Noise
 	Limits Limits
 }
 
-// Goodput returns the number of examples per second, multiplied by their efficiency. The batch size must be at least
-// the minimum.
+// Goodput returns the number of examples per second, multiplied by the statistical efficiency of the batch size. The
+// batch size must be at least the minimum.
 func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 	scale := float64(b.Total(devices)) / float64(j.Limits.Least)
 	return j.Speed.Throughput(nodes, devices, b) * j.Noise.Efficiency(scale)
@@ -102,7 +102,7 @@ func (l Limits) Share(total, devices int, twice bool) Batch {
 	return l.Bound(b, devices)
 }
 
-// Bound limits a batch size to the maximum.
+// Bound reduces the number of examples per device if the whole batch would exceed the maximum size.
 func (l Limits) Bound(b Batch, devices int) Batch {
 	b.Device = min(b.Device, l.Most/(devices*b.Turns()))
 	return b

@@ -41,8 +41,8 @@ func (s Squares) Moments() (m Moments, ok bool) {
 // HalfLife is the number of measurements after which the weight of a measurement in an [Average] has halved.
 const HalfLife = 16
 
-// Average is an exponential average of moments over steps. Both moments are averaged separately, since the mean of
-// their ratio is biased; Weight corrects the initial bias (Kingma and Ba 2015, section 3).
+// Average is an exponential average of moments over steps. The two moments are averaged separately, since the mean of
+// their ratio is biased. Weight corrects the initial bias (Kingma and Ba 2015, section 3).
 type Average struct {
 	Square   float64 `json:"square"`   // weighted sum of the squared gradients
 	Variance float64 `json:"variance"` // weighted sum of the variances
@@ -59,7 +59,8 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments returns the averages, with negative averages replaced by zero. They are zero before the first measurement.
+// Moments returns the averages, with negative averages replaced by zero. The averages are zero before the first
+// measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}

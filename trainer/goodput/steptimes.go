@@ -1,7 +1,7 @@
 package goodput
 
-// StepTimes predicts the times of training steps by placement, from the seven parameters of [Speed] or from measured
-// tables. Jobs that train the same application share one StepTimes.
+// StepTimes predicts the time of a training step for a placement of devices on nodes, from the seven parameters of
+// [Speed] or from measured tables. Jobs that train the same application share one StepTimes.
 type StepTimes interface {
 	// Step returns the duration of a step without gradient accumulation, and its synchronisation time, in seconds. The
 	// placement gives the number of devices on each node; device is the number of examples per device.

@@ -224,7 +224,7 @@ type lister struct {
 
 func (l *lister) batch(s model.Shape) []int { return append([]int{l.rows}, s...) }
 
-// Layer adds the operator of a layer.
+// Layer adds the operator of a layer to the list of calls.
 func (l *lister) Layer(at model.Place, leaf *model.Leaf, in model.Shape) (model.Shape, error) {
 	out, err := leaf.Layer.Infer(in)
 	if err != nil {
@@ -268,7 +268,7 @@ func layerName(layer model.Layer) (name string, optional bool) {
 	return name, optional
 }
 
-// Sum adds the operator of a residual connection.
+// Sum adds the operator of a residual connection to the list of calls.
 func (l *lister) Sum(path string, body, _ model.Shape) (model.Shape, error) {
 	both := [][]int{l.batch(body), l.batch(body)}
 	l.calls = append(l.calls, Call{Name: "add", Shapes: shapesText(both), Place: path,
@@ -276,7 +276,7 @@ func (l *lister) Sum(path string, body, _ model.Shape) (model.Shape, error) {
 	return body, nil
 }
 
-// Cat adds the operator of a concatenation.
+// Cat adds the operator of a concatenation to the list of calls.
 func (l *lister) Cat(path string, parts []model.Shape) (model.Shape, error) {
 	out, shapes := append(model.Shape{0}, parts[0][1:]...), [][]int{}
 	for _, part := range parts {

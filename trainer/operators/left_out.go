@@ -6,7 +6,7 @@ import (
 )
 
 // LeftOut holds the leave-one-out errors of predicted operator times: each shape is predicted from the other shapes.
-// They estimate the error for new shapes between the measured ones.
+// These errors estimate the error for new shapes that lie between measured shapes.
 type LeftOut struct {
 	Shapes int     // number of shapes that were left out; zero means that no operator has several shapes
 	Mean   float64 // relative error of the time of both passes: the mean, weighted by the time

@@ -8,18 +8,19 @@ import (
 	"graft/internal/stat"
 )
 
-// Prediction is the computed time of a training step, and of a forward pass. Times are in seconds.
+// Prediction holds the predicted times, in seconds, of a training step and of a forward pass.
 type Prediction struct {
 	Step    float64 // time of a training step
 	Forward float64 // time of a forward pass
-	// fractions of the total time of the step's operators:
+	// Measured, Between, Beyond and Unknown are fractions of the total time of the step's operators.
 	Measured float64 // operators whose shapes were measured
 	Between  float64 // operators with work between measured shapes
 	Beyond   float64 // operators with more or less work than any measured shape
 	Unknown  float64 // operators that were not measured with any shape
 }
 
-// Outside returns the share of the time in operators outside of the measured range.
+// Outside returns the fraction of the time that is spent in operators that were not measured or whose work is outside
+// the measured range.
 func (p *Prediction) Outside() float64 { return p.Beyond + p.Unknown }
 
 // fit holds the rates that were fitted to a table. It predicts times.

@@ -38,7 +38,7 @@ type Start struct {
 	Print      func(line string) // receives each line that the program prints; nil drops them
 }
 
-// Session is a running program.
+// Session is a running external training program.
 type Session struct {
 	process *coprocess.Process
 	start   Start

@@ -16,7 +16,7 @@ type Job interface {
 	Images() (name, digest string)
 	// Device returns the device of the leader's tensors.
 	Device() torch.Device
-	// State returns the state that followers copy: a value for JSON, and tensors.
+	// State returns the state that followers copy: a value to encode as JSON, and tensors.
 	State() (any, []*torch.Tensor, error)
 	// Revision returns a number that increases when the leader's tensors change, except during work that all processes
 	// do together, such as training steps.
@@ -35,7 +35,7 @@ type Replica interface {
 	// Copy replaces the replica's state with a copy of a job's state. It returns the tensors into which the leader's
 	// tensors are written.
 	Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error)
-	// Work executes the follower's part of an order.
+	// Work executes this follower's part of an order, such as its share of a training step.
 	Work(order json.RawMessage, peers *torch.Peers) error
 	// Close frees the replica.
 	Close()

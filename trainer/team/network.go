@@ -93,7 +93,7 @@ func trusted(host string) error {
 // Addr returns the address of the listener.
 func (n *Network) Addr() string { return n.listener.Addr().String() }
 
-// Close dismisses waiting followers.
+// Close stops listening and dismisses waiting followers.
 func (n *Network) Close() error {
 	err := n.listener.Close()
 	for {
@@ -167,8 +167,9 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// Start gives a device to the next waiting follower. For the first follower of a device, it returns at once, and the
-// process waits until a follower joins. Later it returns an error if no follower is waiting.
+// Start gives a device to the next waiting follower. The first call for a device returns immediately, even if no
+// follower is waiting; the returned process then waits until a follower joins. Later calls for the device return an
+// error if no follower is waiting.
 func (n *Network) Start(device int) (Process, error) {
 	n.mu.Lock()
 	first := !n.begun[device]

@@ -10,8 +10,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Folder creates a table of ConvNet2 in graft's own format, with the given number of decisions. It contains the given
-// number of sequences, starting with the first one. Each seed has different accuracies.
+// Folder creates a table of the network ConvNet2 in the folder dir, in graft's own format. The parameter sequences is
+// the number of records in the table. The accuracies are random and depend on seed.
 func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 	s := tables.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}

@@ -2,7 +2,7 @@ package kineto
 
 import "time"
 
-// Trace holds the operators of a trace and the work that they launched. The zero Trace is empty.
+// Trace holds the operators of a profiler trace and the work that they launched on the device. The zero Trace is empty.
 type Trace struct {
 	Events    int        // number of events in the file, of every kind
 	Operators []Operator // operators, in the order of threads and of start times within a thread
