@@ -141,7 +141,11 @@ WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machi
 # Compilers, checkers and tests use a tenth less processor time if they collect garbage less often.
 test static: export GOGC ?= 400
 
-# Tests of the program run next to all others. Checkers of the code take what processors they leave.
+# Packages whose tests take longest. They begin first, so that nothing long is left at the end.
+LONGEST = ./trainer ./torch ./net2net ./runner/train ./simulation/grid
+
+# Tests of the program run next to all others. Checkers of the code take what processors they leave. staticcheck leaves
+# out test files, which take most of its time; 'make test-long' checks them.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
@@ -150,14 +154,14 @@ test: deps
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
 	  nice -n 10 $(MAKE) -s static naive >build/debug.log 2>&1 & debug=$$!; \
-	  go test -vet=off -timeout 30m -v $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
+	  go test -vet=off -timeout 30m -v $(LONGEST) $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
 	  wait $$waiting || code=$$?; wait $$runner || code=$$?; wait $$debug || code=$$?; \
 	  cat build/waiting.log build/runner.log build/debug.log >>build/test.log; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
 
 static:
-	@go tool staticcheck ./...
+	@go tool staticcheck -tests=false ./...
 	@scripts/deadcode.sh
 
 # The build that checks how tensors are used.
@@ -181,6 +185,7 @@ test-long: deps
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test-long.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test-long.log; grep -oE '(left out|measured): .*' build/test-long.log | sort -u || true
 	@$(MAKE) -s debug race race-runner
+	@go tool staticcheck ./...
 	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/...
 	@go test -race -timeout 2h -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 

@@ -4,8 +4,8 @@ package config
 
 // descriptions say what keys are for, by the field of a struct.
 var descriptions = map[string]string{
-	"graft/cluster/adaptive.PolluxOptions.Delay": "Restart time that the search expects when a job's devices change, " +
-		"in seconds. Zero means 30.",
+	"graft/cluster/adaptive.PolluxOptions.Delay": "Restart time, in seconds, that Pollux assumes for a job whose " +
+		"devices change. Zero means 30.",
 	"graft/cluster/adaptive.PolluxOptions.Fairness": "Exponent of the power mean over the speedups of all jobs, from " +
 		"-100 to 100. Zero means -1 (harmonic mean), the published value.",
 	"graft/cluster/adaptive.PolluxOptions.Generations": "Number of generations of the genetic search. Zero means 100.",
@@ -27,7 +27,8 @@ var descriptions = map[string]string{
 		"including its bugs; \"none\" fixes the bugs. Default \"none\".",
 	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application has a subfolder in this " +
 		"folder or in its subfolder \"traces\". The application's subfolder holds placements.csv and " +
-		"validation-BATCH.csv; applications.csv lists the number of epochs of each application. Required.",
+		"validation-BATCH.csv. The folder itself holds applications.csv, which lists the number of epochs of each " +
+		"application. Required.",
 	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
 		"Default 30.",
 	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat = \"pollux\".",
@@ -83,8 +84,8 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds. A JSON file lists the steps per second " +
 		"for each combination of model, number of servers and number of workers. A folder of applications, in the " +
 		"format of adaptive.data, replaces the job types; jobs then have no parameter servers. With the value " +
-		"\"analytic\", graft computes speeds from the computation and communication of the job types. Required " +
-		"unless the trace file selects \"analytic\".",
+		"\"analytic\", graft computes speeds from the compute time, model size and bandwidths of each job type. " +
+		"Required unless the trace file selects \"analytic\".",
 	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types, each with its resource demands, " +
 		"epoch size and communication. Empty means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces demand.load. Zero derives " +
@@ -188,9 +189,9 @@ var descriptions = map[string]string{
 		"divides the machine's processors into machine.gpus slots, \"auto\" means \"gpu\" if NVIDIA's library finds " +
 		"GPUs and \"cpu\" otherwise. Default \"auto\".",
 	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.",
-	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, subtracted to compute " +
-		"net_joules. Zero measures this power for one second before the first task. A negative value leaves " +
-		"net_joules empty.",
+	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, subtracted from the measured " +
+		"power to compute net_joules. Zero measures the idle power for one second before the first task. A negative " +
+		"value leaves net_joules empty.",
 	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. The middle of a longer " +
 		"log is discarded. Default 16.",
 	"graft/cluster/node/world.Executor.Sampling": "Interval at which the state of the devices is sampled, from 10ms " +
@@ -304,8 +305,9 @@ var descriptions = map[string]string{
 		"no scheduler needs the other files.",
 	"graft/cluster/rigid.Options.Format": "Trace format: a name that 'graft list formats' prints. Empty detects the " +
 		"format from the trace's first lines.",
-	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
-		"of the trace or, if compat = \"lucid\", the start of the month that Lucid's authors simulated.",
+	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds after time 0 of the " +
+		"trace. Zero means the start of the trace or, if compat = \"lucid\", the start of the month that Lucid's " +
+		"authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +
 		"its GPUs. Zero ignores memory.",
 	"graft/cluster/rigid.Options.Nodes": "Number of nodes, if all jobs share a single virtual cluster. Zero means " +
@@ -315,8 +317,9 @@ var descriptions = map[string]string{
 		"few nodes as possible, and delays the job until these nodes are free. \"consolidate-first\" also uses as " +
 		"few nodes as possible, but spreads the job over more nodes instead of delaying the job. \"random\" takes " +
 		"the first free GPUs in node order; despite its name, it draws nothing at random. Default \"consolidate\".",
-	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds. Zero means the end of the " +
-		"trace or, if compat = \"lucid\", the end of the month that Lucid's authors simulated.",
+	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds after time 0 of the trace. " +
+		"Zero means the end of the trace or, if compat = \"lucid\", the end of the month that Lucid's authors " +
+		"simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
@@ -498,7 +501,7 @@ var descriptions = map[string]string{
 		"measurement, up to one thread per processor.",
 	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as \"deepen:0\", " +
 		"\"widen:conv2:48\" and \"none\". An action that does not fit the current network is skipped. Empty means " +
-		"all actions of the operations in simulate.kinds.",
+		"every action that the operations in simulate.kinds can apply to the network.",
 	"graft/config.SimulateOptions.Cache": "Path of the folder that caches the outcomes of runs; several scenarios " +
 		"can share the folder. Empty means the folder \"cache\" next to the run folder.",
 	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after the last decision, the " +
@@ -642,8 +645,8 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
 		"1. Zero means 0.0003.",
 	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
-	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is truncated. " +
-		"Zero means 2000.",
+	"graft/learn/candidates.Options.Slots": "Maximum number of simulated time slots per workload. A longer " +
+		"simulation is cut off. Zero means 2000.",
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
@@ -863,8 +866,8 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
 	"graft/simulation/learning.Options.Method": "Form of the policy: \"network\" learns by the exact gradient of its " +
 		"objective; \"forest\" grows regression trees that predict the advantage of a choice over the other choices. " +
-		"Of the keys in this section, \"forest\" uses only \"reward\", \"smooth\", \"pool\", \"without\", \"trees\" " +
-		"and \"leaf\". Empty means \"network\".",
+		"\"forest\" uses only the keys \"reward\", \"smooth\", \"pool\", \"without\", \"trees\" and \"leaf\" of this " +
+		"section. Empty means \"network\".",
 	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
 		"stops. The best policy is kept. Zero means 8.",
 	"graft/simulation/learning.Options.Pool": "Fraction by which the reward of each sequence moves towards its mean " +

@@ -276,6 +276,9 @@ func TestProcessesComeAndGo(t *testing.T) {
 				o.LabelSmoothing, o.MicroBatch, o.EMA, o.Augment.Mixup, o.Augment.RandAugment = 0.1, 24, 0.9, 0.2, 1
 			}},
 	} {
+		if !long && name != "with all options" {
+			continue
+		}
 		o := changing()
 		o.Optimizer = c.rule
 		if c.set != nil {

@@ -90,8 +90,8 @@ func (e *networkEncoder) write() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("these operators cannot be written as ONNX:\n  %s\nexport the network to .py for PyTorch instead",
-			strings.Join(missing, "\n  "))
+		return fmt.Errorf("these operators cannot be written as ONNX:\n  %s\n"+
+			"export the network to .py for PyTorch instead", strings.Join(missing, "\n  "))
 	}
 	return nil
 }

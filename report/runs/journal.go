@@ -79,8 +79,8 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, nil
 }
 
-// Plan records the manifest and the planned stages of a run. For a stage that is already recorded, Plan keeps the
-// recorded results unless the stage's output files differ.
+// Plan records the manifest and the planned stages of a run. A stage that is already recorded keeps its entry. If its
+// list of output files has changed, the entry takes the new list and forgets its inputs, so that the stage runs again.
 func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created

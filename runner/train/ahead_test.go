@@ -83,7 +83,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 	} {
 		_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", with(folder, true, c.set...))
 		require.ErrorContains(t, err, c.says, name)
-		require.ErrorContains(t, err, "the job has reached ", name)
+		require.ErrorContains(t, err, " reached ", name)
 	}
 
 	env := worktest.Env(files.OS{})

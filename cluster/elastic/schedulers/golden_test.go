@@ -2,6 +2,7 @@ package schedulers_test
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,9 @@ func TestRecordedRuns(t *testing.T) {
 			referenceJSON(t, "golden/"+config+".json", &file)
 			require.NotEmpty(t, file.Runs)
 			require.Len(t, file.Runs, 50)
+			if os.Getenv("GRAFT_LONG") == "" {
+				file.Runs = slices.DeleteFunc(file.Runs, func(r recordedRun) bool { return r.Seed%2 == 0 })
+			}
 			results := make([]*elastic.Result, len(file.Runs))
 			bounds := make([]elastic.Bound, len(file.Runs))
 			errs := parallel.Each(t.Context(), len(file.Runs), 0, func(k int) (err error) {

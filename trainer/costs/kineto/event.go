@@ -154,7 +154,7 @@ func (p *parser) operator(s Span, a *arguments) (err error) {
 	p.shaped = p.shaped || len(a.Shapes) > 0
 	if o.external != 0 {
 		if other, twice := p.externals[o.external]; twice {
-			return fmt.Errorf("External id %d is already used by event %d; export the trace again", o.external,
+			return fmt.Errorf("the External id %d is already used by event %d; export the trace again", o.external,
 				other)
 		}
 		p.externals[o.external] = s.Event
