@@ -12,10 +12,12 @@ import (
 // Outcome is the content of a study's outcome.json. Results are stored in maps from the key of each metric to its
 // value; the key contains the metric's unit.
 type Outcome struct {
-	Folder     string         `json:"folder"`     // run folder
-	World      string         `json:"world"`      // name of the world
-	Title      string         `json:"title"`      // title of the study, one sentence
-	Remarks    []string       `json:"remarks"`    // sentences about the study and its results
+	Folder  string   `json:"folder"`  // run folder
+	World   string   `json:"world"`   // name of the world
+	Title   string   `json:"title"`   // title of the study, one sentence
+	Remarks []string `json:"remarks"` // sentences about the study and its results
+	// digest of the input files that the configuration names; empty if the digest of the configuration covers them
+	Inputs     string         `json:"inputs"`
 	Facts      map[string]any `json:"facts"`      // facts about the study, by name
 	Jobs       int            `json:"jobs"`       // number of jobs in all workloads
 	Against    string         `json:"against"`    // name of the baseline of differences

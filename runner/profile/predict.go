@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/trainer/costs"
@@ -93,8 +94,8 @@ func (o *PredictOptions) microBatches() (int, error) {
 		}
 	}
 	if each := o.Plan.MicroBatch * o.Plan.Data; o.Batch%each != 0 {
-		return 0, fmt.Errorf("option %q: a batch of %d sequences cannot be divided among %d replicas in micro "+
-			"batches of %d", "batch", o.Batch, o.Plan.Data, o.Plan.MicroBatch)
+		return 0, fmt.Errorf("option %q: a batch of %d sequences cannot be divided among %s in micro "+
+			"batches of %d", "batch", o.Batch, words.Plural(o.Plan.Data, "replica"), o.Plan.MicroBatch)
 	}
 	return o.Batch / (o.Plan.MicroBatch * o.Plan.Data), nil
 }

@@ -72,6 +72,25 @@ func TestCellsAreOfTheirInputs(t *testing.T) {
 	require.Equal(t, 1, again.Jobs)
 }
 
+// The results of a complete run are not shown for other inputs.
+func TestCompleteRunsKeepTheirInputs(t *testing.T) {
+	w, env := worlds.Named("rigid"), worktest.Env(files.OS{})
+	f := studytest.Read(t, "rigid", "", rigidSet(t, "run.folder="+config.Quote(filepath.Join(t.TempDir(), "run")))...)
+	want, err := study.Run(t.Context(), env, w, f, "", app.FolderOptions{})
+	require.NoError(t, err)
+	got, err := study.Run(t.Context(), env, w, f, "", app.FolderOptions{Resume: true})
+	require.NoError(t, err)
+	require.Equal(t, want.Cells[0].Values, got.Cells[0].Values)
+	trace := f.(*rigid.File).Workload.Traces[0]
+	require.NoError(t, os.WriteFile(trace, []byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,60,a\n"), 0o600))
+	_, err = study.Run(t.Context(), env, w, f, "", app.FolderOptions{Resume: true})
+	require.ErrorContains(t, err, "its input files have changed since")
+	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))
+	require.NoError(t, os.Remove(trace))
+	_, err = study.Run(t.Context(), env, w, f, "", app.FolderOptions{Resume: true})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 // fullDisk is a file system without any write in a folder.
 type fullDisk struct {
 	files.OS

@@ -20,11 +20,11 @@ import (
 // Run runs the simulation that a configuration file describes, and returns the outcome. The simulation's results are
 // written into the run folder. If jobs could not be simulated, it also returns an error with the code failure.Partial.
 // Resuming a stopped or killed run performs the missing simulations and gives byte-identical results; for a completed
-// run, Run only reads the outcome. The argument path is empty if there is no configuration file.
+// run, Run reads the outcome, and checks that the input files are the same. The argument path is empty if there is no configuration file.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
 	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
-	outcome, err := done(env, w, f, folder, o)
+	outcome, err := done(ctx, env, w, f, folder, o)
 	if err == nil && outcome == nil {
 		outcome, err = simulate(ctx, env, w, f, folder, o)
 	}
@@ -36,7 +36,7 @@ func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path s
 }
 
 // done returns the outcome of a resumed run that is already complete; otherwise nil.
-func done(env *app.Env, w *study.World, f study.File, folder string, o app.FolderOptions) (*study.Outcome, error) {
+func done(ctx context.Context, env *app.Env, w *study.World, f study.File, folder string, o app.FolderOptions) (*study.Outcome, error) {
 	outcome := &study.Outcome{}
 	err := results.ReadOutcome(env.Files, folder, outcome)
 	if !o.Resume || errors.Is(err, fs.ErrNotExist) {
@@ -45,12 +45,29 @@ func done(env *app.Env, w *study.World, f study.File, folder string, o app.Folde
 	if err != nil {
 		return nil, err
 	}
+	if err := sameInputs(ctx, env, f, folder, outcome.Inputs); err != nil {
+		return nil, err
+	}
 	run, err := env.OpenRun(folder, runs.KindOfWorld(w), f, o)
 	if err != nil {
 		return nil, err
 	}
 	env.Track(folder, "cells").End(nil) // a process that was killed, or failed after the outcome, leaves its progress
 	return outcome, errors.Join(study.Forget(env.Files, folder, outcome), run.Close())
+}
+
+// sameInputs returns an error if the files that a study reads have changed since a complete run. Without a digest of
+// these files, the digest of the configuration covers them.
+func sameInputs(ctx context.Context, env *app.Env, f study.File, folder, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	s, err := Prepare(ctx, env, f, false)
+	if err != nil || s.Plan().Inputs == digest {
+		return err
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the run is complete, but its input files have "+
+		"changed since; choose another run folder, or set option \"force\" to move this one aside", folder))
 }
 
 // simulate simulates into a run folder, and writes the outcome.
@@ -110,7 +127,7 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	if err != nil {
 		return nil, err
 	}
-	outcome.Folder = ""
+	outcome.Folder, outcome.Inputs = "", job.Plan.Inputs
 	if err := errors.Join(tables(cells, parts, outcome), run.WriteOutcome(outcome)); err != nil {
 		return nil, err
 	}

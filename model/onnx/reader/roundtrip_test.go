@@ -100,7 +100,7 @@ func TestGraphsWithoutAFormAreRefused(t *testing.T) {
 	_, err = onnx.Encode(n, &weights.Set{}, onnx.Options{})
 	assert.ErrorContains(t, err, "cumsum.default")
 	assert.ErrorContains(t, err, "tril.default")
-	assert.ErrorContains(t, err, "export to .py")
+	assert.ErrorContains(t, err, "export the network to .py")
 }
 
 func TestMutatedModelsNeverCrash(t *testing.T) {
