@@ -20,7 +20,8 @@ import (
 // Run runs the simulation that a configuration file describes, and returns the outcome. The simulation's results are
 // written into the run folder. If jobs could not be simulated, it also returns an error with the code failure.Partial.
 // Resuming a stopped or killed run performs the missing simulations and gives byte-identical results; for a completed
-// run, Run reads the outcome, and checks that the input files are the same. The argument path is empty if there is no configuration file.
+// run, Run reads the outcome, and checks that the input files are the same. The argument path is empty if there is no
+// configuration file.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
 	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
@@ -36,7 +37,8 @@ func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path s
 }
 
 // done returns the outcome of a resumed run that is already complete; otherwise nil.
-func done(ctx context.Context, env *app.Env, w *study.World, f study.File, folder string, o app.FolderOptions) (*study.Outcome, error) {
+func done(ctx context.Context, env *app.Env, w *study.World, f study.File, folder string,
+	o app.FolderOptions) (*study.Outcome, error) {
 	outcome := &study.Outcome{}
 	err := results.ReadOutcome(env.Files, folder, outcome)
 	if !o.Resume || errors.Is(err, fs.ErrNotExist) {
