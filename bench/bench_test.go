@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -149,6 +150,9 @@ func TestMeasuredFigures(t *testing.T) {
 // Growth is measured and charged for trees and for imported networks: what a profile lacks is compared, by
 // each kind of work.
 func TestGrowthIsCompared(t *testing.T) {
+	if os.Getenv("GRAFT_LONG") == "" {
+		t.Skip("left out: the benchmark of growth; set GRAFT_LONG=1")
+	}
 	for _, name := range []string{"FeedForwardNet2", "cnn.toml"} {
 		g, err := measureGrowth(t.Context(), filepath.Join("growth", name), name, 1)
 		require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 // An application of runs and a profile is simulated; what does not fit together is refused, and nothing is written.
 func TestApplicationsAreMadeOfRuns(t *testing.T) {
+	longOnly(t, "an application made of five runs")
 	t.Chdir(t.TempDir())
 	run := func(folder string, batch int, more ...string) {
 		set := []string{"time.events=[]", "time.budget=2s", fmt.Sprintf("train.batch=%d", batch)}

@@ -315,6 +315,7 @@ const soon = 15 * time.Second
 // The proof that workers, nodes and coordinators cost only time: a grid on Slurm, of
 // which one each is killed, ends in the bytes of the grid on this machine.
 func TestSimulateOnSlurm(t *testing.T) {
+	longOnly(t, "a grid on Slurm that loses a worker, a coordinator and a node; the page on Slurm runs one")
 	fleettest.NeedSlurm(t)
 	folder, path := newScenario(t, largeScenario)
 	cluster, err := fleettest.StartCluster(fleet.NewClock(time.Now))

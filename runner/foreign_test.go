@@ -44,6 +44,7 @@ adapt = {decider = "none", actions = []}
 // A network whose operators LibTorch does not survive, or that takes more memory than its shapes say, is refused by
 // each command that would run it, and the process goes on.
 func TestForeignNetworksAreTried(t *testing.T) {
+	longOnly(t, "foreign networks in every command")
 	inputs := write(t, filepath.Join(t.TempDir(), "in.json"),
 		fmt.Sprintf(`{"inputs": [{"shape": [1, 3, 16, 16], "values": [%s0]}]}`, strings.Repeat("0, ", 767)))
 	for operator, c := range map[string]struct{ job, forward string }{

@@ -173,6 +173,7 @@ every = 4
 
 // Learning that is killed at random moments ends in the same bytes.
 func TestKilledLearningEndsTheSame(t *testing.T) {
+	longOnly(t, "kills of a scheduler that learns; a policy that learns is killed")
 	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint_every = \"20ms\"\n[learn]\nimitation_workloads = 40\n"+
 		"rounds = 60\n"+
 		"rollout = 64\nhidden = 8\nenvs = 2\npatience = 100\n")

@@ -91,6 +91,7 @@ func useSlurm(t *testing.T) {
 
 // Tasks of srun train as processes of one machine do, and go on without one that is killed.
 func TestMachinesOfSlurm(t *testing.T) {
+	longOnly(t, "a job on several machines of Slurm")
 	useSlurm(t)
 	const budget = "time.budget='1s'"
 	want := onOneMachine(t, 3, budget)

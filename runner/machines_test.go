@@ -294,6 +294,7 @@ const growing = "adapt={decider='script', actions=['widen:conv1:12', 'widen:conv
 // An elastic job takes followers as they come and lets them go: each one that joins is an up, one that is told to end
 // or is killed a down, and no step is lost or done twice.
 func TestDevicesFollowTheFollowers(t *testing.T) {
+	longOnly(t, "devices that follow machines; the page on machines adds and removes one")
 	m := newMachines(t, 3)
 	const budget = "time.budget='6s'"
 	j := startOnMachines(t, m, 1, append(elasticJob, budget)...)

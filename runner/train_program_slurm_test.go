@@ -19,6 +19,6 @@ func TestProgramsOnSlurm(t *testing.T) {
 	text := simulated(t, job, "--folder", there, "--engine", "slurm", "--set", "fleet.cpus=4", "--set",
 		"fleet.threads=1")
 	require.Contains(t, text, "submitted ")
-	require.Contains(t, text, "9 of 9 runs ended")
+	require.Contains(t, done(t, "fleet", "attach", there).stdout, "9 of 9 runs ended")
 	require.Equal(t, tableBytes(t, filepath.Join(here, "table")), tableBytes(t, filepath.Join(there, "table")))
 }

@@ -124,7 +124,7 @@ func TestKilledRunsKeepTheirBatch(t *testing.T) {
 	want, digest := adaptiveProcess(t, filepath.Join(t.TempDir(), "whole"), -1)
 	require.Positive(t, want.BatchChanges)
 	random := rand.New(rand.NewPCG(1, 1))
-	most := 15
+	most := 6
 	if long {
 		most = 100
 	}

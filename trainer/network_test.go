@@ -104,6 +104,9 @@ func (w watched) Epoch(r trainer.Row) error {
 // Followers that come over the network train with the losses of one process, come and go with the devices, and
 // another one takes the place of one that is killed.
 func TestFollowersOfOtherMachines(t *testing.T) {
+	if os.Getenv("GRAFT_LONG") == "" {
+		t.Skip("left out: followers of other machines; set GRAFT_LONG=1")
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	o := changing()

@@ -130,7 +130,7 @@ func TestKilledRunsEndTheSame(t *testing.T) {
 	want, digest, err := runProcess(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(1, 1))
-	kills, most := 0, 50
+	kills, most := 0, 15
 	if long {
 		most = 200
 	}

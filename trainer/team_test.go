@@ -333,7 +333,7 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 	starter := newTestStarter(t, smallData(1))
 	random := rand.New(rand.NewPCG(3, 3))
 	var mu sync.Mutex
-	kills, most := 0, 4
+	kills, most := 0, 2
 	if long {
 		most = 10
 	}

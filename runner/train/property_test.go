@@ -24,7 +24,7 @@ import (
 
 // jobsDrawn is the number of random jobs, and longJobs with GRAFT_LONG.
 const (
-	jobsDrawn = 12
+	jobsDrawn = 8
 	longJobs  = 500
 )
 
