@@ -172,8 +172,8 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
-		"demand. For traces of the cluster Venus, empty means vcYVn, as Lucid's authors chose; for other traces, it " +
-		"means the largest virtual cluster that gives the profiler no node.",
+		"demand. Empty means vcYVn for traces of the cluster Venus, as in Lucid's published configuration. For other " +
+		"traces, empty means the largest of the virtual clusters without a node for the profiler.",
 	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. For " +
 		"traces of the cluster Venus, an empty list means vc8Gr and vcefl, as Lucid's authors chose; for other " +
 		"traces, it means the two largest virtual clusters.",

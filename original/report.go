@@ -16,8 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions lists the actions that the numbers in a table of the original system denote. The first actions deepen
-// the network's original blocks, one action per block. The last action is "none".
+// ScenarioActions lists the actions of a table of the original system in the order of their numbers. The first actions
+// deepen the network's original blocks, one action per block. The last action is "none".
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {

@@ -115,9 +115,8 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.compat, "compat", false, "print the report that the original system prints")
 	flags.BoolVar(&o.asPublished, "as-published", false,
 		"reproduce the bugs of the original system's last version; requires --compat")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether the input of a policy of the original system `+
-		`starts with token 0: "always" or "never" (default: as in the policy's training or, with --compat, as in `+
-		`its published evaluation)`)
+	flags.StringVar(&o.Prefix, "prefix", "", `token 0 at the start of the input of an original policy: "always" `+
+		`or "never" (default: as the policy was trained or, with --compat, as its published evaluation did)`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "new run folder for the results")

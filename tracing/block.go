@@ -74,7 +74,7 @@ func isActivation(l model.Layer) bool {
 	return ok
 }
 
-// Enter records a container that is marked as a block, because parts of the container are not separate blocks.
+// Enter records a container that is marked as a block, so that its parts are not listed as blocks of their own.
 func (r *reader) Enter(path string, c *model.Container) {
 	if c.Mark != model.Unmarked {
 		r.end()

@@ -161,8 +161,8 @@ func (p *placer) overflow() error {
 	for k := range p.parted.Graph.Ops {
 		server := p.placed.Server[k]
 		if used[server] += p.parted.Graph.Ops[k].Memory; used[server] > p.site.Memory {
-			return fmt.Errorf("operations on server %s exceed its memory of %g bytes, because the quirk "+
-				"\"forward-memory\" counts only the forward pass; remove the quirk, or raise the memory",
+			return fmt.Errorf("operations on server %s exceed its memory of %g bytes; the quirk \"forward-memory\" "+
+				"places them by the memory of the forward pass alone: remove the quirk, or raise the memory",
 				p.site.Network.Name(server), p.site.Memory)
 		}
 	}

@@ -23,9 +23,9 @@ type Options struct {
 	// list means vc8Gr and vcefl, as Lucid's authors chose; for other traces, it means the two largest virtual
 	// clusters.
 	From []string
-	// Name of the virtual cluster that lends the profiler an additional node on demand. For traces of the cluster
-	// Venus, empty means vcYVn, as Lucid's authors chose; for other traces, it means the largest virtual cluster that
-	// gives the profiler no node.
+	// Name of the virtual cluster that lends the profiler an additional node on demand. Empty means vcYVn for traces of
+	// the cluster Venus, as in Lucid's published configuration. For other traces, empty means the largest of the
+	// virtual clusters without a node for the profiler.
 	Echo string
 }
 

@@ -54,8 +54,8 @@ type CellOutcome struct {
 	Parts  []Part            `json:"parts"`    // metrics of groups of jobs
 	Left   []LeftOut         `json:"left_out"` // number of jobs that were left out, by reason
 	Facts  map[string]string `json:"facts"`    // texts about the simulation, such as digests
-	// Interval is the mean over jobs of the metric that is first in the list "ranked", with the 95% confidence interval
-	// of this mean; null if there are several workloads.
+	// Interval is the 95% confidence interval of the first metric in "ranked", as a mean over jobs; null if there are
+	// several workloads.
 	Interval *Interval `json:"interval"`
 	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% confidence interval;
 	// null for the baseline.

@@ -86,7 +86,7 @@ func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	}
 	var shape policyShape
 	if err := json.Unmarshal([]byte(text), &shape); err != nil {
-		return nil, fmt.Errorf("the scheduler's header is damaged: %w", err)
+		return nil, fmt.Errorf("the header of the scheduler's policy file is damaged: %w", err)
 	}
 	if shape.Version != version || shape.Globals != s.Globals || shape.Features != s.Features || shape.Hidden < 1 ||
 		shape.Hidden > largestHidden {

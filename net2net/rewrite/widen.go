@@ -168,8 +168,8 @@ func (w *widening) onlySplit() error {
 	}
 	for p := range w.splits {
 		if other := w.otherReader(p); other != "" {
-			return fmt.Errorf("widen: unequal shares scale the copies in %s, which is correct only for readers that "+
-				"sum over the copies; %s also reads this tensor", p.tensor, other)
+			return fmt.Errorf("widen: cannot scale the copies in %s, because %s also reads this tensor and does not "+
+				"sum over the copies", p.tensor, other)
 		}
 	}
 	return nil

@@ -42,7 +42,8 @@ func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	return p[0], p[1], ok
 }
 
-// StudyAgent is an agent in PAC-ML's experiments: a published agent, or an agent with a constant degree.
+// StudyAgent is an agent in PAC-ML's experiments: a published agent, or an agent that always chooses the same degree of
+// parallelism.
 type StudyAgent struct {
 	Name  string
 	Parts int // degree of an agent with a constant degree; zero for other agents

@@ -122,7 +122,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	switch host := listen.HostOf(r.Host); {
 	case !w.hosts(host):
 		refused = listen.Refuse(http.StatusForbidden, "use the address in the run folder's listen file",
-			"%q is not the host of this page's address", host)
+			"the request names the host %q, which is not an address of this server", host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		to.Header().Set("Allow", "GET, HEAD")
 		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "method %s is not allowed", r.Method)
