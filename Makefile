@@ -141,9 +141,9 @@ WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machi
 # Compilers, checkers and tests use a tenth less processor time if they collect garbage less often.
 test static: export GOGC ?= 400
 
-# Packages whose tests take longest. They begin first, so that nothing long is left at the end. Three packages run at a
-# time, because those of the program wait.
-LONGEST = ./trainer ./torch ./net2net ./runner/train ./simulation/grid
+# Packages whose tests take longest, or wait for processes. They begin first, while the tests of the program use the
+# processors, so that nothing long is left at the end.
+LONGEST = ./fleet ./trainer ./model/graph/trial ./torch ./net2net ./runner/train ./simulation/grid
 
 # Tests of the program run next to all others. Checkers of the code take what processors they leave. staticcheck leaves
 # out test files, which take most of its time; 'make test-long' checks them.
@@ -155,7 +155,7 @@ test: deps
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
 	  nice -n 10 $(MAKE) -s static naive >build/debug.log 2>&1 & debug=$$!; \
-	  go test -p 3 -vet=off -timeout 30m -v $(LONGEST) $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
+	  go test -vet=off -timeout 30m -v $(LONGEST) $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
 	  wait $$waiting || code=$$?; wait $$runner || code=$$?; wait $$debug || code=$$?; \
 	  cat build/waiting.log build/runner.log build/debug.log >>build/test.log; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \

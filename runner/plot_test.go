@@ -274,6 +274,7 @@ func TestSurgeryOfGraphsIsDrawn(t *testing.T) {
 
 // The networks of a job are drawn from its file and its actions, and its report says what the axes mean.
 func TestGraphsOfJobsAreDrawn(t *testing.T) {
+	longOnly(t, "drawings of a job on text; graphs and jobs are drawn apart")
 	t.Chdir(t.TempDir())
 	texts(t, ".")
 	write(t, "job.toml", fmt.Sprintf(textJob, "SmallLLaMA", `["deepen:blocks.1", "widen:tok:160"]`))

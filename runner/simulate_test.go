@@ -145,7 +145,7 @@ func TestKilledSimulationsEndTheSame(t *testing.T) {
 	simulated(t, path, "--folder", whole)
 	want := tableBytes(t, filepath.Join(whole, "table"))
 	random := rand.New(rand.NewPCG(1, 6))
-	kills, runs, most := 0, 0, 6
+	kills, runs, most := 0, 0, 3
 	if longTests {
 		most = 100
 	}
