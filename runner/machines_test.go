@@ -162,7 +162,7 @@ func apartBy(t *testing.T, got, want train.Result) (most float64) {
 
 // Over 200 steps losses on three machines are those of three processes on one machine, and of a single process.
 func TestMachinesHaveTheLossesOfOne(t *testing.T) {
-	longOnly(t, "losses of jobs on several machines; those of a job whose devices change are checked")
+	longOnly(t, "losses of a job on several machines; a page of the docs runs one")
 	t.Parallel() // it waits for processes
 	m := newMachines(t, 3)
 	got := startOnMachines(t, m, 2).ends()

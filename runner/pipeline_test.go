@@ -241,7 +241,7 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 
 // On a terminal each stage has a bar, of which nothing is left in the end.
 func TestBarsOfPipelines(t *testing.T) {
-	longOnly(t, "bars of pipelines; those of simulations and learning are drawn")
+	longOnly(t, "bars of pipelines; bars of simulations and learning are drawn")
 	t.Setenv("TERM", "xterm")
 	path := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200)
 	text := drawn(t, 100, "pipeline", path, "--folder", filepath.Join(t.TempDir(), "run"))

@@ -39,8 +39,8 @@ func studyArgs(t *testing.T) map[string][]string {
 	}
 }
 
-// Cluster simulations that are killed at random moments, and resumed, end in the same bytes: one
-// kill for each world, and 20 with GRAFT_LONG.
+// Cluster simulations that are killed at random moments, and resumed, end in the same bytes: one kill for every second
+// world, and 20 for each with GRAFT_LONG.
 func TestKilledStudiesEndTheSame(t *testing.T) {
 	t.Parallel() // it waits for processes
 	kills := 1

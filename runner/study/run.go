@@ -47,12 +47,12 @@ func done(ctx context.Context, env *app.Env, w *study.World, f study.File, folde
 	if err != nil {
 		return nil, err
 	}
-	if err := sameInputs(ctx, env, f, folder, outcome.Inputs); err != nil {
-		return nil, err
-	}
 	run, err := env.OpenRun(folder, runs.KindOfWorld(w), f, o)
 	if err != nil {
-		return nil, err
+		return nil, err // such as another configuration
+	}
+	if err := sameInputs(ctx, env, f, folder, outcome.Inputs); err != nil {
+		return nil, errors.Join(err, run.Close())
 	}
 	env.Track(folder, "cells").End(nil) // a process that was killed, or failed after the outcome, leaves its progress
 	return outcome, errors.Join(study.Forget(env.Files, folder, outcome), run.Close())
