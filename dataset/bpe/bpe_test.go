@@ -16,7 +16,7 @@ import (
 // vocabulary has the 256 bytes, and the joins of merges from 256 on.
 func vocabulary(merges ...[2]string) map[string]int32 {
 	all := map[string]int32{}
-	for b, r := range letters {
+	for r, b := range bytesByLetter {
 		all[string(r)] = int32(b)
 	}
 	for k, m := range merges {

@@ -72,10 +72,10 @@ func run(text string, of class) int {
 	return n
 }
 
-// letters are the printable letters that represent bytes in vocabulary files: printable bytes represent themselves, the
-// others follow from 256 on.
-var letters, bytesByLetter = func() (to [256]rune, from map[rune]byte) {
-	from = map[rune]byte{}
+// bytesByLetter maps the printable letters that represent bytes in vocabulary files to those bytes: printable bytes
+// represent themselves, the letters of the others follow from 256 on.
+var bytesByLetter = func() map[rune]byte {
+	bytes := map[rune]byte{}
 	next := rune(256)
 	for b := range 256 {
 		r := rune(b)
@@ -83,9 +83,9 @@ var letters, bytesByLetter = func() (to [256]rune, from map[rune]byte) {
 			r = next
 			next++
 		}
-		to[b], from[r] = r, byte(b)
+		bytes[r] = byte(b)
 	}
-	return to, from
+	return bytes
 }()
 
 // bytesOf returns the bytes that letters represent; false if a letter represents none.
