@@ -147,10 +147,15 @@ LONGEST = ./fleet ./trainer ./model/graph/trial ./torch ./net2net ./runner/train
 
 # Tests of the program run next to all others. Checkers of the code take what processors they leave. staticcheck leaves
 # out test files, which take most of its time; 'make test-long' checks them.
-test: deps
+test: go
+	@scripts/packages.sh build
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
+	@$(MAKE) -s source
+	@echo "== library, vet"; \
+	  $(MAKE) -s library >build/library.log 2>&1 & library=$$!; \
+	  go vet ./... && go vet -tags graftdebug ./torch ./cluster; code=$$?; \
+	  wait $$library || code=$$?; cat build/library.log; exit $$code
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
-	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster
 	@echo "== tests, staticcheck, deadcode, debug build of schedulers"; \
 	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \

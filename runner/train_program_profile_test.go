@@ -15,8 +15,8 @@ func TestProgramsAreProfiled(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	job := programJob(t, "", "", grows)
 	profile := filepath.Join(filepath.Dir(job), "measured.toml")
-	o := done(t, "profile", job, "--rounds", "2", "--out", profile)
-	containsAll(t, o.stdout, "inside a program with PyTorch", "AdamW, medians of 2 rounds", "Net widen:conv1:6",
+	o := done(t, "profile", job, "--rounds", "1", "--out", profile)
+	containsAll(t, o.stdout, "inside a program with PyTorch", "AdamW, medians of 1 round", "Net widen:conv1:6",
 		"Net widen:conv1:6 widen:conv2:12")
 	require.NotContains(t, o.stdout, "ConvNet", "a network that graft itself would train")
 
@@ -24,7 +24,11 @@ func TestProgramsAreProfiled(t *testing.T) {
 		return printedDigest(t, done(t, "train", job, "--quiet", "--folder", t.TempDir()+"/run", "--set",
 			"time.profile="+profile))
 	}
-	require.Equal(t, run(), run())
+	digest := run()
+	require.NotEmpty(t, digest)
+	if longTests {
+		require.Equal(t, digest, run())
+	}
 	// The profile has no rates, since so few networks were measured.
 	fails(t, failure.Configuration, "no cost rates", "train", job, "--set", "time.profile="+profile, "--set",
 		`adapt.actions=["widen:conv2:16"]`, "--folder", t.TempDir()+"/run")

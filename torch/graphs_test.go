@@ -92,7 +92,10 @@ func (c graphCase) train(t *testing.T, device Device,
 // the time at which it was recorded.
 func TestCUDAGraphsRepeatTheStep(t *testing.T) {
 	for _, device := range devices(t) {
-		for _, c := range graphCases {
+		for k, c := range graphCases {
+			if !long && device == CPU && k%2 > 0 { // there, a recording only calls the operations again
+				continue
+			}
 			t.Run(fmt.Sprint(c.name, " on ", device), func(t *testing.T) {
 				losses, correct, state := c.train(t, device, false)
 				got, gotCorrect, gotState := c.train(t, device, true)

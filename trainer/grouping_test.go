@@ -33,29 +33,33 @@ func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*trainer.Options)
 		actions []string
+		long    bool // whether the case is like another one, and needs GRAFT_LONG
 	}{
 		"AdaScale and steps of the rate": {func(o *trainer.Options) {
 			o.Schedule = trainer.Schedule{Rule: trainer.StepDown, Decay: 0.5, Every: 1}
 			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 160, Interval: 16, Hysteresis: 0.01,
 				Scaling: trainer.AdaScale}
 			o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.05, Momentum: 0.9}
-		}, []string{"deepen:conv1"}},
+		}, []string{"deepen:conv1"}, true},
 		"AdaScale and an exponential rate": {func(o *trainer.Options) {
 			o.Schedule = trainer.Schedule{Rule: trainer.Exponential, Decay: 0.5}
 			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 160, Interval: 16, Hysteresis: 0.01,
 				Scaling: trainer.AdaScale}
 			o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.05, Momentum: 0.9}
-		}, []string{"deepen:conv1"}},
+		}, []string{"deepen:conv1"}, false},
 		"distillation with mixup": {func(o *trainer.Options) { o.Augment.Mixup, o.LabelSmoothing = 0.3, 0.1 },
-			[]string{"branch:conv2"}},
+			[]string{"branch:conv2"}, false},
 		"distillation that ends in a call": {func(o *trainer.Options) { o.Augment.Mixup, o.Distill.Span = 0.3, 0.4 },
-			[]string{"branch:conv2"}},
-		"a larger kernel": {func(*trainer.Options) {}, []string{"kernel:conv2:5"}},
+			[]string{"branch:conv2"}, true},
+		"a larger kernel": {func(*trainer.Options) {}, []string{"kernel:conv2:5"}, false},
 		"noise": {func(o *trainer.Options) { o.Adapt.Surgery = net2net.Options{Noise: 0.3} },
-			[]string{"widen:conv2:96"}},
+			[]string{"widen:conv2:96"}, false},
 		"a residual": {func(o *trainer.Options) { o.Adapt.Surgery = net2net.Options{Form: net2net.Residual} },
-			[]string{"deepen:conv2"}},
+			[]string{"deepen:conv2"}, true},
 	} {
+		if c.long && !long {
+			continue
+		}
 		o := plan()
 		o.Optimizer = adam
 		o.Adapt.OnError = trainer.StopOnError

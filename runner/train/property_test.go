@@ -24,7 +24,7 @@ import (
 
 // jobsDrawn is the number of random jobs, and longJobs with GRAFT_LONG.
 const (
-	jobsDrawn = 8
+	jobsDrawn = 6
 	longJobs  = 500
 )
 
