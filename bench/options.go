@@ -22,6 +22,8 @@ type options struct {
 	tables  []string // folders of training tables
 	trials  int      // seeds of jobs with adaptive batches
 	samples string   // folder of sample traces to write; empty means none
+	keep    string   // file that keeps the measurements of operators; empty means none
+	probes  int      // number of networks that measure operators; zero means the default
 	network gptOptions
 	setup
 }
@@ -63,6 +65,9 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.Func("table", "folder of a training table, for learn and policy; repeatable",
 		func(folder string) error { o.tables = append(o.tables, folder); return nil })
 	fs.StringVar(&o.samples, "kineto.samples", "", "write the traces for the tests of trainer/operators to this folder")
+	fs.StringVar(&o.keep, "operators.keep", "", "file that keeps the measurements, to print them again")
+	fs.IntVar(&o.probes, "operators.networks", 0, "small networks in which operators are measured; 0 means 400")
+	fs.IntVar(&o.threads, "operators.threads", 1, "threads")
 	o.network.register(fs, "gpt.")
 	o.setup.register(fs)
 }

@@ -16,7 +16,7 @@ var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Pr
 func TestEveryFieldOfAProfileIsCharged(t *testing.T) {
 	p := &clock.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: clock.Costs{SurgerySeconds: 1},
 		Measured:  []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}},
-		Operators: tracedProfile().Operators}
+		Operators: tracedProfile().Operators, GraftOperators: deviceProfile().GraftOperators}
 	before, seen := chargedText(p), 0
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {

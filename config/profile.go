@@ -55,14 +55,29 @@ func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }
 
-// FormatProfile returns the text of a profile file. If the profile has no operators, the text has no table of
-// operators.
+// FormatProfile returns the text of a profile file, without empty tables of operators.
 func FormatProfile(p *clock.Profile) string {
 	text := dialect.Resolved(p)
-	if !p.HasOperators() {
-		text, _, _ = strings.Cut(text, "\n[operators]\n")
+	if len(p.Operators.Measured) == 0 {
+		text = withoutTable(text, "operators")
+	}
+	if len(p.GraftOperators.Operators) == 0 {
+		text = withoutTable(text, "graft_operators")
 	}
 	return text
+}
+
+// withoutTable removes a table without tables inside from a text.
+func withoutTable(text, name string) string {
+	before, table, found := strings.Cut(text, "\n["+name+"]\n")
+	if !found {
+		return text
+	}
+	_, after, more := strings.Cut(table, "\n[")
+	if !more {
+		return before
+	}
+	return before + "\n[" + after
 }
 
 // relativesVersion must be raised when the charges for networks that were not measured change.
@@ -79,7 +94,8 @@ func chargedText(p *clock.Profile) string {
 	charged.Made, charged.Fit, charged.Watts = clock.Provenance{}, clock.Fit{}, 0
 	text := strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "", noRates("graph_step"),
 		"", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "", "channel_block = 0\n", "",
-		", padding8 = 0, padding16 = 0", "").Replace(FormatProfile(&charged))
+		", padding8 = 0, padding16 = 0", "",
+		", step_predicted_seconds = 0.0, batch_predicted_seconds = 0.0", "").Replace(FormatProfile(&charged))
 	if p.HasOperators() {
 		text += fmt.Sprintf("operators = %d\n", operatorsVersion)
 	} else if len(p.Measured) > 0 && !p.Closed() {

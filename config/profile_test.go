@@ -44,15 +44,27 @@ func tracedProfile() *clock.Profile {
 	return p
 }
 
+// deviceProfile has operators of graft's own steps.
+func deviceProfile() *clock.Profile {
+	p := &clock.Profile{Name: "device", Device: "a processor", GraftOperators: operators.Device{Path: operators.Fast,
+		Networks: 2, Operators: []operators.Operator{{Name: "linear", Points: []string{
+			"64 3072 10 0 0 0 0 4096 3.93e+06 912000 0.0015 0.003 0.001",
+			"32 100 10 0 0 0 0 64 64000 18080 1e-05 2e-05 8e-06"}},
+			{Name: "relu", Points: []string{"10000 10 1 0 0 0 0 64 10000 80000 1e-05 0 1e-05"}}}}}
+	p.EnsureDefaults()
+	return p
+}
+
 func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.toml")
-	for _, p := range append(clock.Profiles(), fullProfile(), tracedProfile()) {
+	for _, p := range append(clock.Profiles(), fullProfile(), tracedProfile(), deviceProfile()) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
 		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
 	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "the profile has no name; set name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
 	golden(t, "testdata/profiles/traced.toml", FormatProfile(tracedProfile()))
+	golden(t, "testdata/profiles/device.toml", FormatProfile(deviceProfile()))
 	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)
 	_, err := FindProfile(files.OS{}, "steddy")
@@ -61,7 +73,8 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 
 func FuzzReadProfile(f *testing.F) {
 	paths := must(filepath.Glob("testdata/profiles/faults/*.toml"))
-	for _, path := range append(paths, "testdata/profiles/full.toml", "testdata/profiles/traced.toml") {
+	for _, path := range append(paths, "testdata/profiles/full.toml", "testdata/profiles/traced.toml",
+		"testdata/profiles/device.toml") {
 		f.Add(string(must(os.ReadFile(path))))
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -44,6 +44,10 @@ the rates. To correct these times, graft multiplies them by the ratio of measure
 times of related networks. profile prints the error of the rates for new networks, which it
 estimates by leaving out each measured network in turn.
 
+With --operators 400, profile also measures the operators of small networks with random sizes. The
+times of other networks are then computed from their operators, which is more accurate than the
+rates. profile prints the error for the measured networks, which are not among the small networks.
+
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an idle
 machine; on a busy machine the profile is less accurate.`,
 		Example: `  graft profile --out laptop.toml
@@ -79,6 +83,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks from the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")
 	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the named networks")
+	flags.IntVar(&o.Operators, "operators", 0, "also measure the operators of this number of small networks, such as "+
+		"400, to predict the times of any network; 0 measures none")
 	flags.StringVar(&o.Name, "name", "", "name of the profile (default: the name of the --out file)")
 	flags.StringVarP(&o.Out, "out", "o", "", "output `FILE` for the profile; if empty, the profile is only printed")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing file")

@@ -29,9 +29,7 @@ func printProfile(w io.Writer, r *profile.Report) error {
 	}
 	rates := "\nThe profile has no rates: networks that were not measured cannot be charged.\n"
 	if r.Profile.HasOperators() {
-		t := &r.Profile.Operators
-		rates = fmt.Sprintf("\n%s of %s at a batch of %d predict networks that were not measured.\n",
-			words.Plural(len(t.Measured), "measured operator"), t.Network, t.Rows)
+		rates = profileOperatorsText(r)
 	} else if !r.Profile.Closed() {
 		p.Line("")
 		p.Table(profileRates(r))
@@ -126,6 +124,24 @@ func rateText(seconds float64) string {
 		return "-"
 	}
 	return milliseconds(seconds)
+}
+
+// profileOperatorsText describes the operators, and their errors if networks were predicted.
+func profileOperatorsText(r *profile.Report) string {
+	d := &r.Profile.GraftOperators
+	if len(d.Operators) == 0 {
+		t := &r.Profile.Operators
+		return fmt.Sprintf("\n%s of %s at a batch of %d predict networks that were not measured.\n",
+			words.Plural(len(t.Measured), "measured operator"), t.Network, t.Rows)
+	}
+	text := fmt.Sprintf("\n%s, measured in %s, predict networks that were not measured.\n",
+		words.Plural(len(d.Operators), "operator"), words.Plural(d.Networks, "small network"))
+	if r.NewToThem.Step.Network == "" {
+		return text
+	}
+	return text + fmt.Sprintf("Errors for the %d networks above, which the operators were not measured in:\n%s"+
+		"Errors if the other networks of its class correct the prediction:\n%s", r.Fitted,
+		profileMissesText(r.NewToThem), profileMissesText(r.LeftOut))
 }
 
 // profileFitText describes the errors of the rates; nothing if they were not fitted.

@@ -73,11 +73,24 @@ listed with their line numbers.`,
 	}
 }
 
+func describeOperators(p *clock.Profile) string {
+	d := &p.GraftOperators
+	if len(d.Operators) == 0 {
+		return fmt.Sprintf("%s of %s", words.Plural(len(p.Operators.Measured), "operator"), p.Operators.Network)
+	}
+	text := fmt.Sprintf("%s of %s", words.Plural(len(d.Operators), "operator"),
+		words.Plural(d.Networks, "small network"))
+	if p.Fit.NewStep.Network != "" {
+		text += fmt.Sprintf(" with a median error of %s for the measured networks", shareText(p.Fit.NewStep.Median))
+	}
+	return text
+}
+
 // describeProfile describes a profile in one line.
 func describeProfile(p *clock.Profile) string {
 	rates := "rates written by hand"
 	if p.HasOperators() {
-		rates = fmt.Sprintf("%s of %s", words.Plural(len(p.Operators.Measured), "operator"), p.Operators.Network)
+		rates = describeOperators(p)
 	} else if p.Fit.Networks > 0 {
 		rates = fmt.Sprintf("rates with a median error of %s for a network left out", shareText(p.Fit.Step.Median))
 	} else if p.Closed() {

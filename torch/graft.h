@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 23
+#define GRAFT_ABI 24
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -337,6 +337,10 @@ typedef struct {
   int32_t first_average;  // the first step copies
   graft_scaler *scaler;   // training only: NULL is none
   graft_squares *squares;  // training only: NULL measures none
+  // the seconds of the parts of each step, or of each evaluated batch, in a row: the operators forward, the operators
+  // backward, the parameters of the optimizer in training, the batch, the loss, and the rest. NULL measures none; places
+  // must be zero before.
+  double *times;
   double *exchange;        // training only: seconds in which processes sum gradients, in the whole call; NULL measures none
   // The processes that share the work, or NULL: of every batch each trains its part
   // of the rows, and evaluates its part of the batches. All give the same figures,
@@ -347,6 +351,8 @@ typedef struct {
 // Trains for batches->steps steps; losses and correct have that many places.
 char *graft_train(graft_program program, graft_optimizer optimizer,
                   const graft_batches *batches, double *losses, int64_t *correct);
+// The number of operators in a row of graft_batches.times.
+int64_t graft_program_operators(graft_program program);
 // Evaluates the same way, without gradients and in eval mode.
 char *graft_evaluate(graft_program program, const graft_batches *batches,
                      double *losses, int64_t *correct);

@@ -46,6 +46,9 @@ type Batches struct {
 	// Squares measures squared norms of gradients in the last training step. For this measurement, a batch with a
 	// single part is split into two halves if it has enough rows. Default false.
 	Squares bool
+	// Timed measures where the time of each batch goes. The program must be on the CPU, without
+	// ProgramOptions.Graphs. Default false.
+	Timed bool
 	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
 	// batches, and generators in the same state. Each process trains on its part of the rows of every batch and
 	// evaluates its part of the batches. All processes get the results for all rows and batches. If a call to Train
@@ -92,6 +95,8 @@ type Figures struct {
 	// squared norms of the last step's gradients, if Batches.Squares is set; zero if the step was skipped, or if its
 	// batch was too small to split
 	Squares Squares
+	// Times holds the times of each batch, if Batches.Timed is set.
+	Times []StepTimes
 	// Exchange is the time that the processes spent summing gradients in the whole call.
 	Exchange time.Duration
 }
@@ -102,7 +107,7 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 	if err := o.ready("train"); err != nil {
 		return Figures{}, err
 	}
-	return b.run("train", p, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
+	return b.run("train", p, o, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_train(p.handle, o.handle, c, losses, correct)
 	})
 }
@@ -110,12 +115,12 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 // Evaluate runs the program over the batches without gradients, in eval mode.
 func Evaluate(p *Program, b Batches) (Figures, error) {
 	b.Augment, b.Teacher, b.Average, b.Scaler, b.Rates, b.Squares = Augment{}, Teacher{}, Average{}, nil, nil, false
-	return b.run("evaluate", p, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
+	return b.run("evaluate", p, nil, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_evaluate(p.handle, c, losses, correct)
 	})
 }
 
-func (b Batches) run(op string, p *Program,
+func (b Batches) run(op string, p *Program, o *Optimizer,
 	call func(*C.graft_batches, *C.double, *C.int64_t) *C.char) (Figures, error) {
 	steps, err := b.check(op, p)
 	if err != nil || steps == 0 {
@@ -153,6 +158,7 @@ func (b Batches) run(op string, p *Program,
 		pin.Pin(squares)
 		c.squares = squares
 	}
+	times := b.times(p, o, steps, &c, &pin)
 	pin.Pin(exchange)
 	c.exchange = exchange
 	losses, correct := make([]float64, steps), make([]C.int64_t, steps)
@@ -161,7 +167,7 @@ func (b Batches) run(op string, p *Program,
 		return Figures{}, err
 	}
 	b.Scaler.update(scaler)
-	f := Figures{Losses: losses, Correct: make([]int, steps), Squares: squaresOf(squares),
+	f := Figures{Times: times.steps(), Losses: losses, Correct: make([]int, steps), Squares: squaresOf(squares),
 		Exchange: time.Duration(float64(*exchange) * float64(time.Second))}
 	for k, n := range correct {
 		f.Correct[k] = int(n)

@@ -28,6 +28,9 @@ type replica struct {
 	remote    *remote        // external program that trains instead of this process; nil means none
 	revision  int            // counts changes of the tensors, except by steps
 
+	// receives the times of the steps, or of the evaluated batches, of each call; nil does not measure them
+	timed func(training bool, t []torch.StepTimes)
+
 	least int // minimum rows of a step and of its parts; see model.Network.LeastRows
 
 	seed   int64         // seed of the order of this epoch's images
@@ -136,12 +139,16 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From,
 			o.Rows), Size: o.Batch, Part: o.Part, Least: r.least, Squares: o.Measured,
 			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing,
-			Ignores: r.Data.Train.Marked != nil, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler,
+			Ignores: r.Data.Train.Marked != nil, Timed: r.timed != nil,
+			Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler,
 			Peers: peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err
 		}
 		f, err = torch.Train(r.program, r.optimizer.Optimizer, b)
+		if err == nil && r.timed != nil {
+			r.timed(true, f.Times)
+		}
 		return err
 	})
 	return f, err
@@ -212,7 +219,10 @@ func (r *replica) batches(program *torch.Program, split dataset.Split,
 	}
 	return all, split.Each(split.Most(r.EvalBatch), needed, func(_ *torch.Scope, images, labels *torch.Tensor) error {
 		f, err := torch.Evaluate(program, torch.Batches{Inputs: images, Labels: labels, Size: r.EvalBatch,
-			Peers: peers})
+			Timed: r.timed != nil, Peers: peers})
+		if err == nil && r.timed != nil {
+			r.timed(false, f.Times)
+		}
 		all.Losses, all.Correct = append(all.Losses, f.Losses...), append(all.Correct, f.Correct...)
 		return err
 	})

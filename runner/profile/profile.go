@@ -25,6 +25,7 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
+	"graft/trainer/probes"
 )
 
 // Options configures [Measure].
@@ -45,6 +46,9 @@ type Options struct {
 	Classes int    // number of classes for networks from the zoo; zero means their default
 	Only    bool   // measures only the named networks; if false, also a set of small networks
 	Plain   bool   // measures the named networks without deepening and widening them
+	// number of small networks in which operators are measured, to predict the times of any network; 400 take about two
+	// minutes; zero measures no operators
+	Operators int
 	// name of the profile; empty means the name of the file or, without a file, of the device
 	Name  string
 	Out   string // path of the output file, checked before measuring; empty means none
@@ -77,6 +81,10 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 			return nil, err
 		}
 	}
+	if o.Operators > 0 && (o.program != nil || o.Device != "cpu") {
+		return nil, failure.Usagef("option \"operators\" requires networks that graft trains on the CPU; " +
+			"remove the option, or import a trace of the program with 'graft profile import'")
+	}
 	if o.program != nil {
 		return o.measureProgram(ctx, env, subjects)
 	}
@@ -88,6 +96,7 @@ const (
 	mostThreads = 1024      // as in a job file
 	mostRounds  = 1_000_000 // more take weeks
 	mostClasses = 1 << 20
+	mostProbes  = 10_000
 	mostValues  = 1 << 28 // values in the examples of a batch
 )
 
@@ -97,7 +106,8 @@ func (o Options) validateSizes() error {
 	for _, size := range []struct {
 		option      string
 		value, most int
-	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
+	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses},
+		{"operators", o.Operators, mostProbes}} {
 		faults.When(size.value < 0 || size.value > size.most,
 			"option %s is %d; must be between 0 (the default) and %d", size.option, size.value, size.most)
 	}
@@ -255,7 +265,31 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 	made := clock.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
 		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
 		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
-	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
+	p := measured.Profile(o.title(), deviceText(env.Files, m.Device), made)
+	if o.Operators > 0 {
+		err = measureOperators(ctx, p, subjects, m, o.Operators)
+	}
+	return p, err
+}
+
+// operatorRounds is the number of bursts in which the operators of a network are measured.
+const operatorRounds = 3
+
+// measureOperators adds the operators of the device to a profile.
+func measureOperators(ctx context.Context, p *clock.Profile, subjects []clock.Subject, m trainer.MeasureOptions,
+	count int) error {
+	networks, err := probes.Draw(probes.Options{Count: count})
+	if err != nil {
+		return err
+	}
+	m.Rounds = operatorRounds
+	device, err := trainer.MeasureOperators(ctx, networks, m)
+	if err != nil {
+		return err
+	}
+	p.GraftOperators = *device
+	p.EnsureDefaults()
+	return p.PredictMeasured(clock.Networks(subjects))
 }
 
 // teller logs the progress of a measurement.

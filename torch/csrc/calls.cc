@@ -9,6 +9,7 @@
 #include "numerics.h"
 #include "peers.h"
 #include "steady.h"
+#include "stopwatch.h"
 
 namespace graft {
 
@@ -327,6 +328,7 @@ at::Tensor Calls::forward(const at::Tensor &input, bool training, c10::optional<
     if (call.only_training && !training) continue;
     run(call, pass);
     for (int32_t reg : call.last_use) pass.regs[reg] = IValue();
+    if (stopwatch() != nullptr) stopwatch()->forward(place - 1);
   }
   TORCH_CHECK(pass.regs[output_].isTensor(), "the output is no tensor");
   return pass.regs[output_].toTensor();

@@ -1,6 +1,7 @@
 // A network as calls of LibTorch's operators, in the order in which they run.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,10 @@ class Calls final : public Network {
   explicit Calls(const graft_calls &c);
 
   at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks = nullptr) const override;
+
+  size_t operators() const override {
+    return std::count_if(calls_.begin(), calls_.end(), [](const Call &c) { return !c.only_training; });
+  }
 
  private:
   // An argument as it was given. A register is read when the call runs.

@@ -25,6 +25,8 @@ class Network {
   bool tf32() const { return tf32_; }
   bool steady() const { return steady_; }
   int32_t fused() const { return fused_; }
+  // The number of operators that a stopwatch tells apart.
+  virtual size_t operators() const = 0;
   at::Device device() const { return tensors_.empty() ? at::Device(at::kCPU) : tensors_[0].device(); }
   const std::vector<at::Tensor> &tensors() const { return tensors_; }
   // The recorded step of training or of evaluation; nullptr until it is made.

@@ -5,6 +5,7 @@
 
 #include "guard.h"
 #include "kernels.h"
+#include "stopwatch.h"
 
 namespace graft {
 
@@ -79,6 +80,7 @@ void Optimizer::step() {
       adam(slot, grad, g, steps[k] + 1);
     }
     steps[k]++;
+    if (stopwatch() != nullptr) stopwatch()->parameter(k);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "numerics.h"
 #include "peers.h"
 #include "steady.h"
+#include "stopwatch.h"
 #include "strided.h"
 
 namespace graft {
@@ -96,12 +97,12 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : Network(flags), registers_(registers), output_(output),
+    : Network(flags), operators_(count), registers_(registers), output_(output),
       product_((flags & GRAFT_PROGRAM_BFLOAT16) != 0 ? at::kBFloat16 : (flags & GRAFT_PROGRAM_FLOAT16) != 0 ? at::kHalf : at::kFloat) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
     check(code[k], k, registers, ntensors);
-    steps_.push_back(Step{code[k], {}});
+    steps_.push_back(Step{code[k], static_cast<size_t>(k), {}});
   }
   TORCH_CHECK(output >= 0 && output < registers, "the output is register ", output, " of ", registers);
   check_recording();
@@ -230,6 +231,7 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
       TORCH_CHECK(false, layer_name(c.op), " (instruction ", &step - steps_.data(), ", input ", regs[c.in[0]].sizes(), "): ", e.what_without_backtrace());
     }
     for (int32_t reg : step.last_use) regs[reg].reset();
+    if (stopwatch() != nullptr) stopwatch()->forward(step.place);
   }
   return regs[output_];
 }

@@ -17,11 +17,14 @@ class Program final : public Network {
 
   at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks = nullptr) const override;
 
+  size_t operators() const override { return operators_; }
+
  private:
   bool reduced() const { return product_ != at::kFloat; }
 
   struct Step {
     graft_instr code;
+    size_t place;  // among the instructions as they were given, which fusing makes fewer
     std::vector<int32_t> last_use;  // registers that no later step reads
   };
 
@@ -54,6 +57,7 @@ class Program final : public Network {
   at::Tensor fused_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
 
   std::vector<Step> steps_;
+  size_t operators_;
   int32_t registers_, output_;
   at::ScalarType product_;  // type of the operands of products; float32 keeps theirs
 };

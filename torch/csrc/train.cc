@@ -12,6 +12,7 @@
 #include "scaler.h"
 #include "squares.h"
 #include "steady.h"
+#include "stopwatch.h"
 
 namespace graft {
 namespace {
@@ -306,6 +307,18 @@ struct Undo {
   }
 };
 
+// The stopwatch that a call asks for.
+std::unique_ptr<Stopwatch> timed(const Network &program, size_t parameters, const graft_batches &b) {
+  if (b.times == nullptr) return nullptr;
+  TORCH_CHECK(program.device().is_cpu() && !program.records(), "only steps on the CPU that are not recorded are timed");
+  return std::make_unique<Stopwatch>(program.operators(), parameters, b.times);
+}
+
+// Ends a part of a step that is timed.
+void lap(Stopwatch::Part p) {
+  if (stopwatch() != nullptr) stopwatch()->part(p);
+}
+
 // Trainer runs the steps of one call.
 class Trainer {
  public:
@@ -322,7 +335,11 @@ class Trainer {
   }
 
   const Tally &run() {
-    for (int64_t k = 0; k < b_.steps; k++) step(k);
+    for (int64_t k = 0; k < b_.steps; k++) {
+      if (stopwatch() != nullptr) stopwatch()->begin(k);
+      step(k);
+      lap(Stopwatch::kRest);
+    }
     if (peers_ != nullptr) tally_.join(*peers_);
     optimizer_.count(-scaler_.keep());
     return tally_;
@@ -335,6 +352,7 @@ class Trainer {
     const bool measured = b_.squares != nullptr && k == b_.steps - 1;
     if (!measured && repeats_ && batch.size == b_.batch && optimizer_.can_place()) return repeat(k, batch);
     optimizer_.zero_grad();
+    lap(Stopwatch::kRest);
     if (b_.mixup > 0) batch.mix(changes_, random_, generator_);
     int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
     if (measured && peers_ == nullptr && part == batch.size) part = std::max(feed_.least, (part + 1) / 2);
@@ -350,6 +368,7 @@ class Trainer {
     if (peers_ != nullptr) exchange(found);
     if (!waits_ && !found.empty() && optimizer_.can_place() && !averages_.first()) return unseen(found, measured ? &squares : nullptr);
     if (!scaler_.unscale(found)) return;
+    lap(Stopwatch::kRest);
     if (measured) squares.read(found, peers_, *b_.squares);
     update();
     averages_.update();
@@ -414,16 +433,22 @@ class Trainer {
     const Sharing guard(share);
     from += share.start;
     const auto targets = batch.targets(from, share.count);
-    const at::Tensor logits = by_class(program_.forward(batch.images(from, share.count, changes_, random_, generator_), true, generator_), targets[0].labels);
+    const at::Tensor images = batch.images(from, share.count, changes_, random_, generator_);
+    lap(Stopwatch::kBatch);
+    const at::Tensor logits = by_class(program_.forward(images, true, generator_), targets[0].labels);
     const at::Tensor counted = batch.counted();
     Loss loss = loss_of(b_, batch.soft(), logits, targets, share, counted);
     if (count < batch.size && !counted.defined()) {
       const double weight = static_cast<double>(count) / static_cast<double>(batch.size);
       loss = Loss{loss.labels * weight, loss.goal * weight};
     }
-    scaler_.scaled(loss.goal).backward();
+    const at::Tensor goal = scaler_.scaled(loss.goal);
+    lap(Stopwatch::kLoss);
+    goal.backward();
+    lap(Stopwatch::kRest);
     const Target &main = targets.back().share > 0.5 ? targets.back() : targets.front();  // the last is the first without mixup
     tally_.note(k, loss.labels, logits, main.labels, !share.idle);
+    lap(Stopwatch::kLoss);
     return share.idle ? 0 : share.count;
   }
 
@@ -444,6 +469,8 @@ class Trainer {
 };
 
 void train(Network &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
+  const std::unique_ptr<Stopwatch> watch = timed(program, optimizer.parameters(), b);
+  const Timing timing(watch.get());
   at::AutoGradMode grad(true);
   const Narrow threads(program.steady());
   const Numerics numerics(program.device(), program.steady(), program.tf32());
@@ -480,8 +507,11 @@ void evaluate(Network &program, const graft_batches &b, double *losses, int64_t 
   const Narrow threads(program.steady());
   const Numerics numerics(program.device(), program.steady(), program.tf32());
   const OwnStream stream(program.device(), program.records());
+  const std::unique_ptr<Stopwatch> watch = timed(program, 0, b);
+  const Timing timing(watch.get());
   const Share steps = Share::of(several(b.peers), b.steps);  // whole batches: their figures have the same bits
   for (int64_t k = steps.start; !steps.idle && k < steps.start + steps.count; k++) {
+    if (watch) watch->begin(k);
     const at::Tensor labels = feed.rows(feed.labels, k * feed.batch, feed.size(k)), images = feed.rows(feed.inputs, k * feed.batch, feed.size(k));
     if (program.records() && feed.size(k) == feed.batch) {
       Recorded &step = recorded(program, false, {}, images, labels, [&](Recorded &r) { r.set(measured(program, r)); });
@@ -489,8 +519,10 @@ void evaluate(Network &program, const graft_batches &b, double *losses, int64_t 
       tally.copy(k, step);
       continue;
     }
+    lap(Stopwatch::kBatch);
     const at::Tensor logits = by_class(program.forward(images, false, c10::nullopt), labels);
     tally.note(k, loss_of_rows(logits, labels, at::Reduction::Mean), logits, labels);
+    lap(Stopwatch::kLoss);
   }
   if (steps.peers != nullptr) tally.join(*steps.peers);
   tally.read(losses, correct);
@@ -506,6 +538,8 @@ char *graft_train(graft_program program, graft_optimizer optimizer, const graft_
     run(*static_cast<graft::Network *>(program), *static_cast<graft::Optimizer *>(optimizer), *batches, losses, correct);
   });
 }
+
+int64_t graft_program_operators(graft_program program) { return static_cast<int64_t>(static_cast<graft::Network *>(program)->operators()); }
 
 char *graft_evaluate(graft_program program, const graft_batches *batches, double *losses, int64_t *correct) {
   return graft::guarded([&] { graft::evaluate(*static_cast<graft::Network *>(program), *batches, losses, correct); });

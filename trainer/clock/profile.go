@@ -28,8 +28,11 @@ type Profile struct {
 	// measured times of a network's operators, from which the times of its grown versions are predicted; if empty, they
 	// are predicted from the rates
 	Operators operators.Table
+	// measured times of operators in graft's own steps on the device, from which the times of any network are
+	// predicted; if empty, they are predicted from Operators or from the rates
+	GraftOperators operators.Device
 
-	predictor *operators.Predictor // fit of Operators; nil means that each prediction fits them again
+	predictor *operators.Predictor // fit of the operators; nil means that each prediction fits them again
 }
 
 // Listing returns the profile's name and a one-line description.
@@ -68,6 +71,9 @@ type Measurement struct {
 	StepSpread   float64          // spread of the time of a training step in seconds
 	BatchSeconds float64          // time of an evaluation batch in seconds
 	BatchSpread  float64          // spread of the time of an evaluation batch in seconds
+	// Times in seconds that measured operators predict for a step and for an evaluation batch; zero means that no
+	// operators were measured. The ratio of the measured time to this time corrects predictions for related networks.
+	StepPredictedSeconds, BatchPredictedSeconds float64
 	// class of networks that grow from the same network, named after that network; empty means the name in Network
 	Class string
 	// whether the network is a graph of operators, such as an imported network; false means a tree of layers
@@ -81,20 +87,29 @@ func (m Measurement) String() string { return subjectText(m.Network, m.Actions) 
 // EnsureDefaults fills unset fields, and fits a model to the measured times of operators.
 func (p *Profile) EnsureDefaults() {
 	p.Version = cmp.Or(p.Version, profileVersion)
-	if p.HasOperators() && p.Operators.Validate() == nil {
-		p.predictor = operators.NewPredictor(&p.Operators)
+	if p.HasOperators() && p.Operators.Validate() == nil && p.GraftOperators.Validate() == nil {
+		p.predictor = p.newPredictor()
 	}
 }
 
+func (p *Profile) newPredictor() *operators.Predictor {
+	if p.measuresGraft() {
+		return operators.NewDevicePredictor(&p.GraftOperators)
+	}
+	return operators.NewPredictor(&p.Operators)
+}
+
+func (p *Profile) measuresGraft() bool { return len(p.GraftOperators.Operators) > 0 }
+
 // HasOperators reports whether the profile has measured times of operators, from which the times of other networks are
 // predicted.
-func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 }
+func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 || p.measuresGraft() }
 
 // Predict returns the times of a network, predicted from the measured times of operators.
 func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, error) {
 	predictor := p.predictor
 	if predictor == nil {
-		predictor = operators.NewPredictor(&p.Operators)
+		predictor = p.newPredictor()
 	}
 	made, err := predictor.Predict(n, net2net.Fingerprint(n), rows)
 	if err != nil {
@@ -109,7 +124,10 @@ func (p *Profile) Validate() error {
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+
 		"measure the device again, or use the version of graft that wrote the profile", p.Version, profileVersion)
 	faults.When(p.Name == "", "the profile has no name; set name")
-	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate(), p.Operators.Validate())
+	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate(), p.Operators.Validate(),
+		p.GraftOperators.Validate())
+	faults.When(len(p.Operators.Measured) > 0 && p.measuresGraft(), "operators and graft_operators are both set; "+
+		"remove one of them")
 	faults.When(len(p.Measured) == 0 && !p.HasOperators() && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
 		"step is not set, batch is not set, and no network was measured; "+
 			"measure the device with 'graft profile'")
@@ -153,7 +171,9 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 		value float64
 		zero  bool // zero is valid
 	}{{"step_seconds", m.StepSeconds, false}, {"batch_seconds", m.BatchSeconds, false},
-		{"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true}} {
+		{"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true},
+		{"step_predicted_seconds", m.StepPredictedSeconds, true},
+		{"batch_predicted_seconds", m.BatchPredictedSeconds, true}} {
 		if !(s.value >= 0) || math.IsInf(s.value, 0) || s.value == 0 && !s.zero {
 			bad(s.key, "%s is %v; must be more than 0", s.key, s.value)
 		}
@@ -269,11 +289,7 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		}
 	}
 	if p.HasOperators() {
-		made, err := p.Predict(w.Network, w.Rows)
-		if w.Kind == Batches {
-			return made.Forward, err
-		}
-		return made.Step, err
+		return p.predicted(w)
 	}
 	if rates == (Rates{}) {
 		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d, and no cost rates to "+
@@ -310,9 +326,13 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate returns the times, in seconds, that the rates per unit of work predict for a measured network: for a
-// training step and for an evaluation batch. Both times are zero if the profile has no rates.
+// Estimate returns the times, in seconds, that graft's measured operators predict for a measured network, or else the
+// rates per unit of work: for a training step and for an evaluation batch. Both times are zero if the profile has
+// neither.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
+	if p.measuresGraft() {
+		return m.StepPredictedSeconds, m.BatchPredictedSeconds
+	}
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)
 }

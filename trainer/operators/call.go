@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,6 +20,11 @@ type Call struct {
 	Bytes      float64 // bytes of the tensors that the forward pass reads and returns
 	// whether programs may omit the operator, because it only returns a view of a tensor
 	Optional bool
+
+	leads  bool  // whether the operator has weights, and needs no gradient of what it reads
+	sizes  sizes // sizes that determine the time, for interpolation
+	from   int   // index of the first of graft's instructions that compute the call
+	length int   // number of these instructions
 }
 
 // Updating is the name of the call in which the optimizer updates a parameter.
@@ -32,21 +36,51 @@ const width = 4
 // Calls lists the operators of a training step on a batch: the forward pass in the order of execution, then the
 // optimizer's update of each parameter. The backward pass is not listed, since it has the same operators as the forward
 // pass.
-func Calls(n *model.Network, rows int) (calls []Call, err error) {
-	if n.Graph != nil {
-		calls, err = graphCalls(n.Graph, rows)
-	} else {
-		calls, err = treeCalls(n, rows)
+func Calls(n *model.Network, rows int) ([]Call, error) { return Program.calls(n, rows) }
+
+// Path is the way in which the steps of a table run. The zero Path is a program of PyTorch.
+type Path string
+
+// The paths of the tables.
+const (
+	Program Path = ""      // a program of PyTorch
+	Exact   Path = "exact" // graft, with PyTorch's order of operations
+	Fast    Path = "fast"  // graft, with fused kernels
+)
+
+// calls lists the operators of a training step, as Calls does. If graft runs the step, the calls around the network's
+// operators come first, and layers that graft computes together are one call.
+func (p Path) calls(n *model.Network, rows int) (calls []Call, err error) {
+	var around []Call
+	first := 0
+	if p != Program {
+		around, first, err = surroundings(n, rows)
+	}
+	if err == nil && n.Graph != nil {
+		calls, err = graphCalls(n.Graph, rows, first, p)
+	} else if err == nil {
+		calls, err = treeCalls(n, rows, first, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the operators of %s: %w", n.Name(), err)
 	}
-	return append(calls, updates(n)...), nil
+	calls = append(append(around, calls...), updates(n)...)
+	if p == Program {
+		return calls, nil
+	}
+	size := footprintOf(calls)
+	for k := range calls {
+		c := &calls[k]
+		if c.sizes[footprint] = size; c.leads {
+			c.Name += ofInput
+		}
+	}
+	return calls, nil
 }
 
 // updateOf returns the optimizer's work on a parameter.
 func updateOf(size int) Call {
-	return Call{Name: Updating, Shapes: strconv.Itoa(size), Bytes: width * float64(size)}
+	return Call{Name: Updating, Shapes: strconv.Itoa(size), Bytes: width * float64(size), sizes: sizes{size}}
 }
 
 // updates lists the optimizer's work.
@@ -59,6 +93,14 @@ func updates(n *model.Network) (calls []Call) {
 		}
 	}
 	return calls
+}
+
+// shapesText formats shapes. Only traces need the text.
+func (p Path) shapesText(shapes [][]int) string {
+	if p != Program {
+		return ""
+	}
+	return shapesText(shapes)
 }
 
 // shapesText formats shapes. The order does not matter, so arguments may be passed by name. Tensors without dimensions
@@ -113,8 +155,11 @@ func valueOf(n *graph.Node, argument string) graph.Value {
 	return v
 }
 
+// ofInput is the ending of operators with weights that need no gradient of what they read.
+const ofInput = " of the input"
+
 // variants are the endings of names for ways to run an operator that the trace does not name.
-var variants = []string{grouped, unfused}
+var variants = []string{ofInput, beforeFlatten, channelsLast, unfused, grouped}
 
 // base returns the name of an operator in the trace.
 func base(name string) string {
@@ -124,8 +169,26 @@ func base(name string) string {
 	return name
 }
 
-// graphCalls lists the operators of a graph.
-func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
+// leads reports whether a node has weights and reads only values without a gradient. It marks the node's results that
+// have a gradient.
+func leads(n *graph.Node, flows map[graph.Value]bool) bool {
+	weighted, after := false, false
+	n.Reads(func(v any) {
+		switch v := v.(type) {
+		case graph.Value:
+			after = after || flows[v]
+		case graph.Weight:
+			weighted = true
+		}
+	})
+	for _, v := range n.Results {
+		flows[v] = weighted || after
+	}
+	return weighted && !after
+}
+
+// graphCalls lists the operators of a graph. The argument first is the index of the graph's first instruction.
+func graphCalls(g *graph.Graph, rows, first int, p Path) ([]Call, error) {
 	sized := withRows(g, rows)
 	shapes, err := sized.Shapes()
 	if err != nil {
@@ -140,6 +203,7 @@ func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
 		weights[t.Name] = t.Shape
 	}
 	var calls []Call
+	flows := map[graph.Value]bool{} // values with a gradient
 	for k := range sized.Nodes {
 		n := &sized.Nodes[k]
 		if n.Sizes() {
@@ -150,8 +214,11 @@ func graphCalls(g *graph.Graph, rows int) ([]Call, error) {
 		if groups, _ := n.Arg("groups").(int64); groups > 1 {
 			name += grouped
 		}
-		c := Call{Name: name, Shapes: shapesText(in), Place: n.Module, Operations: float64(operations[k]) *
-			float64(max(rows, 1)), Bytes: width * (values(in) + values(out)), Optional: n.Views()}
+		c := Call{Name: name, Shapes: p.shapesText(in), Place: n.Module, Operations: float64(operations[k]) *
+			float64(max(rows, 1)), Bytes: width * (values(in) + values(out)), Optional: n.Views(), from: first + k,
+			length: 1}
+		c.sizes = nodeSizes(name, in, out)
+		c.leads = leads(n, flows)
 		if scores := unfusedScores(n, shapes); scores > 0 {
 			c.Name += unfused
 			c.Bytes += width * scores * scorePasses
@@ -207,83 +274,4 @@ func resultsOf(n *graph.Node, shapes map[graph.Value][]int) (out [][]int) {
 		out = append(out, shapes[v])
 	}
 	return out
-}
-
-// treeCalls lists the operators of a tree of layers.
-func treeCalls(n *model.Network, rows int) ([]Call, error) {
-	l := &lister{rows: rows}
-	_, err := model.Run[model.Shape](n, n.Input, l)
-	return l.calls, err
-}
-
-// lister follows the shapes through a tree.
-type lister struct {
-	rows  int
-	calls []Call
-}
-
-func (l *lister) batch(s model.Shape) []int { return append([]int{l.rows}, s...) }
-
-// Layer adds the operator of a layer to the list of calls.
-func (l *lister) Layer(at model.Place, leaf *model.Leaf, in model.Shape) (model.Shape, error) {
-	out, err := leaf.Layer.Infer(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at.Path, err)
-	}
-	name, optional := layerName(leaf.Layer)
-	if name == "" {
-		return out, nil
-	}
-	shapes := [][]int{l.batch(in)}
-	for _, slot := range leaf.Layer.Slots() {
-		if len(slot.Shape) > 0 {
-			shapes = append(shapes, slot.Shape)
-		}
-	}
-	c := Call{Name: name, Shapes: shapesText(shapes), Place: at.Path, Optional: optional,
-		Operations: float64(l.rows) * float64(leaf.Layer.Operations(in, out)),
-		Bytes:      width * (values(shapes) + values([][]int{l.batch(out)}))}
-	l.calls = append(l.calls, c)
-	return out, nil
-}
-
-// layerNames are names of operators that differ from the class in PyTorch.
-var layerNames = map[string]string{"Conv2d": "conv2d", "Linear": "linear", "BatchNorm2d": "batch_norm",
-	"BatchNorm1d": "batch_norm", "LayerNorm": "layer_norm", "GroupNorm": "group_norm", "AvgPool2d": "avg_pool2d",
-	"MaxPool2d": "max_pool2d", "AdaptiveAvgPool2d": "adaptive_avg_pool2d", "LeakyReLU": "leaky_relu"}
-
-// layerName returns the operator of a layer, and whether programs may omit it.
-func layerName(layer model.Layer) (name string, optional bool) {
-	switch layer.(type) {
-	case model.Identity:
-		return "", true
-	case model.Flatten, model.Dropout:
-		optional = true
-	}
-	class, _, _ := strings.Cut(layer.String(), "(")
-	name = cmp.Or(layerNames[class], strings.ToLower(class))
-	if c, ok := layer.(model.Conv2d); ok && c.Groups > 1 {
-		name += grouped
-	}
-	return name, optional
-}
-
-// Sum adds the operator of a residual connection to the list of calls.
-func (l *lister) Sum(path string, body, _ model.Shape) (model.Shape, error) {
-	both := [][]int{l.batch(body), l.batch(body)}
-	l.calls = append(l.calls, Call{Name: "add", Shapes: shapesText(both), Place: path,
-		Operations: float64(l.rows) * float64(body.Count()), Bytes: width * 1.5 * values(both)})
-	return body, nil
-}
-
-// Cat adds the operator of a concatenation to the list of calls.
-func (l *lister) Cat(path string, parts []model.Shape) (model.Shape, error) {
-	out, shapes := append(model.Shape{0}, parts[0][1:]...), [][]int{}
-	for _, part := range parts {
-		out[0] += part[0]
-		shapes = append(shapes, l.batch(part))
-	}
-	l.calls = append(l.calls, Call{Name: "cat", Shapes: shapesText(shapes), Place: path,
-		Bytes: width * 2 * values(shapes)})
-	return out, nil
 }

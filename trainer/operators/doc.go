@@ -1,8 +1,11 @@
-// Package operators computes the time of a training step from the measured operators of a related network, on the same
-// device and in the same program. A Table holds the measured times by operator and shapes. It comes from a trace of
-// PyTorch, and predicts steps of the traced network after surgery and at other batch sizes.
+// Package operators computes the time of a training step from measured operators on the same device. There are two
+// sources of measurements:
 //
-// # Design
+//   - A Table holds the operators of one network in a program. It comes from a trace of PyTorch, and predicts steps of
+//     the traced network after surgery and at other batch sizes.
+//   - A Device holds the operators of graft's own steps in many small networks. It predicts steps of any network.
+//
+// # Tables
 //
 // A network is a list of calls of operators with shapes. Surgery changes shapes and repeats operators, so most calls of
 // a grown network were measured: a measured call takes its measured time. For other shapes, the time of a measured call
@@ -21,4 +24,16 @@
 //
 // The profiler takes time for each operator. If the time of a step without the profiler is known, the difference is
 // subtracted from the operators in proportion to the recorded calls.
+//
+// # Devices
+//
+// LibTorch tells when a node of the backward pass ends, and graft's instructions run one after another, so each step is
+// divided into its operators without gaps (torch.StepTimes). Layers that graft computes together, such as a norm with
+// the ReLU after it, are one operator; an operator whose kernel depends on its neighbours has several names, such as a
+// convolution that needs no gradient of its input. The time of an operator also depends on the memory of the whole
+// step, which is the footprint: after a large step, inputs and instructions are no longer in a cache.
+//
+// The time for sizes that were not measured is the product of a base and a factor. The base is a constant, operations,
+// bytes and weights at rates that are not negative. The factor is interpolated by kriging; see surface. No measured
+// time is used unchanged, because most sizes of a new network were not measured.
 package operators

@@ -144,9 +144,18 @@ func (c *Call) key() key { return key{base(c.Name), c.Shapes} }
 type same struct {
 	name, shapes      string
 	operations, bytes float64
+	sizes             sizes // of graft's own calls, which have no shapes
 }
 
-func (c *Call) same() same { return same{c.Name, c.Shapes, c.Operations, c.Bytes} }
+// ownSizes returns the sizes of a call of graft's own steps.
+func (c *Call) ownSizes() sizes {
+	if c.sizes[footprint] == 0 {
+		return sizes{}
+	}
+	return c.sizes
+}
+
+func (c *Call) same() same { return same{c.Name, c.Shapes, c.Operations, c.Bytes, c.ownSizes()} }
 
 // matched maps outermost operators of a step to calls, by their index in the list of calls.
 type matched map[int]int

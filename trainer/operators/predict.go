@@ -275,12 +275,17 @@ func (f *fit) predict(calls []Call) (p Prediction) {
 		*p.share(t.place) += max(t.both[0], t.both[1])
 	}
 	p.Step, p.Forward = max(steps[0], steps[1]), max(forwards[0], forwards[1])
+	p.normalize()
+	return p
+}
+
+// normalize makes the shares add up to 1.
+func (p *Prediction) normalize() {
 	if sum := p.Measured + p.Between + p.Beyond + p.Unknown; sum > 0 {
 		for _, share := range []*float64{&p.Measured, &p.Between, &p.Beyond, &p.Unknown} {
 			*share /= sum
 		}
 	}
-	return p
 }
 
 // callTimes holds the seconds of a call on the host and on the device, for the forward pass and for both passes.

@@ -9,7 +9,8 @@ import (
 
 // Predictor predicts the times of networks, and caches the predictions. It is safe for concurrent use.
 type Predictor struct {
-	fit   *fit
+	path  Path
+	fit   interface{ predict([]Call) Prediction }
 	mutex sync.Mutex
 	known map[asked]Prediction
 }
@@ -28,6 +29,11 @@ func NewPredictor(t *Table) *Predictor {
 	return &Predictor{fit: t.fit(), known: map[asked]Prediction{}}
 }
 
+// NewDevicePredictor creates a predictor from the measured times of a device's operators.
+func NewDevicePredictor(d *Device) *Predictor {
+	return &Predictor{path: d.Path, fit: d.fit(), known: map[asked]Prediction{}}
+}
+
 // Predict returns the time of a training step of a network on a batch. The fingerprint identifies the network's
 // architecture; with an empty fingerprint, the prediction is not cached.
 func (p *Predictor) Predict(n *model.Network, fingerprint string, rows int) (Prediction, error) {
@@ -37,7 +43,7 @@ func (p *Predictor) Predict(n *model.Network, fingerprint string, rows int) (Pre
 	if known, ok := p.known[at]; ok {
 		return known, nil
 	}
-	calls, err := Calls(n, rows)
+	calls, err := p.path.calls(n, rows)
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict a step: %w", err)
 	}

@@ -1,0 +1,127 @@
+package clock
+
+import (
+	"math"
+
+	"graft/internal/stat"
+	"graft/model"
+	"graft/net2net"
+)
+
+// predicted returns the time of a network that the operators predict, corrected by its measured relatives.
+func (p *Profile) predicted(w Work) (float64, error) {
+	made, err := p.Predict(w.Network, w.Rows)
+	if err != nil {
+		return 0, err
+	}
+	size := Size{}
+	relatives := p.relatives(w.Network)
+	if len(relatives) > 0 {
+		if size, err = SizeOf(w.Network); err != nil {
+			return 0, err
+		}
+	}
+	seconds, ratio := made.Step, stepRatio
+	if w.Kind == Batches {
+		seconds, ratio = made.Forward, batchRatio
+	}
+	return seconds * ratioOf(relatives, size.blocked(p.Costs.ChannelBlock), w.Rows, ratio), nil
+}
+
+// stepRatio returns the ratio of the measured to the predicted time of a step; zero if no time was predicted.
+func stepRatio(m Measurement) float64 { return ratioTo(m.StepSeconds, m.StepPredictedSeconds) }
+
+// batchRatio returns the ratio for an evaluation batch.
+func batchRatio(m Measurement) float64 { return ratioTo(m.BatchSeconds, m.BatchPredictedSeconds) }
+
+func ratioTo(measured, predicted float64) float64 {
+	if predicted <= 0 {
+		return 0
+	}
+	return measured / predicted
+}
+
+// ratioOf returns the ratio of relatives at their batch sizes nearest to the given one: a geometric mean, with the
+// weights of [correction]. Without relatives it is 1.
+func ratioOf(all []relative, of Size, rows int, ratio timeOf) float64 {
+	sum, weights := 0.0, 0.0
+	for _, ms := range all {
+		near := ms[0]
+		for _, m := range ms {
+			if batchDistance(m.Batch, rows) < batchDistance(near.Batch, rows) {
+				near = m
+			}
+		}
+		if r := ratio(near); r > 0 {
+			weight := math.Pow(near.Size.distance(of)+leastDistance, -4)
+			sum, weights = sum+weight*math.Log(r), weights+weight
+		}
+	}
+	if weights == 0 {
+		return 1
+	}
+	return math.Exp(sum / weights)
+}
+
+func batchDistance(a, b int) float64 { return math.Abs(math.Log(float64(a) / float64(b))) }
+
+// PredictMeasured stores the times that graft's operators predict for the measured networks, which are given by
+// fingerprint, and the errors of these predictions. Networks that are not given are not predicted.
+func (p *Profile) PredictMeasured(networks map[string]*model.Network) error {
+	for k := range p.Measured {
+		m := &p.Measured[k]
+		n := networks[m.Fingerprint]
+		if n == nil {
+			continue
+		}
+		made, err := p.Predict(n, m.Batch)
+		if err != nil {
+			return err
+		}
+		m.StepPredictedSeconds, m.BatchPredictedSeconds = digits(made.Step), digits(made.Forward)
+	}
+	measured := blocked(p.Measured, p.Costs.ChannelBlock)
+	p.Fit = Fit{Networks: networksIn(p.Measured), Step: missOfRatio(measured, stepRatio, true),
+		Batch: missOfRatio(measured, batchRatio, true), NewStep: missOfRatio(measured, stepRatio, false),
+		NewBatch: missOfRatio(measured, batchRatio, false)}
+	return nil
+}
+
+// missOfRatio returns the errors of predictions by operators. If related is true, the other measured networks of the
+// same class correct each prediction.
+func missOfRatio(measured []Measurement, ratio timeOf, related bool) (e FitError) {
+	var all []float64
+	for _, m := range measured {
+		r := ratio(m)
+		if r == 0 {
+			continue
+		}
+		corrected := 1.0
+		if related {
+			var others []relative
+			for _, other := range relativesOf(measured, m.class(), m.Graph) {
+				if other[0].Fingerprint != m.Fingerprint {
+					others = append(others, other)
+				}
+			}
+			corrected = ratioOf(others, m.Size, m.Batch, ratio)
+		}
+		miss := math.Abs(corrected/r - 1)
+		if all = append(all, miss); miss > e.Worst || e.Network == "" {
+			e.Worst, e.Network = miss, m.String()
+		}
+	}
+	if len(all) > 0 {
+		e.Median = stat.Median(all)
+	}
+	return e
+}
+
+// Networks returns the networks of subjects by fingerprint.
+func Networks(subjects []Subject) map[string]*model.Network {
+	all := map[string]*model.Network{}
+	for _, s := range subjects {
+		all[net2net.Fingerprint(s.Network)] = s.Network
+	}
+	return all
+}

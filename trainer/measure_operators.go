@@ -1,0 +1,78 @@
+package trainer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"graft/dataset"
+	"graft/torch"
+	"graft/trainer/clock"
+	"graft/trainer/operators"
+	"graft/trainer/probes"
+)
+
+// MeasureOperators measures the operators of training steps on the CPU, in small networks. Like Measure, it runs the
+// networks in turn in several rounds, as jobs run them. It does not use the batch sizes, the decider and the surgery
+// options of MeasureOptions.
+func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions) (*operators.Device, error) {
+	o.Batches = nil
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("measure operators: %w", err)
+	}
+	if o.Device != torch.CPU {
+		return nil, errors.New("measure operators: only the CPU can be measured; import a trace for a CUDA device")
+	}
+	path := operators.Fast
+	if o.Exact {
+		path = operators.Exact
+	}
+	recorder := operators.NewRecorder(path)
+	for k, p := range all {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := o.probe(p, recorder); err != nil {
+			return nil, fmt.Errorf("measure operators of network %d, a batch of %d: %w", k+1, p.Rows, err)
+		}
+		o.Tell("operators", k+1, len(all))
+	}
+	return recorder.Device(), nil
+}
+
+// probe measures a network.
+func (o *MeasureOptions) probe(p probes.Probe, to *operators.Recorder) error {
+	return torch.With(func(s *torch.Scope) error {
+		one := *o
+		one.Batches = []int{p.Rows}
+		m := &measuring{MeasureOptions: one, scope: s, images: map[string]*dataset.Set{}, longest: longest}
+		defer m.close()
+		c, err := m.candidate(clock.Subject{Name: "probe", Network: p.Network})
+		if err != nil {
+			return err
+		}
+		b := &burst{batch: p.Rows, steps: 1, batches: 1, data: c.job.Data}
+		if err := m.warm(c, b); err != nil {
+			return err
+		}
+		b.steps = max(b.steps, leastTimed)
+		var steps, evaluations []torch.StepTimes
+		c.job.timed = func(training bool, t []torch.StepTimes) {
+			if training {
+				steps = append(steps, t...)
+			} else {
+				evaluations = append(evaluations, t...)
+			}
+		}
+		for range m.Rounds {
+			if err := m.fill(c, b); err != nil {
+				return err
+			}
+		}
+		return to.Add(c.job.Network, p.Rows, steps, evaluations)
+	})
+}
+
+// leastTimed is the minimum number of steps in a burst that is timed by operator.
+const leastTimed = 2

@@ -1,0 +1,220 @@
+package operators
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"graft/internal/stat"
+	"graft/internal/validate"
+)
+
+// Device holds the measured times of a device's operators in training steps of many networks. It predicts the steps of
+// any network on this device. The zero Device is empty.
+type Device struct {
+	Path      Path       // path of graft that ran the operators; empty means an empty Device
+	Networks  int        // number of networks in which the operators were measured
+	Operators []Operator // operators, each with all its measurements
+}
+
+// Operator holds the measured times of an operator.
+type Operator struct {
+	Name string // name in PyTorch, with endings for variants, such as "conv2d channels-last"
+	// Points has a text of 13 numbers for each measured call: 7 sizes, the memory of the step in units of 1024 bytes,
+	// the operations and bytes of the forward pass, and the seconds of the forward pass and of the backward pass of a
+	// step, and of the forward pass of an evaluation. The order of the sizes depends on the operator.
+	Points []string
+}
+
+// Number of values of a point before and after the sizes.
+const (
+	pointTimes  = 3
+	pointValues = len(sizes{}) + 2 + pointTimes
+)
+
+// Indices in the times of a point.
+const (
+	forwardTime = iota
+	backwardTime
+	evaluationTime // forward pass of an evaluation
+)
+
+// measured is a point of an operator.
+type measured struct {
+	call  Call
+	times [pointTimes]float64
+}
+
+// text formats the point.
+func (m *measured) text() string {
+	var words []string
+	for _, n := range m.call.sizes {
+		words = append(words, strconv.Itoa(n))
+	}
+	for _, v := range []float64{m.call.Operations, m.call.Bytes, digits(m.times[0]), digits(m.times[1]),
+		digits(m.times[2])} {
+		words = append(words, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return strings.Join(words, " ")
+}
+
+// parsePoint reads a point of an operator.
+func parsePoint(name, text string) (m measured, err error) {
+	words := strings.Fields(text)
+	if len(words) != pointValues {
+		return m, fmt.Errorf("got %d numbers; expected %d", len(words), pointValues)
+	}
+	m.call.Name = name
+	for k, word := range words[:len(m.call.sizes)] {
+		n, err := strconv.Atoi(word)
+		if m.call.sizes[k] = n; err != nil || n < 0 || n > largestSize {
+			return m, fmt.Errorf("size %d is %q; must be a whole number from 0 to %d", k+1, word, int64(largestSize))
+		}
+	}
+	for k, to := range []*float64{&m.call.Operations, &m.call.Bytes, &m.times[0], &m.times[1], &m.times[2]} {
+		word := words[len(m.call.sizes)+k]
+		if *to, err = strconv.ParseFloat(word, 64); err != nil || !amount(*to) {
+			return m, fmt.Errorf("number %d is %q; must be finite and at least 0", len(m.call.sizes)+k+1, word)
+		}
+	}
+	return m, nil
+}
+
+// Limits of a device.
+const (
+	mostOperators = 1 << 10
+	mostPoints    = 1 << 10
+)
+
+// Validate returns an error that lists every invalid value.
+func (d *Device) Validate() error {
+	var f validate.Faults
+	f.Unless(len(d.Operators) == 0 || d.Path == Exact || d.Path == Fast, "path is %q; expected one of: %s, %s", d.Path,
+		Exact, Fast)
+	f.When(d.Networks < 0, "networks is %d; must be at least 0", d.Networks)
+	f.Unless(len(d.Operators) <= mostOperators, "operators has %d entries; the maximum is %d", len(d.Operators),
+		mostOperators)
+	known := map[string]bool{}
+	for k := range d.Operators {
+		o := &d.Operators[k]
+		f.When(o.Name == "", "operators: operator %d has no name", k+1)
+		f.When(known[o.Name], "operators: duplicate operator %s; remove one", o.Name)
+		known[o.Name] = true
+		f.Unless(len(o.Points) > 0 && len(o.Points) <= mostPoints, "operators: %s has %d points; must be from 1 to %d",
+			o.Name, len(o.Points), mostPoints)
+		for i, p := range o.Points {
+			if _, err := parsePoint(o.Name, p); err != nil {
+				f = append(f, fmt.Errorf("operators: %s: point %d: %w", o.Name, i+1, err))
+			}
+		}
+	}
+	return errors.Join(f...)
+}
+
+// largestSize limits the sizes of a point.
+const largestSize = 1 << 50
+
+// deviceFit predicts times from a device's operators.
+type deviceFit struct {
+	path     Path
+	points   map[string][]measured
+	rates    [pointTimes][baseRates]float64 // of all operators, for operators with few points
+	surfaces map[string]*surface            // made when they are needed
+	known    map[same]*predicted            // predicted calls
+}
+
+// predicted holds the predicted times of a call.
+type predicted struct {
+	times [pointTimes]float64
+	at    callRange
+}
+
+// mostPredicted limits the remembered calls.
+const mostPredicted = 1 << 14
+
+// fit prepares predictions.
+func (d *Device) fit() *deviceFit {
+	f := &deviceFit{path: d.Path, points: map[string][]measured{}, surfaces: map[string]*surface{},
+		known: map[same]*predicted{}}
+	var all []measured
+	for _, o := range d.Operators {
+		for _, text := range o.Points {
+			if m, err := parsePoint(o.Name, text); err == nil { // an invalid device is not used
+				f.points[o.Name] = append(f.points[o.Name], m)
+			}
+		}
+		all = append(all, f.points[o.Name]...)
+	}
+	for back := range f.rates {
+		f.rates[back] = baseOf(all, back)
+	}
+	return f
+}
+
+// baseOf fits rates that are never negative, with the least sum of squared relative errors.
+func baseOf(all []measured, back int) (rates [baseRates]float64) {
+	var rows [][]float64
+	var targets []float64
+	for k := range all {
+		m := &all[k]
+		row, seconds := amountsOf(&m.call), max(m.times[back], leastSeconds)
+		for i := range row {
+			row[i] /= seconds
+		}
+		rows, targets = append(rows, row[:]), append(targets, 1)
+	}
+	if len(rows) > 0 {
+		copy(rates[:], stat.NonNegative(rows, targets))
+	}
+	return rates
+}
+
+// seconds returns the times of a call, and its place relative to the measured sizes.
+func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
+	points := f.points[c.Name]
+	if len(points) == 0 {
+		for back := range times {
+			w := way{rates: f.rates[back]}
+			times[back] = w.base(c)
+		}
+		return times, unknownRange
+	}
+	s := f.surfaces[c.Name]
+	if s == nil {
+		s = newSurface(points, f.rates)
+		f.surfaces[c.Name] = s
+	}
+	return s.seconds(c), s.rangeOf(c)
+}
+
+// remembered returns the times of a call. Grown networks have most of their calls in common.
+func (f *deviceFit) remembered(c *Call) *predicted {
+	at := c.same()
+	of := f.known[at]
+	if of != nil {
+		return of
+	}
+	if len(f.known) == mostPredicted {
+		clear(f.known)
+	}
+	of = &predicted{}
+	of.times, of.at = f.seconds(c)
+	f.known[at] = of
+	return of
+}
+
+func (f *deviceFit) predict(calls []Call) (p Prediction) {
+	for k := range calls {
+		c := &calls[k]
+		of := f.remembered(c)
+		both := of.times[forwardTime] + of.times[backwardTime]
+		p.Step += both
+		*p.share(of.at) += both
+		if c.Name != Updating {
+			p.Forward += of.times[evaluationTime]
+		}
+	}
+	p.normalize()
+	return p
+}

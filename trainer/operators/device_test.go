@@ -1,0 +1,160 @@
+package operators
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/torch"
+	"graft/trainer/probes"
+)
+
+// lawOf is a device on which convolutions of odd channels are slow, and whose times vary by a few per cent.
+type lawOf struct{ random *rand.Rand }
+
+func (l lawOf) seconds(c *Call, back int) float64 {
+	if c.Name == Batching || c.Name == Losing || c.Name == Updating {
+		back = 0
+	}
+	seconds := 5e-6 + 1e-11*c.Operations + 2e-10*c.Bytes
+	if strings.HasPrefix(c.Name, "conv") && c.sizes[2]%8 > 0 {
+		seconds *= 2
+	}
+	return seconds * float64(1+back) * (1 + 0.02*l.random.NormFloat64())
+}
+
+// step returns the times of a step.
+func (l lawOf) step(n *model.Network, calls []Call) (t torch.StepTimes) {
+	size := 0
+	for k := range calls {
+		size = max(size, calls[k].from+calls[k].length)
+	}
+	t.Forward, t.Backward = make([]float64, size), make([]float64, size)
+	for k := range calls {
+		c := &calls[k]
+		switch c.Name {
+		case Updating:
+			t.Updates = append(t.Updates, l.seconds(c, 0))
+		case Batching:
+			t.Batch = l.seconds(c, 0)
+		case Losing:
+			t.Loss = l.seconds(c, 0)
+		default:
+			t.Forward[c.from], t.Backward[c.from] = l.seconds(c, 0), l.seconds(c, 1)
+		}
+	}
+	return t
+}
+
+func (l lawOf) device(t *testing.T, count int) *Device {
+	all, err := probes.Draw(probes.Options{Count: count})
+	require.NoError(t, err)
+	r := NewRecorder(Fast)
+	for _, p := range all {
+		calls, err := Fast.calls(p.Network, p.Rows)
+		require.NoError(t, err)
+		var steps []torch.StepTimes
+		for range 8 {
+			steps = append(steps, l.step(p.Network, calls))
+		}
+		require.NoError(t, r.Add(p.Network, p.Rows, steps, nil))
+	}
+	return r.Device()
+}
+
+// Networks that were not measured are predicted, whatever their family, size and batch.
+func TestDevicesPredictNetworks(t *testing.T) {
+	l := lawOf{rand.New(rand.NewPCG(1, 2))}
+	d := l.device(t, 160)
+	require.NoError(t, d.Validate())
+	p := NewDevicePredictor(d)
+	for name, input := range map[string]model.Shape{"ConvNet3": {3, 32, 32}, "CIFARResNet20": {3, 32, 32},
+		"MobileNetV2": {3, 64, 64}, "MLP": {1, 28, 28}, "CharGPT": {64}, "ViTTiny32": {3, 32, 32}} {
+		for _, rows := range []int{8, 64} {
+			n := zoo(t, name, input...)
+			calls, err := Fast.calls(n, rows)
+			require.NoError(t, err)
+			want, exact := 0.0, lawOf{rand.New(rand.NewPCG(3, 4))}
+			for k := range calls {
+				want += exact.seconds(&calls[k], 0)
+				if name := calls[k].Name; name != Updating && name != Batching && name != Losing {
+					want += exact.seconds(&calls[k], 1)
+				}
+			}
+			made, err := p.Predict(n, "", rows)
+			require.NoError(t, err)
+			assert.InEpsilon(t, want, made.Step, 0.1, "%s, a batch of %d", name, rows)
+			assert.InDelta(t, 1, made.Between+made.Beyond+made.Unknown, 1e-9)
+		}
+	}
+}
+
+// Layers that graft computes together are one call: a norm, its ReLU and its pool; a ReLU and a pool of 2 x 2.
+func TestFusedLayersAreOneCall(t *testing.T) {
+	names := func(p Path) (list []string) {
+		calls, err := p.calls(zoo(t, "ConvNet2", 3, 32, 32), 4)
+		require.NoError(t, err)
+		for k := range calls {
+			if calls[k].Name != Updating {
+				list = append(list, calls[k].Name)
+			}
+		}
+		return list
+	}
+	require.Equal(t, []string{"batch", "loss", "normalize", "conv2d channels-last of the input",
+		"batch_norm relu avg_pool2d channels-last", "conv2d channels-last",
+		"batch_norm relu adaptive_avg_pool2d channels-last", "flatten channels-last", "linear", "relu"}, names(Fast))
+	require.Equal(t, []string{"batch", "loss", "normalize", "conv2d of the input", "batch_norm", "relu avg_pool2d",
+		"conv2d", "batch_norm", "relu", "adaptive_avg_pool2d", "flatten", "linear", "relu"}, names(Exact))
+	require.Equal(t, []string{"conv2d", "batch_norm", "relu", "avg_pool2d", "conv2d", "batch_norm", "relu",
+		"adaptive_avg_pool2d", "flatten", "linear", "relu"}, names(Program))
+}
+
+// A step whose times do not belong to the listed operators is an error.
+func TestForeignStepsAreErrors(t *testing.T) {
+	n, l := zoo(t, "ConvNet2", 3, 32, 32), lawOf{rand.New(rand.NewPCG(1, 2))}
+	calls, err := Fast.calls(n, 4)
+	require.NoError(t, err)
+	for want, damage := range map[string]func(*torch.StepTimes){
+		"the listed layers lack":                  func(t *torch.StepTimes) { t.Forward[3] = 1e-3 },
+		"of conv2.layers.1 did not run":           func(t *torch.StepTimes) { t.Forward = t.Forward[:6] },
+		"did not run":                             func(t *torch.StepTimes) { t.Updates = t.Updates[1:] },
+		"the optimizer has 1 parameters too many": func(t *torch.StepTimes) { t.Updates = append(t.Updates, 1) },
+	} {
+		step := l.step(n, calls)
+		damage(&step)
+		err := NewRecorder(Fast).Add(n, 4, []torch.StepTimes{step}, nil)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestDeviceFaults(t *testing.T) {
+	const point = "1 2 3 0 0 0 0 64 1e6 4096 1e-3 2e-3 1e-3"
+	of := func(name string, points ...string) Device {
+		return Device{Path: Fast, Operators: []Operator{{name, points}}}
+	}
+	slow, twice := of("relu", point), of("relu", point)
+	slow.Path, twice.Operators = "slow", append(twice.Operators, twice.Operators[0])
+	for want, d := range map[string]Device{
+		`path is "slow"; expected one of: exact, fast`:           slow,
+		"networks is -1; must be at least 0":                     {Networks: -1},
+		"operator 1 has no name":                                 of("", point),
+		"duplicate operator relu; remove one":                    twice,
+		"relu has 0 points; must be from 1 to":                   of("relu"),
+		"relu: point 2: got 2 numbers; expected 13":              of("relu", point, "1 2"),
+		`number 11 is "-1"; must be finite and at least 0`:       of("relu", "1 2 3 0 0 0 0 64 1e6 4096 -1 2e-3 0"),
+		`number 9 is "NaN"; must be finite`:                      of("relu", "1 2 3 0 0 0 0 64 NaN 4096 1 2e-3 0"),
+		`size 1 is "0.5"; must be a whole number from 0 to 1125`: of("relu", "0.5 2 3 0 0 0 0 64 1e6 4096 1 2e-3 0"),
+		`size 3 is "99999999999999999999"; must`: of("relu", strings.Replace(point, "3",
+			"99999999999999999999", 1)),
+	} {
+		require.ErrorContains(t, d.Validate(), want)
+	}
+	require.NoError(t, new(Device).Validate())
+	valid := of("relu", point)
+	require.NoError(t, valid.Validate())
+}

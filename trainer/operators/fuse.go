@@ -1,0 +1,146 @@
+package operators
+
+import (
+	"math"
+	"slices"
+
+	"graft/model"
+	"graft/torch"
+)
+
+// channelsLast ends the names of operators on images in the fast path, which keeps images in this layout.
+const channelsLast = " channels-last"
+
+// beforeFlatten is the ending of the operators whose result is flattened.
+const beforeFlatten = " before flatten"
+
+// fuse joins the layers that graft computes together: a ReLU with the average pool after it and, on the fast path, a
+// batch normalisation with the ReLU and the pool after it. A layer is joined if it alone reads the result before it.
+func (l *lister) fuse(fast bool) {
+	if fast {
+		for k := 0; k < len(l.layers); k++ {
+			if _, is := l.layers[k].layer.(model.BatchNorm); is {
+				l.absorb(k, isReLU)
+				l.absorb(k, tiles)
+			}
+		}
+	}
+	for k := 0; k < len(l.layers); k++ {
+		if isReLU(l.layers[k].layer) {
+			l.absorb(k, halves)
+		}
+	}
+	for k := range l.layers {
+		c := &l.layers[k]
+		if !fast || len(c.in[0]) != 4 {
+			continue
+		}
+		if c.call.Name += channelsLast; len(c.out[0]) == 4 && l.flattens(c.makes) {
+			c.call.Name += beforeFlatten
+		}
+	}
+}
+
+// flattens reports whether the layer that reads a value flattens images of more than one pixel. Its gradient then has
+// another layout than the value.
+func (l *lister) flattens(made int) bool {
+	next := slices.IndexFunc(l.layers, func(o listed) bool { return o.reads == made })
+	if next < 0 {
+		return false
+	}
+	_, is := l.layers[next].layer.(model.Flatten)
+	image := l.layers[next].in[0]
+	return is && len(image) == 4 && image[2]*image[3] > 1
+}
+
+// absorb joins a layer with its only reader if the reader is of the given kind.
+func (l *lister) absorb(k int, kind func(model.Layer) bool) {
+	first := &l.layers[k]
+	if l.readers[first.makes] != 1 {
+		return
+	}
+	next := slices.IndexFunc(l.layers, func(o listed) bool { return o.reads == first.makes })
+	if next < 0 || !kind(l.layers[next].layer) {
+		return
+	}
+	second := &l.layers[next]
+	name, _ := layerName(second.layer)
+	c := &first.call
+	c.Name += " " + name
+	c.Bytes, c.Operations = width*(values(first.in)+values(second.out)), c.Operations+second.call.Operations
+	c.sizes = nodeSizes(name, first.in, second.out)
+	first.out, first.makes = second.out, second.makes
+	l.layers = slices.Delete(l.layers, next, next+1)
+}
+
+func isReLU(l model.Layer) bool {
+	a, is := l.(model.Activation)
+	return is && a.Kind == torch.ReLU
+}
+
+// tiles reports whether a layer is an average pool whose windows tile the image.
+func tiles(l model.Layer) bool {
+	if p, is := l.(model.AdaptiveAvgPool2d); is {
+		return p.Size.H == 1 && p.Size.W == 1
+	}
+	p, is := l.(model.AvgPool2d)
+	same := func(a, b model.Pair) bool { return a.H == b.H && a.W == b.W }
+	return is && same(p.Kernel, p.Stride) && same(p.Padding, model.Pair{}) && !p.Ceil
+}
+
+// halves reports whether a layer is an average pool of 2 x 2 pixels.
+func halves(l model.Layer) bool {
+	p, is := l.(model.AvgPool2d)
+	return is && tiles(l) && p.Kernel.H == 2 && p.Kernel.W == 2
+}
+
+// sizes are the sizes that determine the time of a call, in an order that depends on its operator. Unused sizes are
+// zero. The last size is the footprint of the step.
+type sizes [8]int
+
+// footprint is the index of the memory of all operators of a step, in units of 1024 bytes, rounded to a power of two.
+// The larger it is, the less of an operator's inputs and instructions is still in a cache.
+const footprint = len(sizes{}) - 1
+
+// footprintOf returns the footprint of a step.
+func footprintOf(calls []Call) int {
+	sum := 0.0
+	for k := range calls {
+		sum += calls[k].Bytes
+	}
+	return int(math.Exp2(math.Round(math.Log2(max(1, sum/1024)))))
+}
+
+// nodeSizes returns the sizes of an operator. Convolutions have the number of places in the result, the channels of a
+// group, and of the result, the area of the kernel, the number of groups, the stride and the number of examples. Linear
+// layers have rows, inputs and outputs. Other operators have the values that they read, the channels of the result, and
+// the values that they read for each value of the result.
+func nodeSizes(name string, in, out [][]int) sizes {
+	result := int(values(out))
+	if len(in) == 0 || len(out) == 0 || len(out[0]) == 0 || result == 0 {
+		return sizes{}
+	}
+	shape := out[0]
+	weighted := len(in) > 1 && len(in[1]) > 1
+	switch {
+	case len(name) >= 4 && name[:4] == "conv" && weighted && len(shape) > 1 && shape[1] > 0:
+		w := in[1]
+		area := 1
+		for _, n := range w[2:] {
+			area *= n
+		}
+		stride := 1
+		if last := len(shape) - 1; len(in[0]) == len(shape) && shape[last] > 0 {
+			stride = max(1, in[0][last]/shape[last])
+		}
+		return sizes{result / shape[1], w[1], shape[1], area, max(1, in[0][1]/max(1, w[1])), stride, shape[0]}
+	case name == "linear" && weighted:
+		return sizes{result / max(1, in[1][0]), in[1][1], in[1][0]}
+	}
+	channels := shape[len(shape)-1]
+	if len(shape) == 4 {
+		channels = shape[1]
+	}
+	read := int(values(in[:1]))
+	return sizes{read, channels, max(1, read/result)}
+}

@@ -1,0 +1,177 @@
+package operators
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"graft/internal/stat"
+	"graft/model"
+	"graft/torch"
+)
+
+// Recorder collects the times of operators in graft's own training steps, over several networks and batch sizes.
+type Recorder struct {
+	path     Path
+	order    []same // operators in the order in which they were measured first
+	calls    map[same]*recorded
+	networks int // number of measured networks
+}
+
+// recorded holds the seconds of a call, for each measured network.
+type recorded struct {
+	call  Call
+	times [pointTimes][]float64
+}
+
+// NewRecorder creates a recorder for a path of graft: Exact or Fast.
+func NewRecorder(p Path) *Recorder { return &Recorder{path: p, calls: map[same]*recorded{}} }
+
+// Add adds the measured steps of a network on a batch, and its measured evaluations of a batch of the same size.
+func (r *Recorder) Add(n *model.Network, rows int, steps, evaluations []torch.StepTimes) error {
+	calls, err := r.path.calls(n, rows)
+	if err != nil {
+		return err
+	}
+	samples := map[same]*[pointTimes][]float64{}
+	for k, all := range [][]torch.StepTimes{steps, evaluations} {
+		for i := range all {
+			if err := addStep(calls, &all[i], k == 1, n.Graph != nil, samples); err != nil {
+				return fmt.Errorf("times of %s: %w", n.Name(), err)
+			}
+		}
+	}
+	for k := range calls {
+		at := calls[k].same()
+		s := samples[at]
+		if s == nil {
+			continue // it was added with the first equal call
+		}
+		delete(samples, at)
+		if r.calls[at] == nil {
+			r.calls[at], r.order = &recorded{call: calls[k]}, append(r.order, at)
+		}
+		for i, list := range s {
+			if len(list) > 0 {
+				r.calls[at].times[i] = append(r.calls[at].times[i], lowerQuartile(list))
+			}
+		}
+	}
+	r.networks++
+	return nil
+}
+
+// addStep adds the mean times of equal calls in a step to their samples. The rest of a step, such as removing
+// gradients, takes time for each operator and each parameter.
+func addStep(calls []Call, t *torch.StepTimes, evaluation, sizes bool, to map[same]*[pointTimes][]float64) error {
+	times, rest, err := divideStep(calls, t, evaluation)
+	if err == nil && rest > 0 && !sizes {
+		err = fmt.Errorf("the listed layers lack %v of the forward pass", time.Duration(rest*1e9))
+	}
+	if err != nil {
+		return err
+	}
+	sums, counts := map[same][2]float64{}, map[same]float64{}
+	each := (t.Rest + rest) / float64(len(calls))
+	for k := range times {
+		at := calls[k].same()
+		sum := sums[at]
+		sums[at], counts[at] = [2]float64{sum[0] + times[k][0] + each, sum[1] + times[k][1]}, counts[at]+1
+	}
+	for at, sum := range sums {
+		if to[at] == nil {
+			to[at] = &[pointTimes][]float64{}
+		}
+		s := to[at]
+		if evaluation {
+			s[evaluationTime] = append(s[evaluationTime], sum[0]/counts[at])
+			continue
+		}
+		s[forwardTime] = append(s[forwardTime], sum[0]/counts[at])
+		s[backwardTime] = append(s[backwardTime], sum[1]/counts[at])
+	}
+	return nil
+}
+
+// divideStep returns the times of calls in a step, forward and backward, and the time of instructions that belong to no
+// call, such as the sizes that graphs compute. The listed calls must be the ones that the compiled network runs.
+func divideStep(calls []Call, t *torch.StepTimes, evaluation bool) (times [][2]float64, rest float64, err error) {
+	updates := t.Updates
+	for _, seconds := range t.Forward {
+		rest += seconds
+	}
+	times = make([][2]float64, len(calls))
+	for k := range calls {
+		c, to := &calls[k], &times[k]
+		switch {
+		case c.Name == Updating && evaluation:
+			continue
+		case c.Name == Updating && len(updates) > 0:
+			to[0], updates = updates[0], updates[1:]
+		case c.Name == Batching:
+			to[0] = t.Batch
+		case c.Name == Losing:
+			to[0] = t.Loss
+		case c.Name != Updating && c.from+c.length <= len(t.Forward):
+			for i := c.from; i < c.from+c.length; i++ {
+				to[0], to[1] = to[0]+t.Forward[i], to[1]+t.Backward[i]
+			}
+			rest -= to[0]
+		}
+		if to[0] == 0 {
+			return nil, 0, fmt.Errorf("%s of %s did not run", c.Name, c.Place)
+		}
+	}
+	if len(updates) > 0 {
+		return nil, 0, fmt.Errorf("the optimizer has %d parameters too many", len(updates))
+	}
+	return times, max(0, rest-rounding), nil
+}
+
+// rounding is above the errors of sums of times in seconds.
+const rounding = 1e-9
+
+// lowerQuartile is the value for repeated measurements, because interruptions can only make a step slower.
+func lowerQuartile(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	return stat.Quantile(list, 0.25)
+}
+
+// Number of points that a device keeps of an operator: of those that take most of the time of steps, and of others.
+const (
+	keptPoints = 384
+	keptOthers = 96
+)
+
+// Device returns the measured times.
+func (r *Recorder) Device() *Device {
+	d, at := &Device{Path: r.path, Networks: r.networks}, map[string]int{}
+	for _, key := range r.order {
+		k, known := at[key.name]
+		if !known {
+			k = len(d.Operators)
+			at[key.name], d.Operators = k, append(d.Operators, Operator{Name: key.name})
+		}
+		kept := keptOthers
+		if _, heavy := operationRate(key.name); heavy || strings.HasPrefix(key.name, "batch_norm") ||
+			key.name == converting {
+			kept = keptPoints
+		}
+		if o := &d.Operators[k]; len(o.Points) < kept {
+			o.Points = append(o.Points, r.calls[key].measured().text())
+		}
+	}
+	return d
+}
+
+// measured returns the medians over the networks.
+func (r *recorded) measured() *measured {
+	m := &measured{call: r.call}
+	for k, list := range r.times {
+		if len(list) > 0 {
+			m.times[k] = stat.Median(list)
+		}
+	}
+	return m
+}

@@ -1,0 +1,246 @@
+package operators
+
+import (
+	"math"
+	"strings"
+
+	"graft/internal/stat"
+)
+
+// surface predicts the times of an operator from its sizes, if it was measured with many of them. The time is a base of
+// a constant, operations and bytes at rates that are never negative, multiplied by a factor. The logarithm of the
+// factor is interpolated by kriging: a Gaussian process with a Matérn covariance of smoothness 3/2 (Rasmussen and
+// Williams, Gaussian Processes for Machine Learning, 2006, sections 2.2 and 4.2) on the logarithms of the sizes. Far
+// from all measurements, the factor is the median factor.
+type surface struct {
+	points      []point
+	ways        [pointTimes]way    // by time
+	least, most [baseRates]float64 // least and most amounts that were measured
+}
+
+// way predicts one of the times.
+type way struct {
+	rates   [baseRates]float64
+	factor  float64   // median of the logarithms of the factors
+	weights []float64 // of the points
+}
+
+// baseRates is the number of rates of a base: seconds per call, operation, byte and weight.
+const baseRates = 4
+
+// dimensions is the number of coordinates of a point.
+const dimensions = len(sizes{}) + 3
+
+// Indices in the sizes of a convolution.
+const (
+	areaSize   = 3
+	strideSize = 5
+	rowsSize   = 6
+)
+
+type point [dimensions]float64
+
+const (
+	// fewestPoints is the number of measurements below which an operator has no base of its own.
+	fewestPoints = 6
+	// reach is the distance in logarithms of sizes at which factors begin to differ.
+	reach = 4
+	// stepOfBlock is the distance between numbers of channels that are multiples of 16, of 8, of 4, and others. Kernels
+	// for vector instructions process such blocks, and take up to several times as long for other numbers.
+	stepOfBlock = 0.3
+	// stepOfStride is the distance between strides whose logarithms differ by 1.
+	stepOfStride = 2
+	// On one thread, LibTorch computes convolutions of one tap by another kernel if a batch has fewer examples than
+	// fewRows (ConvParams::use_mkldnn, ATen/native/Convolution.cpp).
+	fewRows   = 16
+	stepOfFew = 2
+	// Weights of logarithms, relative to the weights of other sizes. All steps and weights were chosen by the errors of
+	// convolutions, norms and linear layers that were left out of the fit in turn.
+	weightOfFootprint, weightOfArea, weightOfRows = 0.5, 2, 0.5
+	// noise is the relative error of a measured time.
+	noise = 0.1
+	// leastVariance keeps the factors of operators without variation defined.
+	leastVariance = 0.01
+	// leastSeconds keeps logarithms finite.
+	leastSeconds = 1e-9
+)
+
+// newSurface fits a surface to the measurements of an operator. If there are few, the base has the given rates.
+func newSurface(all []measured, rates [pointTimes][baseRates]float64) *surface {
+	s := &surface{least: amountsOf(&all[0].call), most: amountsOf(&all[0].call)}
+	for k := range all {
+		s.points = append(s.points, pointOf(all[k].call.Name, all[k].call.sizes))
+		for i, v := range amountsOf(&all[k].call) {
+			s.least[i], s.most[i] = min(s.least[i], v), max(s.most[i], v)
+		}
+	}
+	for back := range s.ways {
+		if len(all) >= fewestPoints {
+			rates[back] = baseOf(all, back)
+		}
+		s.ways[back] = s.fit(all, back, rates[back])
+	}
+	return s
+}
+
+// pointOf returns the coordinates of sizes.
+func pointOf(name string, s sizes) (p point) {
+	for k, n := range s {
+		p[k] = math.Log(float64(max(n, 1))) / reach
+	}
+	for k, n := range blockedSizes(name, s) {
+		p[len(s)+k] = stepOfBlock * blockOf(n)
+	}
+	p[footprint] *= weightOfFootprint
+	if strings.HasPrefix(name, "conv") {
+		p[strideSize] *= reach * stepOfStride
+		p[areaSize] *= weightOfArea
+		p[rowsSize] *= weightOfRows
+		if s[areaSize] == 1 && s[strideSize] == 1 && s[rowsSize] < fewRows {
+			p[dimensions-1] = stepOfFew
+		}
+	}
+	return p
+}
+
+// blockedSizes returns the channels on whose divisibility the time depends.
+func blockedSizes(name string, s sizes) [2]int {
+	switch {
+	case strings.HasPrefix(name, "conv"):
+		return [2]int{s[1], s[2]}
+	case strings.HasPrefix(name, "batch_norm"):
+		return [2]int{s[1], 0}
+	}
+	return [2]int{}
+}
+
+// blockOf is 0 for multiples of 16, 1 for other multiples of 8, 2 for other multiples of 4, and 3 for other numbers.
+func blockOf(n int) float64 {
+	for k, block := range []int{16, 8, 4} {
+		if n%block == 0 {
+			return float64(k)
+		}
+	}
+	return 3
+}
+
+// amountsOf returns what the rates of a base are multiplied by. Convolutions and linear layers have weights, which
+// kernels bring into another order.
+func amountsOf(c *Call) [baseRates]float64 {
+	s, weights := &c.sizes, 0
+	switch {
+	case strings.HasPrefix(c.Name, "conv"):
+		weights = s[1] * s[2] * s[3]
+	case strings.HasPrefix(c.Name, "linear"):
+		weights = s[1] * s[2]
+	}
+	return [baseRates]float64{1, c.Operations, c.Bytes, float64(weights)}
+}
+
+// fit fits a time.
+func (s *surface) fit(all []measured, back int, rates [baseRates]float64) way {
+	w := way{rates: rates, weights: make([]float64, len(all))}
+	for k := range all {
+		w.weights[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(&all[k].call))
+	}
+	w.factor = stat.Median(w.weights)
+	_, deviation := stat.Population(w.weights)
+	variance := max(deviation*deviation, leastVariance)
+	for k := range w.weights {
+		w.weights[k] -= w.factor
+	}
+	solve(s.covariances(variance), w.weights)
+	for k := range w.weights {
+		w.weights[k] *= variance
+	}
+	return w
+}
+
+// covariances returns the lower half of the covariances of the points, with the noise on the diagonal.
+func (s *surface) covariances(variance float64) [][]float64 {
+	rows := make([][]float64, len(s.points))
+	for k := range rows {
+		rows[k] = make([]float64, k+1)
+		for j := range rows[k] {
+			rows[k][j] = variance * similar(&s.points[k], &s.points[j])
+		}
+		rows[k][k] += noise * noise
+	}
+	return rows
+}
+
+// similar is the correlation of the factors at two points.
+func similar(a, b *point) float64 {
+	sum := 0.0
+	for k := range a {
+		d := a[k] - b[k]
+		sum += d * d
+	}
+	r := math.Sqrt(3 * sum)
+	return (1 + r) * math.Exp(-r)
+}
+
+// solve solves a symmetric positive definite system in place, by Cholesky's decomposition. The matrix is its lower
+// half.
+func solve(a [][]float64, x []float64) {
+	for k := range a {
+		for j := range a[k] {
+			sum := a[k][j]
+			for i := range j {
+				sum -= a[k][i] * a[j][i]
+			}
+			if j == k {
+				a[k][k] = math.Sqrt(sum)
+			} else {
+				a[k][j] = sum / a[j][j]
+			}
+		}
+	}
+	for k := range x {
+		for i := range k {
+			x[k] -= a[k][i] * x[i]
+		}
+		x[k] /= a[k][k]
+	}
+	for k := len(x) - 1; k >= 0; k-- {
+		for i := k + 1; i < len(x); i++ {
+			x[k] -= a[i][k] * x[i]
+		}
+		x[k] /= a[k][k]
+	}
+}
+
+// base is the time at the fitted rates.
+func (w *way) base(c *Call) float64 {
+	sum := 0.0
+	for k, amount := range amountsOf(c) {
+		sum += w.rates[k] * amount
+	}
+	return max(leastSeconds, sum)
+}
+
+// seconds returns the times of a call.
+func (s *surface) seconds(c *Call) (times [pointTimes]float64) {
+	at, sums := pointOf(c.Name, c.sizes), [pointTimes]float64{}
+	for k := range s.points {
+		close := similar(&at, &s.points[k])
+		for i := range sums {
+			sums[i] += close * s.ways[i].weights[k]
+		}
+	}
+	for back := range times {
+		w := &s.ways[back]
+		times[back] = w.base(c) * math.Exp(w.factor+sums[back])
+	}
+	return times
+}
+
+// rangeOf returns whether the amounts of a call lie between the measured ones.
+func (s *surface) rangeOf(c *Call) callRange {
+	for k, v := range amountsOf(c) {
+		if v < s.least[k]/nearby || v > s.most[k]*nearby {
+			return beyondRange
+		}
+	}
+	return betweenRange
+}
