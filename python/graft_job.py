@@ -216,6 +216,74 @@ class _Batches:
         return self._job._batches(self._loader)
 
 
+def lightning_callback(job: Job, example_inputs: Any) -> Any:
+    """Returns a callback for the Trainer of PyTorch Lightning 2, whose module has the network as its attribute net.
+
+    Train on job.batches(loader). The module must log val_loss in validation_step, and may log val_accuracy.
+    """
+    import lightning
+
+    class Graft(lightning.Callback):  # type: ignore[misc]
+        def setup(self, trainer: Any, module: Any, stage: Any) -> None:  # the callback validates and ends the loop
+            trainer.fit_loop.max_epochs, trainer.check_val_every_n_epoch = -1, 1 << 62
+
+        def on_fit_start(self, trainer: Any, module: Any) -> None:
+            job.begin(module.net, trainer.optimizers[0], example_inputs.to(module.device))
+            for k, config in enumerate(trainer.lr_scheduler_configs):
+                job.register(f"schedule {k}", config.scheduler)
+
+        def on_train_batch_start(self, trainer: Any, *_: Any) -> None:  # a resumed job starts within an epoch
+            trainer.fit_loop.epoch_loop.batch_progress.current.ready = job.position
+
+        def on_train_batch_end(self, trainer: Any, module: Any, outputs: Any, *_: Any) -> None:
+            job.step(outputs["loss"])
+
+        def on_train_epoch_end(self, trainer: Any, module: Any) -> None:
+            job.trained()
+            trainer.validating = True
+            trainer.fit_loop.epoch_loop.val_loop.run()
+            trainer.training = True
+            scores = trainer.callback_metrics
+            job.validated(scores["val_loss"], scores.get("val_accuracy", 0))
+            trainer.should_stop = not job.running()
+
+    return Graft()
+
+
+def drive_trainer(job: Job, trainer: Any, example_inputs: Any) -> Any:
+    """Lets a job drive a Trainer of Hugging Face, whose model has the network as its attribute net. Returns it.
+
+    The Trainer evaluates after each epoch (eval_strategy="epoch") and saves nothing (save_strategy="no").
+    """
+    import transformers
+
+    loader, step, last = trainer.get_train_dataloader, trainer.training_step, []
+
+    def training_step(*args: Any, **kwargs: Any) -> Any:
+        last[:] = [step(*args, **kwargs)]
+        return last[0]
+
+    trainer.get_train_dataloader, trainer.training_step = lambda: job.batches(loader()), training_step
+
+    class Graft(transformers.TrainerCallback):  # type: ignore[misc]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
+            job.begin(parts["model"].net, parts["optimizer"].optimizer, example_inputs.to(args.device))
+            job.register("schedule", parts["lr_scheduler"])
+
+        def on_step_end(self, *_: Any, **parts: Any) -> None:
+            job.step(last[0])
+
+        def on_epoch_end(self, *_: Any, **parts: Any) -> None:
+            job.trained()
+
+        def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any, **parts: Any) -> None:
+            job.validated(metrics["eval_loss"], metrics.get("eval_accuracy", 0))
+            control.should_training_stop = not job.running()
+
+    trainer.add_callback(Graft())
+    return trainer
+
+
 class _Attached(Job):
     """Job that a graft process drives over a socket. The two sides take turns: a report, then an order."""
 

@@ -37,7 +37,7 @@ func gpuTree(t *testing.T, gpus string) string {
 	program("scripts/gpu.sh", strings.TrimPrefix(contents(t, "../scripts/gpu.sh"), "#!/bin/sh\n"))
 	program("scripts/library.sh", "echo library is ready")
 	program("build/gpu/graft", `[ "$*" != "doctor --json" ] || { echo '{"libtorch":{"cuda_devices":`+gpus+
-		`}}'; exit; }; echo "graft $*"`)
+		`}}'; exit; }; echo "graft $*"; [ $1 != train ] || echo '{"outputs_moved_by": 1e-06}'`)
 	program("build/gpu/bench", `echo "bench $*"; echo 'a "figure" \ and	a tab'`)
 	for _, name := range []string{"torch", "trainer", "telemetry"} {
 		program("build/gpu/"+name+".test", `echo "`+name+` $*"`)
@@ -69,8 +69,8 @@ func TestReportsOfGPUs(t *testing.T) {
 	for _, s := range r.Steps {
 		states[s.Step] = s.State + ": " + s.Last
 	}
-	require.Len(t, states, 14)
-	for _, name := range strings.Fields("energy demo profile epoch gpt gpt-85m gpt-graphs gpt-85m-graphs grid") {
+	require.Len(t, states, 15)
+	for _, name := range strings.Fields("energy demo profile epoch gpt gpt-85m gpt-graphs gpt-85m-graphs program grid") {
 		require.Equal(t, "left out: no CUDA device", states[name])
 	}
 	require.Equal(t, "pass: torch -test.run CUDA -test.v", states["tests-torch"])

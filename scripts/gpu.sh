@@ -122,6 +122,12 @@ machine() {
 # cuda: whether the library that was built finds a CUDA device.
 cuda() { "$programs/graft" doctor --json 2>/dev/null | grep -q '"cuda_devices":[1-9]'; }
 
+# program: trains PyTorch's example with autocast on the GPU, under graft, and says by how much surgery moved its outputs.
+program() {
+	"$PWD/build/gpu/graft" train scenarios/program/gpt.toml --set "program.command=[\"$python\", \"gpt.py\"]" \
+		--folder "$(mktemp -d)/run" 2>&1 | tee /dev/stderr | grep -o '"outputs_moved_by": [^,}]*'
+}
+
 # in FOLDER COMMAND...: tests read files beside them.
 in_folder() { (cd "$1" && shift && "$@"); }
 
@@ -153,6 +159,7 @@ run() {
 	step gpt-85m both 120 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.width 768 -gpt.heads 12 -gpt.depth 12 -gpt.context 256 -gpt.precision tf32 -python "$python"
 	step gpt-graphs both 150 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.graphs -python "$python"
 	step gpt-85m-graphs both 150 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.width 768 -gpt.heads 12 -gpt.depth 12 -gpt.context 256 -gpt.precision tf32 -gpt.graphs -python "$python"
+	step program both 90 sh "$0" step program
 	step grid gpu 120 "$programs/bench" grid -device cuda:0 -graft "$programs/graft" -python "${python:-none}"
 	finish
 }

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 FOLDER = "/usr/share/datasets/fashion-mnist/"
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def images(name, count):
@@ -15,7 +16,7 @@ def images(name, count):
     with gzip.open(FOLDER + name + "-labels-idx1-ubyte.gz") as file:
         file.seek(8)
         labels = torch.frombuffer(bytearray(file.read(count)), dtype=torch.uint8)
-    return (pixels.reshape(count, 1, 28, 28) / 255 - 0.286) / 0.353, labels.long()
+    return ((pixels.reshape(count, 1, 28, 28) / 255 - 0.286) / 0.353).to(DEVICE), labels.long().to(DEVICE)
 
 
 class Net(nn.Module):
@@ -38,14 +39,15 @@ images_, labels = images("train", 6000)
 test_images, test_labels = images("t10k", 1000)
 data = torch.utils.data.TensorDataset(images_, labels)
 loader = torch.utils.data.DataLoader(data, batch_size=64, shuffle=True, drop_last=True)
-net = Net()
+net = Net().to(DEVICE)
 opt = torch.optim.AdamW(net.parameters(), lr=1e-3)
 criterion = nn.CrossEntropyLoss()
 
 for epoch in range(2):
     net.train()
     for x, y in loader:
-        loss = criterion(net(x), y)
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda"):
+            loss = criterion(net(x), y)
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -6,6 +6,7 @@ from torch import nn
 
 FOLDER = "/usr/share/common-licenses/"
 CONTEXT = 32
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class Block(nn.Module):
@@ -45,15 +46,16 @@ job = graft_job.attach(epochs=2, seed=1)
 torch.manual_seed(job.seed)
 text = "".join(open(FOLDER + name, encoding="utf-8").read() for name in ("GPL-2", "GPL-3", "Apache-2.0"))
 alphabet = {c: k for k, c in enumerate(sorted(set(text)))}
-codes = torch.tensor([alphabet[c] for c in text])
+codes = torch.tensor([alphabet[c] for c in text], device=DEVICE)
 windows = codes[: len(codes) // CONTEXT * CONTEXT].view(-1, CONTEXT)[:1600]
 held_out, windows = windows[:100], windows[100:]
 loader = torch.utils.data.DataLoader(windows, batch_size=32, shuffle=True, drop_last=True)
-net, opt = job.begin(GPT(len(alphabet)), lambda p: torch.optim.AdamW(p, lr=3e-3), windows[:2])
+net, opt = job.begin(GPT(len(alphabet)).to(DEVICE), lambda p: torch.optim.AdamW(p, lr=3e-3), windows[:2])
 
 
 def loss_on(batch):
-    return nn.functional.cross_entropy(net(batch)[:, :-1].flatten(0, 1), batch[:, 1:].flatten())
+    with torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda"):
+        return nn.functional.cross_entropy(net(batch)[:, :-1].flatten(0, 1), batch[:, 1:].flatten())
 
 
 while job.running():

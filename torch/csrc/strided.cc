@@ -26,12 +26,20 @@ bool damages() {
 #endif
 }
 
+// Values of a vector register. With fewer input channels, images whose channels lie side by side and several threads, oneDNN
+// writes beyond its memory, with every instruction set and up to LibTorch 2.11 at least.
+constexpr int64_t kVector = 16;
+
+bool overruns(const at::Tensor &x, const at::Tensor &weight) {
+  return weight.size(1) < kVector && !x.is_contiguous() && x.is_contiguous(at::MemoryFormat::ChannelsLast);
+}
+
 }  // namespace
 
 at::Tensor every_stride(const at::Tensor &x, const at::Tensor &weight, ConvShape &shape) {
   const auto &stride = shape.stride;
   const bool strided = stride[0] > 1 || stride[1] > 1, one = weight.size(2) == 1 && weight.size(3) == 1;
-  if (!strided || !one || !x.is_cpu() || !damages()) return x;
+  if (!strided || !one || !x.is_cpu() || !(damages() || overruns(x, weight))) return x;
   at::Tensor pixels = x;
   if (shape.padding[0] > 0 || shape.padding[1] > 0) {
     pixels = at::constant_pad_nd(x, {shape.padding[1], shape.padding[1], shape.padding[0], shape.padding[0]});

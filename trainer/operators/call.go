@@ -54,7 +54,7 @@ func (p Path) calls(n *model.Network, rows int) (calls []Call, err error) {
 	var around []Call
 	first := 0
 	if p != Program {
-		around, first, err = surroundings(n, rows)
+		around, first, err = surroundings(n, rows, p)
 	}
 	if err == nil && n.Graph != nil {
 		calls, err = graphCalls(n.Graph, rows, first, p)

@@ -50,7 +50,7 @@ func (l lawOf) step(n *model.Network, calls []Call) (t torch.StepTimes) {
 	return t
 }
 
-func (l lawOf) device(t *testing.T, count int) *Device {
+func (l lawOf) device(t testing.TB, count int) *Device {
 	all, err := probes.Draw(probes.Options{Count: count})
 	require.NoError(t, err)
 	r := NewRecorder(Fast)
@@ -105,7 +105,7 @@ func TestFusedLayersAreOneCall(t *testing.T) {
 		}
 		return list
 	}
-	require.Equal(t, []string{"batch", "loss", "normalize", "conv2d channels-last of the input",
+	require.Equal(t, []string{"batch", "loss", "normalize channels-last", "conv2d channels-last of the input",
 		"batch_norm relu avg_pool2d channels-last", "conv2d channels-last",
 		"batch_norm relu adaptive_avg_pool2d channels-last", "flatten channels-last", "linear", "relu"}, names(Fast))
 	require.Equal(t, []string{"batch", "loss", "normalize", "conv2d of the input", "batch_norm", "relu avg_pool2d",
@@ -157,4 +157,20 @@ func TestDeviceFaults(t *testing.T) {
 	require.NoError(t, new(Device).Validate())
 	valid := of("relu", point)
 	require.NoError(t, valid.Validate())
+}
+
+// A network of about a hundred operators: cached by its fingerprint, and with calls that other networks had before.
+func BenchmarkDevicePrediction(b *testing.B) {
+	l := lawOf{rand.New(rand.NewPCG(1, 2))}
+	p := NewDevicePredictor(l.device(b, 160))
+	n := zoo(b, "CharGPT", 64)
+	for name, fingerprint := range map[string]string{"network": "", "cached": "a"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := p.Predict(n, fingerprint, 16); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

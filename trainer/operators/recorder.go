@@ -155,7 +155,7 @@ func (r *Recorder) Device() *Device {
 		}
 		kept := keptOthers
 		if _, heavy := operationRate(key.name); heavy || strings.HasPrefix(key.name, "batch_norm") ||
-			key.name == converting {
+			strings.HasPrefix(key.name, converting) {
 			kept = keptPoints
 		}
 		if o := &d.Operators[k]; len(o.Points) < kept {

@@ -18,7 +18,7 @@ const (
 
 // surroundings lists the calls around the network's operators, and returns the index of the network's first
 // instruction.
-func surroundings(n *model.Network, rows int) (calls []Call, first int, err error) {
+func surroundings(n *model.Network, rows int, p Path) (calls []Call, first int, err error) {
 	out, err := n.Output()
 	if err != nil {
 		return nil, 0, err
@@ -32,11 +32,12 @@ func surroundings(n *model.Network, rows int) (calls []Call, first int, err erro
 	if n.Tokens() {
 		return calls, 0, nil
 	}
-	first = treeConversions
-	if n.Graph != nil {
-		first = graphConversions
-	}
 	convert := call(converting, n.Input)
+	if first = treeConversions; n.Graph != nil {
+		first = graphConversions
+	} else if p == Fast && len(n.Input) == 3 {
+		convert.Name += channelsLast
+	}
 	convert.length = first
 	if convert.sizes[3] = 1; len(n.Input) == 3 { // pixels of an image
 		convert.sizes[3] = n.Input[1] * n.Input[2]

@@ -21,12 +21,15 @@ func tree(family func(*sketch)) func(*drawer) (Probe, error) {
 }
 
 func drawTree(d *drawer, family func(*sketch)) Probe {
-	s := &sketch{drawer: d, root: &model.Container{Class: "Probe"}, most: d.size(8, 1024)}
-	side := pick(d, 8, 16, 28, 32, 32, 48)
+	side, most, rows := pick(d, 8, 16, 28, 32, 32, 48), d.size(8, 1024), d.size(4, 256)
+	if d.chance(0.25) { // a step of less than a millisecond
+		side, most, rows = pick(d, 8, 16, 28), d.size(4, 32), d.size(2, 64)
+	}
+	s := &sketch{drawer: d, root: &model.Container{Class: "Probe"}, most: most}
 	s.shape = model.Shape{pick(d, 1, 3, 3), side, side}
 	n := &model.Network{Root: s.root, Input: s.shape}
 	family(s)
-	return Probe{n, d.size(4, 256)}
+	return Probe{n, rows}
 }
 
 // width draws the channels of a layer. Larger images have fewer channels.

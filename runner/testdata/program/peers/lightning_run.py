@@ -41,8 +41,7 @@ module = Module()
 if "ALONE" in os.environ:
     lightning.Trainer(max_epochs=2, **options).fit(module, train, validation)
 else:
-    from graft_lightning import Graft, job
+    import graft_lightning
 
-    trainer = lightning.Trainer(callbacks=[Graft(net.images[:2])], **options)
-    trainer.fit(module, job.batches(train), validation)
+    graft_lightning.fit(module, train, validation, net.images[:2], **options)
 torch.save(module.net.state_dict(), os.environ.get("SAVE", os.devnull))

@@ -49,10 +49,10 @@ parts = {
 }
 if alone:
     trainer = transformers.Trainer(Model(), args, **parts)
+    trainer.train()
 else:
-    from graft_trainer import GraftTrainer
+    import graft_trainer
 
-    trainer = GraftTrainer(Model(), args, **parts, example_inputs=net.images[:2])
-trainer.train()
+    trainer = graft_trainer.train(Model(), args, net.images[:2], **parts)
 torch.save(trainer.model.net.state_dict(), os.environ.get("SAVE", os.devnull))
 os.rmdir(args.output_dir)
