@@ -16,7 +16,8 @@ func ofDevice() *Profile {
 	p := &Profile{Name: "device", GraftOperators: operators.Device{Path: operators.Fast, Networks: 3,
 		Operators: []operators.Operator{
 			{Name: "linear", Points: []string{"64 100 100 0 0 0 0 1024 1.28e6 92000 1e-4 2e-4 9e-5",
-				"64 1000 100 0 0 0 0 1024 1.28e7 681600 1e-3 2e-3 9e-4", "16 50 10 0 0 0 0 64 16000 5840 1e-5 2e-5 9e-6"}},
+				"64 1000 100 0 0 0 0 1024 1.28e7 681600 1e-3 2e-3 9e-4",
+				"16 50 10 0 0 0 0 64 16000 5840 1e-5 2e-5 9e-6"}},
 			{Name: "loss", Points: []string{"640 64 10 0 0 0 0 1024 0 2560 3e-5 0 2e-5"}},
 			{Name: "batch", Points: []string{"196608 64 3 0 0 0 0 1024 0 786432 2e-5 0 2e-5"}},
 			{Name: "optimizer", Points: []string{"10000 0 0 0 0 0 0 1024 0 40000 5e-6 0 0"}}}}}
