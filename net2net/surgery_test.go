@@ -21,7 +21,7 @@ import (
 // Each operation runs on this number of networks: with GRAFT_LONG more than three thousand
 // in all. They are the same ones every time; -rapid.seed and -rapid.checks draw others.
 const (
-	networks     = "40"
+	networks     = "32"
 	manyNetworks = "640"
 	seed         = "20161"
 )

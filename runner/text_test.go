@@ -63,6 +63,7 @@ func TestTextJobSurvivesKills(t *testing.T) {
 
 // An encoder of words with labels, of which some do not count, in parts of a batch.
 func TestTableJobSurvivesKills(t *testing.T) {
+	longOnly(t, "kills of a job on a table of texts; jobs of programs are killed")
 	t.Parallel() // it waits for processes
 	surviveKills(t, func(folder string) {
 		job := strings.NewReplacer(`"text"`, `"csv"`, `"texts"`, `"tags.csv"`, `context = 12`,

@@ -180,6 +180,9 @@ func TestLargeBatchesAreTakenInTurns(t *testing.T) {
 
 // Processes measure the noise between them, and the same number of them at the same steps gives the same bits.
 func TestAdaptiveBatchesInProcesses(t *testing.T) {
+	if !long {
+		t.Skip("left out: adaptive batches in processes; a single process has them; set GRAFT_LONG=1")
+	}
 	o := adaptive()
 	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond,
 		Events: []trainer.Event{{At: 200 * time.Millisecond, Change: trainer.Up, Devices: 2}}}

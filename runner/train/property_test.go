@@ -24,7 +24,7 @@ import (
 
 // jobsDrawn is the number of random jobs, and longJobs with GRAFT_LONG.
 const (
-	jobsDrawn = 6
+	jobsDrawn = 5
 	longJobs  = 500
 )
 
