@@ -143,7 +143,7 @@ test static: export GOGC ?= 400
 
 # Packages whose tests take longest, or wait for processes. They begin first, while the tests of the program use the
 # processors, so that nothing long is left at the end.
-LONGEST = ./fleet ./trainer ./model/graph/trial ./torch ./net2net ./runner/train ./simulation/grid
+LONGEST = ./fleet ./trainer ./model/graph/trial ./trainer/costs ./runner/study ./torch ./net2net ./runner/train ./simulation/grid
 
 # Tests of the program run next to all others. Checkers of the code take what processors they leave. staticcheck leaves
 # out test files, which take most of its time; 'make test-long' checks them.

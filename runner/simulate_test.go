@@ -183,6 +183,7 @@ func TestKilledSimulationsEndTheSame(t *testing.T) {
 // SIGTERM saves the legs under way; damaged outcomes are put aside and run again; what
 // cannot be run is told.
 func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
+	longOnly(t, "simulations that are stopped or hurt; simulations are killed")
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	p, out := process(t, "simulate", path, "--folder", run, "--workers", "1")

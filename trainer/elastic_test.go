@@ -90,6 +90,9 @@ func (a arrivals) Epoch(r trainer.Row) error {
 // An elastic job grows with a follower that joins, and shrinks without one that is killed, with the steps and losses of
 // a timeline with the same changes.
 func TestElasticFollowers(t *testing.T) {
+	if !long {
+		t.Skip("left out: followers that come and go; one takes the place of another; set GRAFT_LONG=1")
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	require.NoError(t, torch.SetThreads(1))
