@@ -221,7 +221,7 @@ def lightning_callback(job: Job, example_inputs: Any) -> Any:
 
     Train on job.batches(loader). The module must log val_loss in validation_step, and may log val_accuracy.
     """
-    import lightning
+    import lightning  # type: ignore[import-not-found,unused-ignore]
 
     class Graft(lightning.Callback):  # type: ignore[misc]
         def setup(self, trainer: Any, module: Any, stage: Any) -> None:  # the callback validates and ends the loop
@@ -255,9 +255,10 @@ def drive_trainer(job: Job, trainer: Any, example_inputs: Any) -> Any:
 
     The Trainer evaluates after each epoch (eval_strategy="epoch") and saves nothing (save_strategy="no").
     """
-    import transformers
+    import transformers  # type: ignore[import-not-found,unused-ignore]
 
-    loader, step, last = trainer.get_train_dataloader, trainer.training_step, []
+    loader, step = trainer.get_train_dataloader, trainer.training_step
+    last: list[Any] = []
 
     def training_step(*args: Any, **kwargs: Any) -> Any:
         last[:] = [step(*args, **kwargs)]
