@@ -170,6 +170,10 @@ func (j *Job) uncertainOperators(p *clock.Profile, n *model.Network, grows bool)
 			all = append(all, adapted...)
 		}
 	}
+	remedy := "import a trace of a network and a batch of similar size with 'graft profile import'"
+	if len(p.GraftOperators.Operators) > 0 {
+		remedy = "measure this network with 'graft profile'"
+	}
 	for _, s := range all {
 		made, err := p.Predict(s.Network, j.Options().Batch)
 		if err != nil {
@@ -177,8 +181,8 @@ func (j *Job) uncertainOperators(p *clock.Profile, n *model.Network, grows bool)
 		}
 		if outside := made.Outside(); outside > mostOutside {
 			return []string{fmt.Sprintf("the profile %s predicts the steps of %s, but %.0f%% of their time is in "+
-				"operators with work outside of the measured range, so the error is unknown; import a trace of a "+
-				"network and a batch of similar size with 'graft profile import'", p.Name, s, 100*outside)}
+				"operators with work outside of the measured range, so the error is unknown; %s", p.Name, s,
+				100*outside, remedy)}
 		}
 	}
 	return nil
