@@ -12,9 +12,9 @@ import (
 	"graft/trainer/probes"
 )
 
-// MeasureOperators measures the operators of training steps on the CPU, in small networks. Like Measure, it runs the
-// networks in turn in several rounds, as jobs run them. It does not use the batch sizes, the decider and the surgery
-// options of MeasureOptions.
+// MeasureOperators measures the operators of training steps and of evaluations on the CPU, in small networks. It
+// measures one network after another, each in o.Rounds bursts of steps, as jobs run them. It does not use the batch
+// sizes, the decider and the surgery options of MeasureOptions.
 func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions) (*operators.Device, error) {
 	o.Batches = nil
 	o.EnsureDefaults()

@@ -38,10 +38,10 @@ const width = 4
 // pass.
 func Calls(n *model.Network, rows int) ([]Call, error) { return Program.calls(n, rows) }
 
-// Path is the way in which the steps of a table run. The zero Path is a program of PyTorch.
+// Path is the way in which measured steps ran. The zero Path is a program of PyTorch.
 type Path string
 
-// The paths of the tables.
+// The known paths.
 const (
 	Program Path = ""      // a program of PyTorch
 	Exact   Path = "exact" // graft, with PyTorch's order of operations

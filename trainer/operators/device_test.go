@@ -17,7 +17,7 @@ import (
 type lawOf struct{ random *rand.Rand }
 
 func (l lawOf) seconds(c *Call, back int) float64 {
-	if c.Name == Batching || c.Name == Losing || c.Name == Updating {
+	if c.Name == batching || c.Name == losing || c.Name == Updating {
 		back = 0
 	}
 	seconds := 5e-6 + 1e-11*c.Operations + 2e-10*c.Bytes
@@ -39,9 +39,9 @@ func (l lawOf) step(n *model.Network, calls []Call) (t torch.StepTimes) {
 		switch c.Name {
 		case Updating:
 			t.Updates = append(t.Updates, l.seconds(c, 0))
-		case Batching:
+		case batching:
 			t.Batch = l.seconds(c, 0)
-		case Losing:
+		case losing:
 			t.Loss = l.seconds(c, 0)
 		default:
 			t.Forward[c.from], t.Backward[c.from] = l.seconds(c, 0), l.seconds(c, 1)
@@ -81,7 +81,7 @@ func TestDevicesPredictNetworks(t *testing.T) {
 			want, exact := 0.0, lawOf{rand.New(rand.NewPCG(3, 4))}
 			for k := range calls {
 				want += exact.seconds(&calls[k], 0)
-				if name := calls[k].Name; name != Updating && name != Batching && name != Losing {
+				if name := calls[k].Name; name != Updating && name != batching && name != losing {
 					want += exact.seconds(&calls[k], 1)
 				}
 			}

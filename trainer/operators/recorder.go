@@ -109,9 +109,9 @@ func divideStep(calls []Call, t *torch.StepTimes, evaluation bool) (times [][2]f
 			continue
 		case c.Name == Updating && len(updates) > 0:
 			to[0], updates = updates[0], updates[1:]
-		case c.Name == Batching:
+		case c.Name == batching:
 			to[0] = t.Batch
-		case c.Name == Losing:
+		case c.Name == losing:
 			to[0] = t.Loss
 		case c.Name != Updating && c.from+c.length <= len(t.Forward):
 			for i := c.from; i < c.from+c.length; i++ {
@@ -138,7 +138,7 @@ func lowerQuartile(list []float64) float64 {
 	return stat.Quantile(list, 0.25)
 }
 
-// Number of points that a device keeps of an operator: of those that take most of the time of steps, and of others.
+// Maximum number of points that a device keeps of an operator. Operators that take most of the time of steps keep more.
 const (
 	keptPoints = 384
 	keptOthers = 96

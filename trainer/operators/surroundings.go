@@ -5,9 +5,9 @@ import "graft/model"
 // Names of the calls around the network's operators. Only tables of devices have their times; in other tables, they
 // belong to the rest of a step.
 const (
-	Batching   = "batch"     // selecting the examples of a batch
+	batching   = "batch"     // selecting the examples of a batch
 	converting = "normalize" // converting the bytes of images to the network's input
-	Losing     = "loss"      // computing the loss in both passes
+	losing     = "loss"      // computing the loss in both passes
 )
 
 // Number of instructions that convert images, for trees and for graphs.
@@ -28,7 +28,7 @@ func surroundings(n *model.Network, rows int, p Path) (calls []Call, first int, 
 		return Call{Name: name, Bytes: width * values(batch), Optional: true,
 			sizes: sizes{int(values(batch)), rows, shape[0]}}
 	}
-	calls = []Call{call(Batching, n.Input), call(Losing, out)}
+	calls = []Call{call(batching, n.Input), call(losing, out)}
 	if n.Tokens() {
 		return calls, 0, nil
 	}
