@@ -139,9 +139,13 @@ func profileOperatorsText(r *profile.Report) string {
 	if r.NewToThem.Step.Network == "" {
 		return text
 	}
-	return text + fmt.Sprintf("Errors for the %d networks above, which the operators were not measured in:\n%s"+
-		"Errors if the other networks of its class correct the prediction:\n%s", r.Fitted,
-		profileMissesText(r.NewToThem), profileMissesText(r.LeftOut))
+	text += fmt.Sprintf("Errors for %s above; the operators were measured in other networks:\n%s",
+		words.Plural(r.Fitted, "network"), profileMissesText(r.NewToThem))
+	if r.LeftOut.Step.Network == "" {
+		return text
+	}
+	return text + "Errors if other measured networks of the same class correct the prediction:\n" +
+		profileMissesText(r.LeftOut)
 }
 
 // profileFitText describes the errors of the rates; nothing if they were not fitted.

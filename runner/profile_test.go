@@ -265,3 +265,18 @@ func TestTracesAreImported(t *testing.T) {
 	fails(t, failure.Usage, "--step is -1s", "profile", "import", trace, "ConvNet2", "--step", "-1s")
 	fails(t, failure.Usage, "--classes is -1", "profile", "import", trace, "ConvNet2", "--classes", "-1")
 }
+
+// Operators of small networks predict the networks that a profile lacks, with their error for the measured ones.
+func TestAProfilePredictsFromOperators(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "device.toml")
+	o := done(t, "profile", "MLP", "--only", "--plain", "--rounds", "1", "--operators", "4", "--batch", "32", "--input",
+		"1x8x8", "--out", path)
+	containsAll(t, o.stdout, "measured in 4 small networks, predict networks that were not measured",
+		"Errors for 1 network above; the operators were measured in other networks:")
+	require.Contains(t, done(t, "profile", "check", path).stdout, "of 4 small networks with a median error of")
+	job := jobFile(t, "[network]\nname = \"ConvSmall\"\n[time]\nbudget = \"1h\"\nprofile = \""+path+"\"\n")
+	require.Contains(t, done(t, "config", "check", job).stdout, "expected: ")
+	fails(t, failure.Usage, "--operators requires networks that graft trains on the CPU", "profile", "MLP", "--only",
+		"--operators", "4", "--device", "cuda:0")
+	fails(t, failure.Usage, "--operators is -1; must be between 0", "profile", "--operators", "-1")
+}

@@ -88,7 +88,7 @@ func (p *Profile) PredictMeasured(networks map[string]*model.Network) error {
 }
 
 // missOfRatio returns the errors of predictions by operators. If related is true, the other measured networks of the
-// same class correct each prediction.
+// same class correct each prediction, and networks without such others are left out.
 func missOfRatio(measured []Measurement, ratio timeOf, related bool) (e FitError) {
 	var all []float64
 	for _, m := range measured {
@@ -103,6 +103,9 @@ func missOfRatio(measured []Measurement, ratio timeOf, related bool) (e FitError
 				if other[0].Fingerprint != m.Fingerprint {
 					others = append(others, other)
 				}
+			}
+			if len(others) == 0 {
+				continue
 			}
 			corrected = ratioOf(others, m.Size, m.Batch, ratio)
 		}

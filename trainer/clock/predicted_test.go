@@ -55,6 +55,7 @@ func TestGraftOperatorsAreCharged(t *testing.T) {
 	assert.InEpsilon(t, made.Step, p.Measured[0].StepPredictedSeconds, 1e-3)
 	assert.InEpsilon(t, 1.2*plain, cost(grown[0].Network, Steps), 1e-3, "the relative corrects it")
 	assert.InDelta(t, 1-1/1.2, p.Fit.NewStep.Median, 1e-3)
+	assert.Zero(t, p.Fit.Step, "no other network corrects it")
 	assert.InDelta(t, 1, p.Fit.NewBatch.Worst, 1e-3)
 	step, batch := p.Estimate(p.Measured[0])
 	assert.Equal(t, []float64{p.Measured[0].StepPredictedSeconds, p.Measured[0].BatchPredictedSeconds},
