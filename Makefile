@@ -38,13 +38,14 @@ IMAGE_ARGS ?=
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check static debug naive race race-runner bench gpu fuzz install uninstall release image clean go
+.PHONY: help deps source library wheel build demo test test-long test-pytorch check static debug naive race race-runner bench gpu fuzz install uninstall release image clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
 	@echo "              and let policies learn from three small scenarios"
 	@echo "make test     set up, all checks and tests"
 	@echo "make test-long  the tests at full length, for hours"
+	@echo "make test-pytorch  the tests of PyTorch programs, with the PyTorch that pip installs"
 	@echo "make check    the inner loop: vet, and the tests of packages that changed"
 	@echo "make bench    measure against PyTorch"
 	@echo "make gpu      check all that needs a GPU, into gpu-report; scripts/gpu.sh does so without Go"
@@ -194,6 +195,11 @@ test-long: deps
 	@go tool staticcheck ./...
 	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/...
 	@go test -race -timeout 2h -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
+
+# Debian's PyTorch has no torch.export, so make test leaves out the tests that need it. They run here.
+PROGRAMS = ProgramsEqualJobs|ProgramsWithSeveralInputs|OtherArgumentsAfterSurgery|ProgramsTrainAsAlone|ProgramsOfDrawn
+test-pytorch: deps wheel
+	@GRAFT_PYTHON=$(CURDIR)/build/wheel/bin/python go test -vet=off -timeout 30m ./runner ./runner/train -run '$(PROGRAMS)'
 
 bench: build
 	@scripts/packages.sh test || true

@@ -77,7 +77,7 @@ func stored(t *testing.T, path string) string {
 	t.Helper()
 	out, err := exec.Command(pythontest.Find(t, "torch"), "-c", `import hashlib, sys, torch
 for name, value in torch.load(sys.argv[1]).items():
-    print(name, hashlib.sha256(value.numpy().tobytes()).hexdigest())`, path).Output()
+    print(name, hashlib.sha256(repr(value.tolist()).encode()).hexdigest())`, path).Output()
 	require.NoError(t, err)
 	require.NotEmpty(t, out)
 	return string(out)

@@ -85,4 +85,4 @@ while job.running():
 
 with open(os.environ.get("SAVE", os.devnull), "a") as file:
     for name, value in net.state_dict().items():
-        file.write(f"{name} {hashlib.sha256(value.numpy().tobytes()).hexdigest()}\n" if job.rank == 0 else "")
+        file.write(f"{name} {hashlib.sha256(repr(value.tolist()).encode()).hexdigest()}\n" if job.rank == 0 else "")
