@@ -62,6 +62,8 @@ func measurements() []measurement {
 		{name: "growth", about: "measured cost of growth over the cost charged by profiles", run: func(b *bench) error {
 			return studyGrowth(context.Background(), os.Stdout, "bench/growth", b.rounds)
 		}},
+		{name: "together", about: "steps of several processes, predicted from operators and exchanges",
+			run: func(b *bench) error { return b.studyTogether(os.Stdout) }},
 		{name: "operators", about: "steps of networks, and steps predicted from operators of other networks",
 			run: func(b *bench) error { return b.studyOperators(os.Stdout) }},
 		{name: "kineto", about: "steps of grown networks in PyTorch, and steps predicted from traces",

@@ -23,8 +23,10 @@ type options struct {
 	trials  int      // seeds of jobs with adaptive batches
 	samples string   // folder of sample traces to write; empty means none
 	keep    string   // file that keeps the measurements of operators; empty means none
-	probes  int      // number of networks that measure operators; zero means the default
-	network gptOptions
+	// file of the measurement "operators" whose operators predict the steps of several processes; empty measures them
+	keptOperators string
+	probes        int // number of networks that measure operators; zero means the default
+	network       gptOptions
 	setup
 }
 
@@ -66,6 +68,8 @@ func (o *options) register(fs *flag.FlagSet) {
 		func(folder string) error { o.tables = append(o.tables, folder); return nil })
 	fs.StringVar(&o.samples, "kineto.samples", "", "write the traces for the tests of trainer/operators to this folder")
 	fs.StringVar(&o.keep, "operators.keep", "", "file that keeps the measurements, to print them again")
+	fs.StringVar(&o.keptOperators, "together.operators", "", "file that -operators.keep has written; empty measures "+
+		"operators")
 	fs.IntVar(&o.probes, "operators.networks", 0, "small networks in which operators are measured; 0 means 400")
 	fs.IntVar(&o.threads, "operators.threads", 1, "threads")
 	o.network.register(fs, "gpt.")

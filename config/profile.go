@@ -55,9 +55,9 @@ func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }
 
-// FormatProfile returns the text of a profile file, without empty tables of operators.
+// FormatProfile returns the text of a profile file, without empty tables of operators and of processes.
 func FormatProfile(p *clock.Profile) string {
-	text := dialect.Resolved(p)
+	text := strings.Replace(dialect.Resolved(p), "processes = []\n", "", 1)
 	if len(p.Operators.Measured) == 0 {
 		text = withoutTable(text, "operators")
 	}

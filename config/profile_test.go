@@ -50,7 +50,9 @@ func deviceProfile() *clock.Profile {
 		Networks: 2, Operators: []operators.Operator{{Name: "linear", Points: []string{
 			"64 3072 10 0 0 0 0 4096 3.93e+06 912000 0.0015 0.003 0.001",
 			"32 100 10 0 0 0 0 64 64000 18080 1e-05 2e-05 8e-06"}},
-			{Name: "relu", Points: []string{"10000 10 1 0 0 0 0 64 10000 80000 1e-05 0 1e-05"}}}}}
+			{Name: "relu", Points: []string{"10000 10 1 0 0 0 0 64 10000 80000 1e-05 0 1e-05"}}}},
+		Processes: []clock.Processes{{Count: 2, Slowdown: 1.25, WaitSeconds: 1e-4,
+			Exchanges: []clock.Exchange{{Bytes: 64, Seconds: 1e-4}, {Bytes: 1 << 20, Seconds: 2e-3}}}}}
 	p.EnsureDefaults()
 	return p
 }
@@ -95,7 +97,7 @@ func FuzzReadProfile(f *testing.F) {
 func TestDigestsOfRatesStay(t *testing.T) {
 	for _, p := range clock.Profiles() {
 		for _, key := range []string{"graph", "class", "relatives", "exchange_seconds", "watts", "padding",
-			"channel_block", "operators"} {
+			"channel_block", "operators", "processes"} {
 			assert.NotContains(t, chargedText(p), key, p.Name)
 		}
 	}

@@ -101,10 +101,10 @@ func (j *Job) blindBatch() []string {
 			"so the batch grows as far as noise allows; set time.profile = \"round-gpu\", "+
 			"or measure a profile with 'graft profile'", p.Name)}
 	}
-	if o.Timeline.MostDevices() > 1 && p.Costs.ExchangeSeconds == 0 {
+	if o.Timeline.MostDevices() > 1 && !p.Divides() {
 		return []string{fmt.Sprintf("adaptive_batch.on: the profile %s charges nothing for exchanging gradients, so "+
-			"the best batch does not depend on the number of devices; set costs.exchange_seconds in a profile file",
-			p.Name)}
+			"the best batch does not depend on the number of devices; measure a profile with 'graft profile "+
+			"--processes', or set costs.exchange_seconds in a profile file", p.Name)}
 	}
 	return nil
 }

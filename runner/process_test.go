@@ -149,8 +149,9 @@ func TestTrainHeedsSignals(t *testing.T) {
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	// a worker of a simulation, or the guard of tasks
+	// a worker of a simulation, the guard of tasks, or a measured process
 	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:], []string{"trial"}) ||
+		slices.Equal(os.Args[1:], []string{"profile", "peer"}) ||
 		slices.Equal(os.Args[1:min(3, len(os.Args))], []string{"node", "guard"})) {
 		main()
 	}

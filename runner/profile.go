@@ -48,6 +48,10 @@ With --operators 400, profile also measures the operators of small networks with
 times of other networks are then computed from their operators, which is more accurate than the
 rates. profile prints the error for the measured networks, which are not among the small networks.
 
+With --processes 2,4, profile also measures 2 and 4 processes that train together on this machine:
+the time to add gradients, and how much the processes slow each other down. The virtual clock then
+charges a step on several devices for each device's share of the batch and for the exchange.
+
 'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an idle
 machine; on a busy machine the profile is less accurate.`,
 		Example: `  graft profile --out laptop.toml
@@ -61,8 +65,21 @@ machine; on a busy machine the profile is less accurate.`,
 	}
 	o.flags(command)
 	command.AddCommand(newProfileShowCommand(), newProfileCheckCommand(), newProfilePredictCommand(),
-		newProfileImportCommand())
+		newProfileImportCommand(), newProfilePeerCommand())
 	return command
+}
+
+// newProfilePeerCommand makes `graft profile peer`, a process of the groups that --processes measures.
+func newProfilePeerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "peer",
+		Short:  "Measure together with the processes of 'graft profile --processes'",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return profile.Join(command.Context(), environment(command.Context()), command.InOrStdin())
+		},
+	}
 }
 
 func (o *profileFlags) flags(command *cobra.Command) {
@@ -85,6 +102,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the named networks")
 	flags.IntVar(&o.Operators, "operators", 0, "also measure the operators of this number of small networks, such as "+
 		"400, to predict the times of any network; 0 measures none")
+	flags.IntSliceVar(&o.Processes, "processes", nil,
+		"also measure these numbers of processes that train together, separated by commas, such as 2,4")
 	flags.StringVar(&o.Name, "name", "", "name of the profile (default: the name of the --out file)")
 	flags.StringVarP(&o.Out, "out", "o", "", "output `FILE` for the profile; if empty, the profile is only printed")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing file")

@@ -35,6 +35,13 @@ func printProfile(w io.Writer, r *profile.Report) error {
 		p.Table(profileRates(r))
 		rates = profileFitText(r)
 	}
+	for _, g := range r.Processes {
+		rates += fmt.Sprintf("\n%d processes compute their shares %.2f times as slowly as one alone, and add a "+
+			"million gradients in %s ms.", g.Count, g.Slowdown, milliseconds(g.Million))
+	}
+	if len(r.Processes) > 0 {
+		rates += "\n"
+	}
 	p.Line("%s\nA decision takes %s, an operation %s.", rates, profileCostText(r.Decision), profileCostText(r.Surgery))
 	return p.Err
 }

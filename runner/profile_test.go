@@ -112,6 +112,21 @@ func TestAProfileIsMeasuredForAJob(t *testing.T) {
 		write(t, filepath.Join(folder, "job.toml"), "[network]\nfil = \"x\"\n"))
 }
 
+// Processes that train together are measured, and charge a job whose devices increase.
+func TestProfileOfProcesses(t *testing.T) {
+	if os.Getenv("GRAFT_LONG") == "" {
+		t.Skip("left out: measuring processes takes ten seconds; set GRAFT_LONG=1")
+	}
+	network, folder := tiny(t), t.TempDir()
+	out := filepath.Join(folder, "p.toml")
+	o := done(t, quickly(network, "--processes", "2,4", "--out", out)...)
+	require.Contains(t, o.stdout, "2 processes compute their shares")
+	p, err := config.ReadProfile(files.OS{}, out)
+	require.NoError(t, err)
+	require.Len(t, p.Processes, 2)
+	done(t, onTiny(network, out, filepath.Join(folder, "run"), `time.events=[{at = "100ms", change = "up"}]`)...)
+}
+
 // A job that a profile without rates cannot charge is refused before there is a
 // folder, in words that name the network and the remedy.
 func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
@@ -156,6 +171,8 @@ func TestProfileRefuses(t *testing.T) {
 		"a batch that is no number": {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
 		"rounds below none":         {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
 		"threads below none":        {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
+		"one process":               {quickly(network, "--processes", "1"), failure.Usage, "--processes has 1"},
+		"processes twice":           {quickly(network, "--processes", "2,2"), failure.Usage, "lists 2 twice"},
 		"an unknown optimizer":      {quickly(network, "--optimizer", "adm"), failure.Usage, "unknown rule"},
 		"an unknown device":         {quickly(network, "--device", "gpu"), failure.Failed, "use cpu or cuda:N"},
 		"a shape that is none":      {quickly(network, "--input", "3x"), failure.Usage, "--input"},

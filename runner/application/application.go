@@ -148,7 +148,7 @@ func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	if _, err := adaptive.ReadApplications(env.Files, o.Out, adaptive.KnownApplications()); err != nil {
 		return nil, err
 	}
-	if c := a.profile.Costs; c.ExchangeSeconds == 0 && c.CommunicationShare == 0 && o.Between == 0 {
+	if !a.profile.Divides() && a.profile.Costs.CommunicationShare == 0 && o.Between == 0 {
 		env.Log.Warn(
 			"the profile has no communication costs, so step times scale unrealistically as 1/devices; "+
 				"set costs.exchange_seconds in a profile file", zap.String("profile", a.profile.Name))
@@ -378,9 +378,7 @@ func (a *application) time(s *adaptive.Step, devices int) error {
 		return fmt.Errorf("find the step time for %d examples on %d devices: %w", w.Rows, devices, err)
 	}
 	s.Time = a.profile.Cost(w).Seconds()
-	if devices > 1 {
-		s.Sync = a.profile.Costs.ExchangeSeconds
-	}
+	s.Sync = a.profile.ExchangeSeconds(w)
 	if len(s.Placement) > 1 && a.Between > 0 {
 		s.Time, s.Sync = s.Time-s.Sync+a.Between, a.Between
 	}

@@ -49,6 +49,9 @@ type Options struct {
 	// number of small networks in which operators are measured, to predict the times of any network; 400 take about two
 	// minutes; zero measures no operators
 	Operators int
+	// numbers of processes to measure that train together on this machine, each with Threads threads; empty measures
+	// none
+	Processes []int
 	// name of the profile; empty means the name of the file or, without a file, of the device
 	Name  string
 	Out   string // path of the output file, checked before measuring; empty means none
@@ -84,6 +87,9 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 	if o.Operators > 0 && (o.program != nil || o.Device != "cpu") {
 		return nil, failure.Usagef("option \"operators\" requires networks that graft trains on the CPU; " +
 			"remove the option, or import a trace of the program with 'graft profile import'")
+	}
+	if err := o.processFaults(); err != nil {
+		return nil, failure.With(failure.Usage, err)
 	}
 	if o.program != nil {
 		return o.measureProgram(ctx, env, subjects)
@@ -267,9 +273,11 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
 	p := measured.Profile(o.title(), deviceText(env.Files, m.Device), made)
 	if o.Operators > 0 {
-		err = measureOperators(ctx, p, subjects, m, o.Operators)
+		if err := measureOperators(ctx, p, subjects, m, o.Operators); err != nil {
+			return nil, err
+		}
 	}
-	return p, err
+	return p, o.measureProcesses(ctx, env, p, m)
 }
 
 // operatorRounds is the number of bursts in which the operators of a network are measured.

@@ -28,8 +28,20 @@ type Report struct {
 	Fitted  int    `json:"fitted_networks"`
 	LeftOut Misses `json:"left_out"` // errors of leave-one-out prediction
 	// prediction errors for a network and its adapted variants, with rates fitted to the other networks
-	NewToThem Misses         `json:"new"`
+	NewToThem Misses `json:"new"`
+	// measured groups of processes that train together; absent if none was measured
+	Processes []Group        `json:"processes,omitempty"`
 	Profile   *clock.Profile `json:"-"` // profile that is reported
+}
+
+// Group holds what was measured with several processes that train together.
+type Group struct {
+	Count    int     `json:"count"`    // number of processes
+	Slowdown float64 `json:"slowdown"` // time of a process's share of a step, relative to the same work alone
+	// time in seconds that processes wait for each other at an exchange
+	Wait float64 `json:"wait_seconds"`
+	// time in seconds to add the gradients of a million parameters
+	Million float64 `json:"million_seconds"`
 }
 
 // Made records how a profile was measured.
@@ -94,6 +106,10 @@ func NewReport(p *clock.Profile, file string) *Report {
 		NewToThem: Misses{Miss(p.Fit.NewStep), Miss(p.Fit.NewBatch)}, Profile: p}
 	if p.Costs.GraphStep != (clock.Rates{}) {
 		r.GraphStep, r.GraphEval = rateMap(p.Costs.GraphStep), rateMap(p.Costs.GraphBatch)
+	}
+	for k := range p.Processes {
+		g := &p.Processes[k]
+		r.Processes = append(r.Processes, Group{g.Count, g.Slowdown, g.WaitSeconds, g.Seconds(4e6)})
 	}
 	for _, m := range p.Measured {
 		step, batch := p.Estimate(m)

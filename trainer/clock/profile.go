@@ -25,6 +25,9 @@ type Profile struct {
 	Costs    Costs         // costs of decisions and surgery, and rates for networks that were not measured
 	Fit      Fit           // errors of the rates; zero means that the rates were not fitted
 	Measured []Measurement // measured networks
+	// measured times of several processes that train together; if empty, costs.exchange_seconds or
+	// costs.communication_share determines the times of several devices
+	Processes []Processes
 	// measured times of a network's operators, from which the times of its grown versions are predicted; if empty, they
 	// are predicted from the rates
 	Operators operators.Table
@@ -126,6 +129,7 @@ func (p *Profile) Validate() error {
 	faults.When(p.Name == "", "the profile has no name; set name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate(), p.Operators.Validate(),
 		p.GraftOperators.Validate())
+	faults = append(faults, p.processFaults()...)
 	faults.When(len(p.Operators.Measured) > 0 && p.measuresGraft(), "operators and graft_operators are both set; "+
 		"remove one of them")
 	faults.When(len(p.Measured) == 0 && !p.HasOperators() && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
@@ -205,10 +209,13 @@ func (p *Profile) Refit() {
 // because it includes the optimizer update once per part.
 func (p *Profile) Cost(w Work) time.Duration {
 	cost := p.compute(w)
-	if w.Kind == Steps && w.Devices > 1 {
-		cost += nanoseconds(p.Costs.ExchangeSeconds)
+	if w.Kind != Steps || w.Devices <= 1 {
+		return cost
 	}
-	return cost
+	if len(p.Processes) > 0 {
+		return max(1, nanoseconds(p.together(cost.Seconds(), w)))
+	}
+	return cost + nanoseconds(p.Costs.ExchangeSeconds)
 }
 
 // compute is the cost without the exchange of gradients, which happens once per step, even if the step computes its
@@ -222,7 +229,7 @@ func (p *Profile) compute(w Work) time.Duration {
 		return cost
 	}
 	seconds, _ := p.seconds(p.onDevice(w))
-	if devices := float64(max(1, w.Devices)); w.Kind == Batches || w.Kind == Steps && p.Costs.ExchangeSeconds == 0 {
+	if devices := float64(max(1, w.Devices)); w.Kind == Batches || w.Kind == Steps && !p.Divides() {
 		alone := p.Costs.CommunicationShare
 		seconds *= alone + (1-alone)/devices
 	}
@@ -233,9 +240,12 @@ func nanoseconds(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
+// Divides reports whether the time of a step of several devices follows from each device's share of the batch.
+func (p *Profile) Divides() bool { return p.Costs.ExchangeSeconds > 0 || len(p.Processes) > 0 }
+
 // onDevice returns the share of a step that one device takes if devices share its images.
 func (p *Profile) onDevice(w Work) Work {
-	if w.Kind == Steps && p.Costs.ExchangeSeconds > 0 {
+	if w.Kind == Steps && p.Divides() {
 		devices := max(1, w.Devices)
 		w.Rows = (w.Rows + devices - 1) / devices
 	}

@@ -23,7 +23,12 @@ type Team struct {
 	devices int             // devices of the allocation at the last Gather
 	begun   bool            // has waited for Parallel.MinProcesses
 	leaving sync.WaitGroup  // dismissed members
+	equals  *torch.Peers    // group of processes without a leader; nil for a leader and followers
 }
+
+// Equals returns the team of a process in a group whose processes all make the same calls by themselves, without a
+// leader that sends orders.
+func Equals(peers *torch.Peers) *Team { return &Team{equals: peers} }
 
 // New creates the team of a job. It returns nil if the job does not train in several processes.
 func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
@@ -180,6 +185,9 @@ func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	if t == nil {
 		return work(nil)
 	}
+	if t.equals != nil {
+		return work(t.equals)
+	}
 	for {
 		err := t.group.call(t.working(), o, work)
 		if !errors.Is(err, errAgain) {
@@ -192,6 +200,9 @@ func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 func (t *Team) Size() int {
 	if t == nil {
 		return 1
+	}
+	if t.equals != nil {
+		return t.equals.Size
 	}
 	return t.group.size
 }
@@ -239,7 +250,7 @@ func (t *Team) report(event results.JobEvent, device int, why error) error {
 
 // Close dismisses all members and waits until they have ended.
 func (t *Team) Close() {
-	if t == nil {
+	if t == nil || t.equals != nil {
 		return
 	}
 	t.group.dissolve()
