@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,13 +48,7 @@ const (
 
 // calls lists the operators of a training step, as Calls does. If graft runs the step, the calls around the network's
 // operators come first, and layers that graft computes together are one call.
-func (p Path) calls(n *model.Network, rows int) ([]Call, error) {
-	l := lister{path: p, network: n, rows: rows}
-	if err := l.list(); err != nil {
-		return nil, fmt.Errorf("list the operators of %s: %w", n.Name(), err)
-	}
-	return l.calls, nil
-}
+func (p Path) calls(n *model.Network, rows int) ([]Call, error) { return newLister(p).list(n, rows) }
 
 // updateOf returns the optimizer's work on a parameter.
 func (p Path) updateOf(size int) Call {

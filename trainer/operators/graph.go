@@ -15,12 +15,10 @@ func (l *lister) graph() error {
 		return err
 	}
 	l.output = all.Of(g.Output)
-	l.calls = slices.Grow(l.calls, len(g.Nodes)+len(g.Tensors))
-	flows := make(map[graph.Value]bool, len(g.Nodes)) // values with a gradient
 	for k := range g.Nodes {
 		if n := &g.Nodes[k]; !n.Sizes() {
 			c := l.node(n, all)
-			c.from, c.length, c.leads = l.next+k, 1, leads(n, flows)
+			c.from, c.length, c.leads = l.next+k, 1, leads(n, l.flows)
 			l.calls = append(l.calls, c)
 		}
 	}

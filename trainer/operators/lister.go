@@ -1,27 +1,51 @@
 package operators
 
-import "graft/model"
+import (
+	"fmt"
 
-// lister lists the operators of a network's training step.
+	"graft/model"
+	"graft/model/graph"
+)
+
+// lister lists the operators of a network's training step. It can list one network after another, and then uses the
+// same memory again.
 type lister struct {
 	path    Path
 	network *model.Network
 	rows    int
 	calls   []Call
-	next    int // index of graft's next instruction
-	output  []int
+	next    int   // index of graft's next instruction
+	output  []int // shape of the network's output on the batch
 
-	// for trees:
-	layers  []listed                     // layers of the last calls
-	readers []readers                    // by value
-	slots   map[*model.Leaf][]model.Slot // tensors of the layers
-	// memory of shapes and of lists of shapes
-	sizes  []int
-	shapes [][]int
+	layers  []listed                     // of trees: the layers of the last calls
+	readers []readers                    // of trees, by value
+	slots   map[*model.Leaf][]model.Slot // of trees: the tensors of the layers
+	flows   map[graph.Value]bool         // of graphs: the values with a gradient
+
+	sizes  []int   // memory of shapes
+	shapes [][]int // memory of lists of shapes
 }
 
-// list lists the calls around the network's operators, the forward pass, and the optimizer's updates.
-func (l *lister) list() (err error) {
+// newLister creates a lister for steps that run on a path.
+func newLister(p Path) *lister {
+	return &lister{path: p, slots: map[*model.Leaf][]model.Slot{}, flows: map[graph.Value]bool{}}
+}
+
+// list lists the calls around the network's operators, the forward pass, and the optimizer's updates. The next call of
+// list overwrites the calls.
+func (l *lister) list(n *model.Network, rows int) ([]Call, error) {
+	l.network, l.rows, l.next = n, rows, 0
+	l.calls, l.layers, l.sizes, l.shapes = l.calls[:0], l.layers[:0], l.sizes[:0], l.shapes[:0]
+	l.readers = append(l.readers[:0], readers{}) // of the input
+	clear(l.slots)
+	clear(l.flows)
+	if err := l.all(); err != nil {
+		return nil, fmt.Errorf("list the operators of %s: %w", n.Name(), err)
+	}
+	return l.calls, nil
+}
+
+func (l *lister) all() (err error) {
 	if l.path != Program {
 		l.surround()
 	}

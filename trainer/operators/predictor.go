@@ -9,10 +9,10 @@ import (
 
 // Predictor predicts the times of networks, and caches the predictions. It is safe for concurrent use.
 type Predictor struct {
-	path  Path
-	fit   interface{ predict([]Call) Prediction }
-	mutex sync.Mutex
-	known map[asked]Prediction
+	lister *lister
+	fit    interface{ predict([]Call) Prediction }
+	mutex  sync.Mutex
+	known  map[asked]Prediction
 }
 
 // asked identifies a prediction.
@@ -26,12 +26,12 @@ const mostKnown = 1 << 12
 
 // NewPredictor creates a predictor, and fits rates per unit of work to the measured times in a table.
 func NewPredictor(t *Table) *Predictor {
-	return &Predictor{fit: t.fit(), known: map[asked]Prediction{}}
+	return &Predictor{lister: newLister(Program), fit: t.fit(), known: map[asked]Prediction{}}
 }
 
 // NewDevicePredictor creates a predictor from the measured times of a device's operators.
 func NewDevicePredictor(d *Device) *Predictor {
-	return &Predictor{path: d.Path, fit: d.fit(), known: map[asked]Prediction{}}
+	return &Predictor{lister: newLister(d.Path), fit: d.fit(), known: map[asked]Prediction{}}
 }
 
 // Predict returns the time of a training step of a network on a batch. The fingerprint identifies the network's
@@ -43,7 +43,7 @@ func (p *Predictor) Predict(n *model.Network, fingerprint string, rows int) (Pre
 	if known, ok := p.known[at]; ok {
 		return known, nil
 	}
-	calls, err := p.path.calls(n, rows)
+	calls, err := p.lister.list(n, rows)
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict a step: %w", err)
 	}

@@ -27,10 +27,6 @@ type listed struct {
 
 // tree lists the operators of a tree of layers.
 func (l *lister) tree() error {
-	leaves := len(l.network.Leaves())
-	l.calls = slices.Grow(l.calls, 3*leaves)
-	l.layers, l.slots = make([]listed, 0, 2*leaves), make(map[*model.Leaf][]model.Slot, leaves)
-	l.readers = make([]readers, 1, 2*leaves)
 	before := len(l.calls)
 	out, err := model.Run[value](l.network, value{dims: l.batch(l.network.Input)}, l)
 	if err != nil {
