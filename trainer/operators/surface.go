@@ -202,7 +202,28 @@ func similar(a, b *point) float64 {
 // correlation is the correlation of the factors at two points, by the square of their distance.
 func correlation(squared float64) float64 {
 	r := math.Sqrt(3 * squared)
-	return (1 + r) * math.Exp(-r)
+	return (1 + r) * decay(r)
+}
+
+// decays are the values of exp(-x) at multiples of 1/decayParts.
+var decays = func() (values [40 * decayParts]float64) {
+	for k := range values {
+		values[k] = math.Exp(-float64(k) / decayParts)
+	}
+	return values
+}()
+
+const decayParts = 128
+
+// decay is exp(-r) for r of at least 0, which [math.Exp] computes in twice the time. Taylor's polynomial has a relative
+// error below 1e-15 within 1/decayParts.
+func decay(r float64) float64 {
+	k := int(r * decayParts)
+	if uint(k) >= uint(len(decays)) {
+		return math.Exp(-r)
+	}
+	t := r - float64(k)*(1./decayParts)
+	return decays[k] * (1 - t*(1-t*(1./2-t*(1./6-t*(1./24-t*(1./120))))))
 }
 
 // solve solves a symmetric positive definite system in place, by Cholesky's decomposition. The matrix is its lower
@@ -272,9 +293,7 @@ func (s *surface) factors(at point) (sums [pointTimes]float64) {
 		}
 		rest = rest[len(varying):]
 		close, w := correlation(squared), &s.weights[k]
-		for back := range sums {
-			sums[back] += close * w[back]
-		}
+		sums[0], sums[1], sums[2] = sums[0]+close*w[0], sums[1]+close*w[1], sums[2]+close*w[2]
 	}
 	return sums
 }
