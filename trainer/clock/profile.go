@@ -93,6 +93,14 @@ func (p *Profile) EnsureDefaults() {
 	}
 }
 
+// fitted returns the fit of the operators.
+func (p *Profile) fitted() *operators.Predictor {
+	if p.predictor == nil {
+		return p.newPredictor()
+	}
+	return p.predictor
+}
+
 func (p *Profile) newPredictor() *operators.Predictor {
 	if p.measuresGraft() {
 		return operators.NewDevicePredictor(&p.GraftOperators)
@@ -112,11 +120,7 @@ func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, err
 }
 
 func (p *Profile) predict(n *model.Network, fingerprint string, rows int) (operators.Prediction, error) {
-	predictor := p.predictor
-	if predictor == nil {
-		predictor = p.newPredictor()
-	}
-	made, err := predictor.Predict(n, fingerprint, rows)
+	made, err := p.fitted().Predict(n, fingerprint, rows)
 	if err != nil {
 		return made, fmt.Errorf("profile %s: %w", p.Name, err)
 	}

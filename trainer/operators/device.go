@@ -210,6 +210,11 @@ func (f *deviceFit) remembered(c *Call) predicted {
 	return of
 }
 
+func (f *deviceFit) part(c *Call) (forward, step float64) {
+	of := f.remembered(c)
+	return of.times[evaluationTime], of.times[forwardTime] + of.times[backwardTime]
+}
+
 func (f *deviceFit) predict(calls []Call) (p Prediction) {
 	for k := range calls {
 		c := &calls[k]
