@@ -67,7 +67,8 @@ func TestAMeasurementPrecedesOperators(t *testing.T) {
 	assert.ErrorContains(t, p.Validate(), "rows is 0")
 }
 
-// assertDivided checks that the times of layers sum to the times of the network, and that layers with weights take time.
+// assertDivided checks that the times of layers sum to the times of the network, and that layers with weights take
+// time.
 func assertDivided(t *testing.T, p *Profile, n *model.Network, rows int) {
 	t.Helper()
 	times, err := p.LayerTimes(n, rows)

@@ -25,8 +25,9 @@ func TestFactorsAreSumsOverPoints(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []measured
 	for range 40 {
+		of := sizes{1 + random.IntN(4096), 1 + random.IntN(64), 1 + random.IntN(64), 9, 1, 1, 64, 1 << random.IntN(9)}
 		m := measured{call: Call{Name: "conv2d", Operations: 1e6 * random.Float64(), Bytes: 1e5 * random.Float64(),
-			sizes: sizes{1 + random.IntN(4096), 1 + random.IntN(64), 1 + random.IntN(64), 9, 1, 1, 64, 1 << random.IntN(9)}}}
+			sizes: of}}
 		for k := range m.times {
 			m.times[k] = 1e-3 * (0.1 + random.Float64())
 		}
