@@ -15,9 +15,9 @@ type LayerTime struct {
 
 // LayerTimes divides the time of a training step, and the time of an evaluation batch, among the layers of a network.
 // It uses the measured operators or, without operators, the rates per unit of work, and lists the layers in execution
-// order. The first entry holds the costs that belong to no layer. With operators, these are the batch, the loss, and the
-// sums and concatenations of trees. With rates, these are the costs per call and per example, and the cost of reading
-// the input. The entries add up to the time of the network, which is the measured time if the profile has one.
+// order. The first entry holds the costs that belong to no layer. With operators, these are the batch, the loss, and
+// the sums and concatenations of trees. With rates, these are the costs per call and per example, and the cost of
+// reading the input. The entries add up to the time of the network, which is the measured time if the profile has one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if !p.hasRates() && !p.HasOperators() {
 		return nil, fmt.Errorf("profile %s has no cost rates and no measured operators, which divide times among "+
