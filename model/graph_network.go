@@ -118,11 +118,7 @@ func (n *Network) graphProgram(s *torch.Scope, o torch.ProgramOptions, in *Pixel
 
 // graphSheet has a row for each module that runs operators or has tensors.
 func (n *Network) graphSheet() ([]Row, error) {
-	shapes, err := n.Graph.Shapes()
-	if err != nil {
-		return nil, Faults{{Text: err.Error()}}
-	}
-	operations, err := n.Graph.Operations()
+	sizes, err := n.Graph.Sizes()
 	if err != nil {
 		return nil, Faults{{Text: err.Error()}}
 	}
@@ -137,12 +133,13 @@ func (n *Network) graphSheet() ([]Row, error) {
 		}
 		return &rows[k]
 	}
-	for k, node := range n.Graph.Nodes {
-		r := row(node.Module)
-		r.Operations += operations[k]
-		r.Padding.add(nodePadding(n.Graph, &n.Graph.Nodes[k], operations[k]))
+	for k := range n.Graph.Nodes {
+		node := &n.Graph.Nodes[k]
+		r, operations := row(node.Module), sizes.Operations(node)
+		r.Operations += operations
+		r.Padding.add(nodePadding(sizes, node, operations))
 		for _, v := range node.Results {
-			if shape := shapes[v]; len(shape) > 1 {
+			if shape := sizes.Of(v); len(shape) > 1 {
 				r.Out = Shape(shape[1:])
 				r.ActivationBytes += 4 * int64(Shape(shape[1:]).Count())
 			}

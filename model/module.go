@@ -86,6 +86,9 @@ func (c *Container) body() []string {
 	var names []string
 	for _, child := range c.Children {
 		if !slices.Contains(c.Flow.Shortcut, child.Name) && !slices.Contains(c.Flow.Then, child.Name) {
+			if names == nil {
+				names = make([]string, 0, len(c.Children))
+			}
 			names = append(names, child.Name)
 		}
 	}

@@ -83,14 +83,20 @@ func walk(path string, m Module, visit func(string, Module) bool) {
 
 // Leaves returns the layers in PyTorch's order of registration.
 func (n *Network) Leaves() []*Leaf {
-	var leaves []*Leaf
-	n.Walk(func(_ string, m Module) bool {
-		if l, ok := m.(*Leaf); ok {
-			leaves = append(leaves, l)
+	return n.Root.leaves(nil)
+}
+
+// leaves appends the layers of a container to a list.
+func (c *Container) leaves(list []*Leaf) []*Leaf {
+	for _, child := range c.Children {
+		switch m := child.Module.(type) {
+		case *Leaf:
+			list = append(list, m)
+		case *Container:
+			list = m.leaves(list)
 		}
-		return true
-	})
-	return leaves
+	}
+	return list
 }
 
 // Find returns the module at a path, its parent, and its name in the parent. The root has no parent. All results are

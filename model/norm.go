@@ -39,8 +39,9 @@ func (n BatchNorm) String() string {
 func (n BatchNorm) Slots() []Slot {
 	slots := affine(n.Affine, n.Features)
 	if n.Track {
-		slots = append(slots, Slot{Name: "running_mean", Role: Mean, Shape: []int{n.Features}, Axes: []Axis{Out}},
-			Slot{Name: "running_var", Role: Var, Shape: []int{n.Features}, Axes: []Axis{Out}},
+		shape, axes := []int{n.Features}, []Axis{Out}
+		slots = append(slots, Slot{Name: "running_mean", Role: Mean, Shape: shape, Axes: axes},
+			Slot{Name: "running_var", Role: Var, Shape: shape, Axes: axes},
 			Slot{Name: "num_batches_tracked", Role: Seen})
 	}
 	return slots

@@ -42,17 +42,16 @@ func layerPadding(l Layer, operations int64) Padding {
 }
 
 // nodePadding returns the padding of a node of a graph.
-func nodePadding(g *graph.Graph, n *graph.Node, operations int64) Padding {
+func nodePadding(sizes *graph.Sizes, n *graph.Node, operations int64) Padding {
 	name, ok := n.Arg("weight").(graph.Weight)
 	if !ok || !strings.HasPrefix(n.Operator, "conv") {
 		return Padding{}
 	}
-	w := g.Tensor(string(name))
-	if groups, _ := n.Arg("groups").(int64); groups > 1 || w == nil || len(w.Shape) < 3 || w.Shape[0] < 1 ||
-		w.Shape[1] < 1 {
+	w := sizes.Of(name)
+	if groups, _ := n.Arg("groups").(int64); groups > 1 || len(w) < 3 || w[0] < 1 || w[1] < 1 {
 		return Padding{}
 	}
-	return paddingOf(operations, w.Shape[1], w.Shape[0])
+	return paddingOf(operations, w[1], w[0])
 }
 
 func (p *Padding) add(other Padding) {

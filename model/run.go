@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 )
 
 // Algebra defines a computation over a network: for each layer or connection, it computes an output value of type T
@@ -90,17 +91,16 @@ func runContainer[T any](c *Container, path string, x T, a Algebra[T]) (out T, e
 
 func runLane[T any](c *Container, path string, l Lane, x T, a Algebra[T]) (T, error) {
 	var err error
-	for step := range lane(c, l) {
-		if x, err = runChild(Place{Parent: c, Lane: l, Step: step}, path, x, a); err != nil {
+	for step, name := range lane(c, l) {
+		at := Place{Path: childPath(path, name), Parent: c, Lane: l, Step: step}
+		if x, err = runChild(at, name, x, a); err != nil {
 			return x, err
 		}
 	}
 	return x, nil
 }
 
-func runChild[T any](at Place, path string, x T, a Algebra[T]) (T, error) {
-	name := at.Name()
-	at.Path = childPath(path, name)
+func runChild[T any](at Place, name string, x T, a Algebra[T]) (T, error) {
 	switch m := at.Parent.Child(name).(type) {
 	case *Leaf:
 		return a.Layer(at, m, x)
@@ -110,7 +110,8 @@ func runChild[T any](at Place, path string, x T, a Algebra[T]) (T, error) {
 	if step, ok := steps[name]; ok {
 		return a.Layer(at, &Leaf{Layer: step}, x)
 	}
-	return x, fmt.Errorf("%s: the execution order contains %q, which is not a child module", pathText(path), name)
+	return x, fmt.Errorf("%s: the execution order contains %q, which is not a child module",
+		pathText(strings.TrimSuffix(strings.TrimSuffix(at.Path, name), ".")), name)
 }
 
 func runSum[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
@@ -127,8 +128,9 @@ func runSum[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
 
 func runCat[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
 	var parts []T
-	for step := range lane(c, BranchLane) {
-		part, err := runChild(Place{Parent: c, Lane: BranchLane, Step: step}, path, x, a)
+	for step, name := range lane(c, BranchLane) {
+		at := Place{Path: childPath(path, name), Parent: c, Lane: BranchLane, Step: step}
+		part, err := runChild(at, name, x, a)
 		if err != nil {
 			return part, err
 		}

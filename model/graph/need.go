@@ -37,15 +37,15 @@ func (g *Graph) Needs(shape []int) (Need, error) {
 		}
 		part = &other
 	}
-	shapes, err := part.Shapes()
+	sizes, err := part.Sizes()
 	if err != nil {
 		return Need{}, err
 	}
-	return part.needs(shapes), nil
+	return part.needs(sizes), nil
 }
 
-func (g *Graph) needs(shapes map[Value][]int) (need Need) {
-	each := g.smallest()
+func (g *Graph) needs(sizes *Sizes) (need Need) {
+	each, shapes := g.smallest(), sizes.shapes
 	for _, t := range g.Tensors {
 		if t.Tied == "" {
 			need.Weights += float64(t.Count()) * float64(t.DType.Size())
@@ -73,7 +73,7 @@ func (g *Graph) needs(shapes map[Value][]int) (need Need) {
 				held -= each * values(shapes[v.value])
 			}
 		}
-		if count := g.operations(n, shapes); count >= 0 {
+		if count := sizes.operations(n); count >= 0 {
 			need.Operations += float64(count)
 		} else {
 			need.Operations = math.Inf(1) // beyond 64 bits

@@ -5,17 +5,19 @@ import "strings"
 // Operations returns the number of floating-point operations of each node for one example; a multiply and an add count
 // as two. Operators that only move values count as zero.
 func (g *Graph) Operations() ([]int64, error) {
-	shapes, err := g.Shapes()
+	s, err := g.Sizes()
 	if err != nil {
 		return nil, err
 	}
-	batch := int64(max(g.Input.Shape[0].N, 1))
 	counts := make([]int64, len(g.Nodes))
 	for k := range g.Nodes {
-		counts[k] = g.operations(&g.Nodes[k], shapes) / batch
+		counts[k] = s.Operations(&g.Nodes[k])
 	}
 	return counts, nil
 }
+
+// Operations returns the number of floating-point operations of a node for one example, as [Graph.Operations] does.
+func (s *Sizes) Operations(n *Node) int64 { return s.operations(n) / s.batch }
 
 // moving are operators that compute nothing.
 var moving = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand
@@ -54,23 +56,13 @@ func (n *Node) Sizes() bool {
 	return op == "sym_size" || op == "operator"
 }
 
-func (g *Graph) operations(n *Node, shapes map[Value][]int) int64 {
+func (s *Sizes) operations(n *Node) int64 {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	if movers[op] || len(n.Results) == 0 {
 		return 0
 	}
-	out := int64(product(shapes[n.Results[0]]))
-	shape := func(arg any) []int {
-		switch v := arg.(type) {
-		case Value:
-			return shapes[v]
-		case Weight:
-			if t := g.Tensor(string(v)); t != nil {
-				return t.Shape
-			}
-		}
-		return nil
-	}
+	out := int64(product(s.shapes[n.Results[0]]))
+	shape := s.Of
 	bias := int64(0)
 	if n.Arg("bias") != nil {
 		bias = out

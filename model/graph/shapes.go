@@ -11,13 +11,41 @@ import (
 // infer the shape of an operator, Shapes returns an error, together with the shapes of the values that are computed
 // before that operator.
 func (g *Graph) Shapes() (map[Value][]int, error) {
+	s, err := g.Sizes()
+	return s.shapes, err
+}
+
+// Sizes holds the shapes of a graph's values and tensors.
+type Sizes struct {
+	shapes  map[Value][]int
+	tensors map[string][]int
+	batch   int64 // number of examples
+}
+
+// Of returns the shape of a node's argument that is a value or a weight; nil for a number.
+func (s *Sizes) Of(arg any) []int {
+	switch v := arg.(type) {
+	case Value:
+		return s.shapes[v]
+	case Weight:
+		return s.tensors[string(v)]
+	}
+	return nil
+}
+
+// Sizes infers the shapes of all values, as [Graph.Shapes] does.
+func (g *Graph) Sizes() (*Sizes, error) {
 	s := newShaper(g)
+	sizes := &Sizes{shapes: s.shapes, tensors: s.tensors, batch: 1}
+	if len(g.Input.Shape) > 0 {
+		sizes.batch = int64(max(g.Input.Shape[0].N, 1))
+	}
 	for k := range g.Nodes {
 		if err := s.node(&g.Nodes[k]); err != nil {
-			return s.shapes, fmt.Errorf("infer the shape of %s: %w", g.Nodes[k].String(), err)
+			return sizes, fmt.Errorf("infer the shape of %s: %w", g.Nodes[k].String(), err)
 		}
 	}
-	return s.shapes, nil
+	return sizes, nil
 }
 
 // ErrTooLarge reports that shapes have far more values than a machine can hold.
@@ -43,8 +71,8 @@ type shaper struct {
 }
 
 func newShaper(g *Graph) *shaper {
-	s := &shaper{shapes: map[Value][]int{}, sizes: map[Value]int{}, tensors: map[string][]int{},
-		named: map[string]int{}}
+	s := &shaper{shapes: make(map[Value][]int, len(g.Nodes)+1), sizes: map[Value]int{},
+		tensors: make(map[string][]int, len(g.Tensors)), named: map[string]int{}}
 	for _, in := range g.Inputs() {
 		s.shapes[in.Value] = in.Dims()
 		for _, size := range in.Shape {

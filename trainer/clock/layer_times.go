@@ -14,18 +14,32 @@ type LayerTime struct {
 }
 
 // LayerTimes divides the time of a training step, and the time of an evaluation batch, among the layers of a network.
-// It uses the profile's rates per unit of work, and lists the layers in execution order. The first entry holds the
-// costs that belong to no layer: the costs per call and per example, and the cost of reading the input. The entries add
-// up to the time of the network, which is the measured time if the profile has one.
+// It uses the measured operators or, without operators, the rates per unit of work, and lists the layers in execution
+// order. The first entry holds the costs that belong to no layer. With operators, these are the batch, the loss, and
+// the sums and concatenations of trees. With rates, these are the costs per call and per example, and the cost of
+// reading the input. The entries add up to the time of the network, which is the measured time if the profile has one.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
-	if !p.hasRates() {
-		return nil, fmt.Errorf("profile %s has no cost rates, which divide times among layers; "+
-			"measure more networks with 'graft profile', or use another profile", p.Name)
+	if !p.hasRates() && !p.HasOperators() {
+		return nil, fmt.Errorf("profile %s has no cost rates and no measured operators, which divide times among "+
+			"layers; measure more networks with 'graft profile', or use another profile", p.Name)
 	}
 	sheet, err := n.Sheet()
 	if err != nil {
 		return nil, fmt.Errorf("layer times of %s: %w", n.Name(), err)
 	}
+	var times []LayerTime
+	if p.HasOperators() {
+		times, err = p.timesByOperators(n, sheet, rows)
+	} else {
+		times = p.timesByRates(n, sheet, rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("layer times of %s: %w", n.Name(), err)
+	}
+	return times, p.scaleTo(n, rows, times)
+}
+
+func (p *Profile) timesByRates(n *model.Network, sheet []model.Row, rows int) []LayerTime {
 	call, none := Size{Bytes: inputBytes(n)}, Size{}
 	batch, step := p.Costs.rates(Batches, n.Graph != nil), p.Costs.rates(Steps, n.Graph != nil)
 	times := []LayerTime{{batch.seconds(call, rows), step.seconds(call, rows)}}
@@ -36,7 +50,52 @@ func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 			step.seconds(size, rows) - step.seconds(none, rows),
 		})
 	}
-	return times, p.scaleTo(n, rows, times)
+	return times
+}
+
+// timesByOperators adds the predicted times of operators to the layers that call them. Layers that graft computes
+// together with an earlier layer take no time of their own.
+func (p *Profile) timesByOperators(n *model.Network, sheet []model.Row, rows int) ([]LayerTime, error) {
+	parts, err := p.fitted().Parts(n, rows)
+	if err != nil {
+		return nil, err
+	}
+	times, open, of := make([]LayerTime, len(sheet)+1), map[string][]int{}, map[*model.Leaf]int{}
+	for k := range sheet {
+		r := &sheet[k]
+		open[r.Path] = append(open[r.Path], k+1)
+		if _, known := of[r.Leaf]; !known {
+			of[r.Leaf] = k + 1
+		}
+	}
+	owners := updated(n, of)
+	for _, part := range parts {
+		at := 0
+		switch list := open[part.Place]; {
+		case part.Around:
+		case part.Update:
+			at, owners = owners[0], owners[1:]
+		case len(list) > 0:
+			if at = list[0]; len(list) > 1 { // a layer that runs several times
+				open[part.Place] = list[1:]
+			}
+		}
+		times[at].Forward += part.Forward
+		times[at].Step += part.Step
+	}
+	return times, nil
+}
+
+// updated returns the entry of the layer of each trained parameter, in the order of the network's leaves.
+func updated(n *model.Network, of map[*model.Leaf]int) (owners []int) {
+	for _, leaf := range n.Leaves() {
+		for _, slot := range leaf.Layer.Slots() {
+			if slot.Role.Trained() && slot.Tied == "" {
+				owners = append(owners, of[leaf])
+			}
+		}
+	}
+	return owners
 }
 
 // scaleTo scales times to sum to the network's times.

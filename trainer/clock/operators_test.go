@@ -49,8 +49,7 @@ func TestOperatorsAreCharged(t *testing.T) {
 	for _, s := range grown {
 		assert.Greater(t, cost(s.Network, Steps, 4), base, s.String())
 	}
-	_, err = p.LayerTimes(n, 4)
-	assert.ErrorContains(t, err, "has no cost rates, which divide times among layers")
+	assertDivided(t, p, n, 4)
 
 	unfitted := &Profile{Name: "traced", Operators: p.Operators}
 	assert.Equal(t, p.Cost(Work{Kind: Steps, Count: 1, Rows: 4, Network: n}),
@@ -66,4 +65,40 @@ func TestAMeasurementPrecedesOperators(t *testing.T) {
 	assert.Less(t, p.Cost(Work{Kind: Steps, Count: 1, Rows: 8, Network: n}).Seconds(), 1.0)
 	p.Operators.Rows = 0
 	assert.ErrorContains(t, p.Validate(), "rows is 0")
+}
+
+// assertDivided checks that the times of layers sum to the times of the network, and that layers with weights take
+// time.
+func assertDivided(t *testing.T, p *Profile, n *model.Network, rows int) {
+	t.Helper()
+	times, err := p.LayerTimes(n, rows)
+	require.NoError(t, err)
+	made, err := p.Predict(n, rows)
+	require.NoError(t, err)
+	sheet, err := n.Sheet()
+	require.NoError(t, err)
+	require.Len(t, times, len(sheet)+1)
+	var sum LayerTime
+	for k, time := range times {
+		sum.Forward, sum.Step = sum.Forward+time.Forward, sum.Step+time.Step
+		if k > 0 && sheet[k-1].Parameters > 0 {
+			assert.Positive(t, time.Forward, sheet[k-1].Path)
+			assert.Greater(t, time.Step, time.Forward, sheet[k-1].Path)
+		}
+	}
+	assert.InEpsilon(t, made.Step, sum.Step, 1e-9)
+	assert.InEpsilon(t, made.Forward, sum.Forward, 1e-9)
+}
+
+// Operators divide the times of trees with and without residual connections, and of graphs, among their layers.
+func TestOperatorsDivideTimesAmongLayers(t *testing.T) {
+	for _, name := range []string{"MLP", "ConvNet3", "CIFARResNet20", "CharGPT"} {
+		n, err := model.Zoo(name, model.ZooOptions{})
+		require.NoError(t, err)
+		assertDivided(t, ofDevice(), n, 16)
+	}
+	n, err := model.Zoo("MLP", model.ZooOptions{})
+	require.NoError(t, err)
+	_, err = (&Profile{Name: "empty"}).LayerTimes(n, 4)
+	assert.ErrorContains(t, err, "has no cost rates and no measured operators")
 }

@@ -2,6 +2,7 @@ package clock
 
 import (
 	"math"
+	"sync"
 
 	"graft/internal/stat"
 	"graft/model"
@@ -9,15 +10,15 @@ import (
 )
 
 // predicted returns the time of a network that the operators predict, corrected by its measured relatives.
-func (p *Profile) predicted(w Work) (float64, error) {
-	made, err := p.Predict(w.Network, w.Rows)
+func (p *Profile) predicted(w Work, fingerprint string) (float64, error) {
+	made, err := p.predict(w.Network, fingerprint, w.Rows)
 	if err != nil {
 		return 0, err
 	}
 	size := Size{}
 	relatives := p.relatives(w.Network)
 	if len(relatives) > 0 {
-		if size, err = SizeOf(w.Network); err != nil {
+		if size, err = p.sizes.of(w.Network, fingerprint); err != nil {
 			return 0, err
 		}
 	}
@@ -26,6 +27,36 @@ func (p *Profile) predicted(w Work) (float64, error) {
 		seconds, ratio = made.Forward, batchRatio
 	}
 	return seconds * ratioOf(relatives, size.blocked(p.Costs.ChannelBlock), w.Rows, ratio), nil
+}
+
+// knownSizes remembers the sizes of networks by fingerprint. It is safe for concurrent use.
+type knownSizes struct {
+	mutex sync.Mutex
+	known map[string]Size
+}
+
+// mostSizes limits the remembered sizes.
+const mostSizes = 1 << 12
+
+// of returns the size of a network. If k is nil, it is not remembered.
+func (k *knownSizes) of(n *model.Network, fingerprint string) (Size, error) {
+	if k == nil {
+		return SizeOf(n)
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if size, known := k.known[fingerprint]; known {
+		return size, nil
+	}
+	size, err := SizeOf(n)
+	if err != nil {
+		return Size{}, err
+	}
+	if len(k.known) == mostSizes {
+		clear(k.known)
+	}
+	k.known[fingerprint] = size
+	return size, nil
 }
 
 // stepRatio returns the ratio of the measured to the predicted time of a step; zero if no time was predicted.

@@ -36,6 +36,7 @@ type Profile struct {
 	GraftOperators operators.Device
 
 	predictor *operators.Predictor // fit of the operators; nil means that each prediction fits them again
+	sizes     *knownSizes          // sizes of networks; nil means that they are computed again
 }
 
 // Listing returns the profile's name and a one-line description.
@@ -91,8 +92,16 @@ func (m Measurement) String() string { return subjectText(m.Network, m.Actions) 
 func (p *Profile) EnsureDefaults() {
 	p.Version = cmp.Or(p.Version, profileVersion)
 	if p.HasOperators() && p.Operators.Validate() == nil && p.GraftOperators.Validate() == nil {
-		p.predictor = p.newPredictor()
+		p.predictor, p.sizes = p.newPredictor(), &knownSizes{known: map[string]Size{}}
 	}
+}
+
+// fitted returns the fit of the operators.
+func (p *Profile) fitted() *operators.Predictor {
+	if p.predictor == nil {
+		return p.newPredictor()
+	}
+	return p.predictor
 }
 
 func (p *Profile) newPredictor() *operators.Predictor {
@@ -110,11 +119,11 @@ func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 || 
 
 // Predict returns the times of a network, predicted from the measured times of operators.
 func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, error) {
-	predictor := p.predictor
-	if predictor == nil {
-		predictor = p.newPredictor()
-	}
-	made, err := predictor.Predict(n, net2net.Fingerprint(n), rows)
+	return p.predict(n, net2net.Fingerprint(n), rows)
+}
+
+func (p *Profile) predict(n *model.Network, fingerprint string, rows int) (operators.Prediction, error) {
+	made, err := p.fitted().Predict(n, fingerprint, rows)
 	if err != nil {
 		return made, fmt.Errorf("profile %s: %w", p.Name, err)
 	}
@@ -293,13 +302,17 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		return p.Costs.SurgerySeconds, nil
 	}
 	time, rates := timeOfKind(w.Kind), p.Costs.rates(w.Kind, w.Network.Graph != nil)
-	if same := p.measurements(w); len(same) > 0 {
+	fingerprint := ""
+	if len(p.Measured) > 0 || p.HasOperators() {
+		fingerprint = net2net.Fingerprint(w.Network)
+	}
+	if same := p.measurements(fingerprint); len(same) > 0 {
 		if seconds, known := between(same, w.Rows, time, rates); known {
 			return seconds, nil
 		}
 	}
 	if p.HasOperators() {
-		return p.predicted(w)
+		return p.predicted(w, fingerprint)
 	}
 	if rates == (Rates{}) {
 		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d, and no cost rates to "+
@@ -321,16 +334,12 @@ func timeOfKind(k Kind) timeOf {
 	return stepTime
 }
 
-// measurements returns the measurements of the work's network, at any batch size.
-func (p *Profile) measurements(w Work) (same []Measurement) {
-	if len(p.Measured) == 0 {
-		return nil
-	}
-	print := net2net.Fingerprint(w.Network)
-	for _, m := range p.Measured {
-		if m.Fingerprint == print {
-			m.Size = m.Size.blocked(p.Costs.ChannelBlock)
-			same = append(same, m)
+// measurements returns the measurements of a network, at any batch size.
+func (p *Profile) measurements(fingerprint string) (same []Measurement) {
+	for k := range p.Measured {
+		if m := &p.Measured[k]; m.Fingerprint == fingerprint {
+			same = append(same, *m)
+			same[len(same)-1].Size = m.Size.blocked(p.Costs.ChannelBlock)
 		}
 	}
 	return same

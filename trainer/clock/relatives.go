@@ -18,10 +18,13 @@ type relative []Measurement
 // relatives returns the measured networks of a class that run in the same way: earlier forms of a network, and other
 // networks grown from them. Measurements without sizes are excluded.
 func (p *Profile) relatives(n *model.Network) []relative {
-	if len(p.Measured) == 0 {
-		return nil
+	all := relativesOf(p.Measured, n.Name(), n.Graph != nil)
+	for _, ms := range all {
+		for k := range ms {
+			ms[k].Size = ms[k].Size.blocked(p.Costs.ChannelBlock)
+		}
 	}
-	return relativesOf(blocked(p.Measured, p.Costs.ChannelBlock), n.Name(), n.Graph != nil)
+	return all
 }
 
 // class is the class of networks that grow from the same network as the measured one.
@@ -29,7 +32,8 @@ func (m Measurement) class() string { return cmp.Or(m.Class, m.Network) }
 
 func relativesOf(measured []Measurement, class string, graph bool) (all []relative) {
 	at := map[string]int{}
-	for _, m := range measured {
+	for i := range measured {
+		m := &measured[i]
 		if m.class() != class || m.Graph != graph || m.Size == (Size{}) {
 			continue
 		}
@@ -38,7 +42,7 @@ func relativesOf(measured []Measurement, class string, graph bool) (all []relati
 			k = len(all)
 			at[m.Fingerprint], all = k, append(all, nil)
 		}
-		all[k] = append(all[k], m)
+		all[k] = append(all[k], *m)
 	}
 	return all
 }

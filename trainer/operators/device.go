@@ -121,7 +121,14 @@ type deviceFit struct {
 	points   map[string][]measured
 	rates    [pointTimes][baseRates]float64 // of all operators, for operators with few points
 	surfaces map[string]*surface            // made when they are needed
-	known    map[same]*predicted            // predicted calls
+	known    map[wanted]predicted           // predicted calls
+}
+
+// wanted identifies the calls that take equal time.
+type wanted struct {
+	name              string
+	operations, bytes float64
+	sizes             sizes
 }
 
 // predicted holds the predicted times of a call.
@@ -136,7 +143,7 @@ const mostPredicted = 1 << 14
 // fit prepares predictions.
 func (d *Device) fit() *deviceFit {
 	f := &deviceFit{path: d.Path, points: map[string][]measured{}, surfaces: map[string]*surface{},
-		known: map[same]*predicted{}}
+		known: map[wanted]predicted{}}
 	var all []measured
 	for _, o := range d.Operators {
 		for _, text := range o.Points {
@@ -176,7 +183,7 @@ func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
 	if len(points) == 0 {
 		for back := range times {
 			w := way{rates: f.rates[back]}
-			times[back] = w.base(c)
+			times[back] = w.base(amountsOf(c))
 		}
 		return times, unknownRange
 	}
@@ -189,19 +196,23 @@ func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
 }
 
 // remembered returns the times of a call. Grown networks have most of their calls in common.
-func (f *deviceFit) remembered(c *Call) *predicted {
-	at := c.same()
-	of := f.known[at]
-	if of != nil {
+func (f *deviceFit) remembered(c *Call) predicted {
+	at := wanted{c.Name, c.Operations, c.Bytes, c.sizes}
+	of, known := f.known[at]
+	if known {
 		return of
 	}
 	if len(f.known) == mostPredicted {
 		clear(f.known)
 	}
-	of = &predicted{}
 	of.times, of.at = f.seconds(c)
 	f.known[at] = of
 	return of
+}
+
+func (f *deviceFit) part(c *Call) (forward, step float64) {
+	of := f.remembered(c)
+	return of.times[evaluationTime], of.times[forwardTime] + of.times[backwardTime]
 }
 
 func (f *deviceFit) predict(calls []Call) (p Prediction) {

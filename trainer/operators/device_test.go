@@ -57,11 +57,14 @@ func (l lawOf) device(t testing.TB, count int) *Device {
 	for _, p := range all {
 		calls, err := Fast.calls(p.Network, p.Rows)
 		require.NoError(t, err)
-		var steps []torch.StepTimes
+		var steps, evaluations []torch.StepTimes
 		for range 8 {
-			steps = append(steps, l.step(p.Network, calls))
+			step := l.step(p.Network, calls)
+			steps = append(steps, step)
+			step.Updates = nil
+			evaluations = append(evaluations, step)
 		}
-		require.NoError(t, r.Add(p.Network, p.Rows, steps, nil))
+		require.NoError(t, r.Add(p.Network, p.Rows, steps, evaluations))
 	}
 	return r.Device()
 }
@@ -159,18 +162,37 @@ func TestDeviceFaults(t *testing.T) {
 	require.NoError(t, valid.Validate())
 }
 
-// A network of about a hundred operators: cached by its fingerprint, and with calls that other networks had before.
+// The time of a prediction of a network of about a hundred operators, as a tree and as a graph, by a device whose
+// surfaces were fitted before:
+//
+//   - unseen: a new network, and none of its calls was predicted before (the optimizer's were)
+//   - seen: a new network whose calls other networks had before
+//   - cached: the same network again
 func BenchmarkDevicePrediction(b *testing.B) {
 	l := lawOf{rand.New(rand.NewPCG(1, 2))}
-	p := NewDevicePredictor(l.device(b, 160))
-	n := zoo(b, "CharGPT", 64)
-	for name, fingerprint := range map[string]string{"network": "", "cached": "a"} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := p.Predict(n, fingerprint, 16); err != nil {
-					b.Fatal(err)
+	d := l.device(b, 400)
+	for name, input := range map[string]model.Shape{"CIFARResNet20": {3, 32, 32}, "CharGPT": {64}} {
+		n := zoo(b, name, input...)
+		calls, err := Fast.calls(n, 16)
+		require.NoError(b, err)
+		for state, c := range map[string]struct {
+			fingerprint string
+			step        int // added to the batch size before each prediction
+		}{"unseen": {"", 1}, "seen": {"", 0}, "cached": {"a", 0}} {
+			b.Run(name+"/"+state, func(b *testing.B) {
+				p, rows := NewDevicePredictor(d), 16
+				_, err := p.Predict(n, c.fingerprint, rows)
+				require.NoError(b, err)
+				for b.Loop() {
+					if rows += c.step; rows > mostRows {
+						rows = 16
+					}
+					if _, err := p.Predict(n, c.fingerprint, rows); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+				b.ReportMetric(float64(len(calls)), "operators")
+			})
+		}
 	}
 }

@@ -2,7 +2,6 @@ package operators
 
 import (
 	"math"
-	"slices"
 
 	"graft/model"
 	"graft/torch"
@@ -14,29 +13,35 @@ const channelsLast = " channels-last"
 // beforeFlatten is the ending of the operators whose result is flattened.
 const beforeFlatten = " before flatten"
 
+// readers describes the layers that read a value.
+type readers struct {
+	count int // number of layers
+	layer int // number of the first layer whose first input is the value, from 1; 0 if there is none
+}
+
 // fuse joins the layers that graft computes together: a ReLU with the average pool after it and, on the fast path, a
 // batch normalisation with the ReLU and the pool after it. A layer is joined if it alone reads the result before it.
-func (l *lister) fuse(fast bool) {
-	if fast {
-		for k := 0; k < len(l.layers); k++ {
-			if _, is := l.layers[k].layer.(model.BatchNorm); is {
-				l.absorb(k, isReLU)
-				l.absorb(k, tiles)
-			}
+// The arguments are the calls of the layers.
+func (l *lister) fuse(calls []Call) {
+	fast := l.path == Fast
+	for k := range calls {
+		if _, is := l.layers[k].layer.(model.BatchNorm); is && fast {
+			l.absorb(calls, k, isReLU)
+			l.absorb(calls, k, tiles)
 		}
 	}
-	for k := 0; k < len(l.layers); k++ {
-		if isReLU(l.layers[k].layer) {
-			l.absorb(k, halves)
+	for k := range calls {
+		if isReLU(l.layers[k].layer) && !l.layers[k].gone {
+			l.absorb(calls, k, halves)
 		}
 	}
-	for k := range l.layers {
-		c := &l.layers[k]
-		if !fast || len(c.in[0]) != 4 {
+	for k := range calls {
+		o := &l.layers[k]
+		if !fast || len(o.in[0]) != 4 {
 			continue
 		}
-		if c.call.Name += channelsLast; len(c.out[0]) == 4 && l.flattens(c.makes) {
-			c.call.Name += beforeFlatten
+		if calls[k].Name += channelsLast; len(o.out) == 4 && l.flattens(o.makes) {
+			calls[k].Name += beforeFlatten
 		}
 	}
 }
@@ -44,7 +49,7 @@ func (l *lister) fuse(fast bool) {
 // flattens reports whether the layer that reads a value flattens images of more than one pixel. Its gradient then has
 // another layout than the value.
 func (l *lister) flattens(made int) bool {
-	next := slices.IndexFunc(l.layers, func(o listed) bool { return o.reads == made })
+	next := l.readers[made].layer - 1
 	if next < 0 {
 		return false
 	}
@@ -54,23 +59,20 @@ func (l *lister) flattens(made int) bool {
 }
 
 // absorb joins a layer with its only reader if the reader is of the given kind.
-func (l *lister) absorb(k int, kind func(model.Layer) bool) {
+func (l *lister) absorb(calls []Call, k int, kind func(model.Layer) bool) {
 	first := &l.layers[k]
-	if l.readers[first.makes] != 1 {
+	of := l.readers[first.makes]
+	if of.count != 1 || of.layer == 0 || !kind(l.layers[of.layer-1].layer) {
 		return
 	}
-	next := slices.IndexFunc(l.layers, func(o listed) bool { return o.reads == first.makes })
-	if next < 0 || !kind(l.layers[next].layer) {
-		return
-	}
-	second := &l.layers[next]
+	second := &l.layers[of.layer-1]
 	name, _ := layerName(second.layer)
-	c := &first.call
+	c, out := &calls[k], [][]int{second.out}
 	c.Name += " " + name
-	c.Bytes, c.Operations = width*(values(first.in)+values(second.out)), c.Operations+second.call.Operations
-	c.sizes = nodeSizes(name, first.in, second.out)
+	c.Bytes, c.Operations = width*(values(first.in)+values(out)), c.Operations+calls[of.layer-1].Operations
+	c.sizes = nodeSizes(name, first.in, out)
 	first.out, first.makes = second.out, second.makes
-	l.layers = slices.Delete(l.layers, next, next+1)
+	second.gone = true
 }
 
 func isReLU(l model.Layer) bool {

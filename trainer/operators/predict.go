@@ -252,13 +252,24 @@ func (f *fit) recorded(name string, back int) float64 {
 	return stat.Median(list)
 }
 
+// omits reports whether the program omits a call.
+func (f *fit) omits(c *Call) bool { return c.Optional && len(f.classes[c.Name]) == 0 }
+
+func (f *fit) part(c *Call) (forward, step float64) {
+	if f.omits(c) {
+		return 0, 0
+	}
+	t := f.times(c)
+	return max(t.forward[0], t.forward[1]), max(t.both[0], t.both[1])
+}
+
 func (f *fit) predict(calls []Call) (p Prediction) {
 	steps, forwards := [2]float64{f.table.RestHost, f.table.RestDevice}, [2]float64{}
 	times := map[same]callTimes{}
 	for k := range calls {
 		c := &calls[k]
-		if c.Optional && len(f.classes[c.Name]) == 0 {
-			continue // the program omits the operator
+		if f.omits(c) {
+			continue
 		}
 		at := c.same()
 		t, known := times[at]

@@ -105,7 +105,7 @@ func (m *timer) updates(s *step, update []int, seg *segments) {
 	}
 	for size, sum := range sums {
 		n := float64(counts[size])
-		u := updateOf(size)
+		u := Program.updateOf(size)
 		at := sample{u.same(), false}
 		m.samples[at] = append(m.samples[at], part{sum.host/n + seg.optimizer/float64(all), sum.device / n,
 			sum.events / n})

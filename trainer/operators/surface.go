@@ -2,6 +2,7 @@ package operators
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"graft/internal/stat"
@@ -14,15 +15,18 @@ import (
 // from all measurements, the factor is the median factor.
 type surface struct {
 	points      []point
-	ways        [pointTimes]way    // by time
-	least, most [baseRates]float64 // least and most amounts that were measured
+	weights     [][pointTimes]float64 // of the points, by time
+	ways        [pointTimes]way       // by time
+	least, most [baseRates]float64    // least and most amounts that were measured
+	// The dimensions in which points differ, and their coordinates, point by point. The other coordinates are equal.
+	varying     []int
+	coordinates []float64
 }
 
 // way predicts one of the times.
 type way struct {
-	rates   [baseRates]float64
-	factor  float64   // median of the logarithms of the factors
-	weights []float64 // of the points
+	rates  [baseRates]float64
+	factor float64 // median of the logarithms of the factors
 }
 
 // baseRates is the number of rates of a base: seconds per call, operation, byte and weight.
@@ -74,13 +78,29 @@ func newSurface(all []measured, rates [pointTimes][baseRates]float64) *surface {
 			s.least[i], s.most[i] = min(s.least[i], v), max(s.most[i], v)
 		}
 	}
+	s.weights = make([][pointTimes]float64, len(all))
 	for back := range s.ways {
 		if len(all) >= fewestPoints {
 			rates[back] = baseOf(all, back)
 		}
 		s.ways[back] = s.fit(all, back, rates[back])
 	}
+	s.vary()
 	return s
+}
+
+// vary finds the dimensions in which points differ.
+func (s *surface) vary() {
+	for d := range dimensions {
+		if slices.ContainsFunc(s.points, func(p point) bool { return p[d] != s.points[0][d] }) {
+			s.varying = append(s.varying, d)
+		}
+	}
+	for k := range s.points {
+		for _, d := range s.varying {
+			s.coordinates = append(s.coordinates, s.points[k][d])
+		}
+	}
 }
 
 // pointOf returns the coordinates of sizes.
@@ -139,19 +159,19 @@ func amountsOf(c *Call) [baseRates]float64 {
 
 // fit fits a time.
 func (s *surface) fit(all []measured, back int, rates [baseRates]float64) way {
-	w := way{rates: rates, weights: make([]float64, len(all))}
+	w, weights := way{rates: rates}, make([]float64, len(all))
 	for k := range all {
-		w.weights[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(&all[k].call))
+		weights[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(amountsOf(&all[k].call)))
 	}
-	w.factor = stat.Median(w.weights)
-	_, deviation := stat.Population(w.weights)
+	w.factor = stat.Median(weights)
+	_, deviation := stat.Population(weights)
 	variance := max(deviation*deviation, leastVariance)
-	for k := range w.weights {
-		w.weights[k] -= w.factor
+	for k := range weights {
+		weights[k] -= w.factor
 	}
-	solve(s.covariances(variance), w.weights)
-	for k := range w.weights {
-		w.weights[k] *= variance
+	solve(s.covariances(variance), weights)
+	for k := range weights {
+		s.weights[k][back] = variance * weights[k]
 	}
 	return w
 }
@@ -176,8 +196,34 @@ func similar(a, b *point) float64 {
 		d := a[k] - b[k]
 		sum += d * d
 	}
-	r := math.Sqrt(3 * sum)
-	return (1 + r) * math.Exp(-r)
+	return correlation(sum)
+}
+
+// correlation is the correlation of the factors at two points, by the square of their distance.
+func correlation(squared float64) float64 {
+	r := math.Sqrt(3 * squared)
+	return (1 + r) * decay(r)
+}
+
+// decays are the values of exp(-x) at multiples of 1/decayParts.
+var decays = func() (values [40 * decayParts]float64) {
+	for k := range values {
+		values[k] = math.Exp(-float64(k) / decayParts)
+	}
+	return values
+}()
+
+const decayParts = 128
+
+// decay is exp(-r) for r of at least 0, which [math.Exp] computes in twice the time. Taylor's polynomial has a relative
+// error below 1e-15 within 1/decayParts.
+func decay(r float64) float64 {
+	k := int(r * decayParts)
+	if uint(k) >= uint(len(decays)) {
+		return math.Exp(-r)
+	}
+	t := r - float64(k)*(1./decayParts)
+	return decays[k] * (1 - t*(1-t*(1./2-t*(1./6-t*(1./24-t*(1./120))))))
 }
 
 // solve solves a symmetric positive definite system in place, by Cholesky's decomposition. The matrix is its lower
@@ -211,9 +257,9 @@ func solve(a [][]float64, x []float64) {
 }
 
 // base is the time at the fitted rates.
-func (w *way) base(c *Call) float64 {
+func (w *way) base(amounts [baseRates]float64) float64 {
 	sum := 0.0
-	for k, amount := range amountsOf(c) {
+	for k, amount := range amounts {
 		sum += w.rates[k] * amount
 	}
 	return max(leastSeconds, sum)
@@ -221,18 +267,35 @@ func (w *way) base(c *Call) float64 {
 
 // seconds returns the times of a call.
 func (s *surface) seconds(c *Call) (times [pointTimes]float64) {
-	at, sums := pointOf(c.Name, c.sizes), [pointTimes]float64{}
-	for k := range s.points {
-		close := similar(&at, &s.points[k])
-		for i := range sums {
-			sums[i] += close * s.ways[i].weights[k]
-		}
-	}
+	sums, amounts := s.factors(pointOf(c.Name, c.sizes)), amountsOf(c)
 	for back := range times {
 		w := &s.ways[back]
-		times[back] = w.base(c) * math.Exp(w.factor+sums[back])
+		times[back] = w.base(amounts) * math.Exp(w.factor+sums[back])
 	}
 	return times
+}
+
+// factors returns the logarithms of the interpolated factors at a point, relative to the median factors.
+func (s *surface) factors(at point) (sums [pointTimes]float64) {
+	equal, varying := 0.0, make([]float64, 0, dimensions)
+	for d, v := range at {
+		if next := len(varying); next < len(s.varying) && s.varying[next] == d {
+			varying = append(varying, v)
+		} else {
+			equal += (v - s.points[0][d]) * (v - s.points[0][d])
+		}
+	}
+	rest := s.coordinates
+	for k := range s.weights {
+		squared := equal
+		for d, v := range rest[:len(varying)] {
+			squared += (varying[d] - v) * (varying[d] - v)
+		}
+		rest = rest[len(varying):]
+		close, w := correlation(squared), &s.weights[k]
+		sums[0], sums[1], sums[2] = sums[0]+close*w[0], sums[1]+close*w[1], sums[2]+close*w[2]
+	}
+	return sums
 }
 
 // rangeOf returns whether the amounts of a call lie between the measured ones.

@@ -10,37 +10,38 @@ const (
 	losing     = "loss"      // computing the loss in both passes
 )
 
+// losingCall is the index of the call of the loss.
+const losingCall = 1
+
 // Number of instructions that convert images, for trees and for graphs.
 const (
 	treeConversions  = 1
 	graphConversions = 4
 )
 
-// surroundings lists the calls around the network's operators, and returns the index of the network's first
-// instruction.
-func surroundings(n *model.Network, rows int, p Path) (calls []Call, first int, err error) {
-	out, err := n.Output()
-	if err != nil {
-		return nil, 0, err
-	}
-	call := func(name string, shape model.Shape) Call {
-		batch := [][]int{append([]int{rows}, shape...)}
-		return Call{Name: name, Bytes: width * values(batch), Optional: true,
-			sizes: sizes{int(values(batch)), rows, shape[0]}}
-	}
-	calls = []Call{call(batching, n.Input), call(losing, out)}
+// surround lists the calls around the network's operators. The call of the loss is empty until the shape of the output
+// is known.
+func (l *lister) surround() {
+	n := l.network
+	l.calls = append(l.calls, l.around(batching, n.Input), Call{})
 	if n.Tokens() {
-		return calls, 0, nil
+		return
 	}
-	convert := call(converting, n.Input)
-	if first = treeConversions; n.Graph != nil {
-		first = graphConversions
-	} else if p == Fast && len(n.Input) == 3 {
+	convert := l.around(converting, n.Input)
+	if l.next = treeConversions; n.Graph != nil {
+		l.next = graphConversions
+	} else if l.path == Fast && len(n.Input) == 3 {
 		convert.Name += channelsLast
 	}
-	convert.length = first
+	convert.length = l.next
 	if convert.sizes[3] = 1; len(n.Input) == 3 { // pixels of an image
 		convert.sizes[3] = n.Input[1] * n.Input[2]
 	}
-	return append(calls, convert), first, nil
+	l.calls = append(l.calls, convert)
+}
+
+// around returns a call on a batch of examples.
+func (l *lister) around(name string, example model.Shape) Call {
+	count := l.rows * example.Count()
+	return Call{Name: name, Bytes: width * float64(count), Optional: true, sizes: sizes{count, l.rows, example[0]}}
 }

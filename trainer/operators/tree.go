@@ -1,138 +1,161 @@
 package operators
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"graft/model"
+	"graft/torch"
 )
-
-// treeCalls lists the operators of a tree of layers. The argument first is the index of the tree's first instruction.
-func treeCalls(n *model.Network, rows, first int, p Path) ([]Call, error) {
-	l := &lister{path: p, rows: rows, next: first, readers: map[int]int{}}
-	out, err := model.Run[value](n, value{shape: n.Input}, l)
-	if err != nil {
-		return nil, err
-	}
-	l.readers[out.made]++
-	if p != Program {
-		l.fuse(p == Fast)
-	}
-	calls := make([]Call, len(l.layers))
-	for k := range l.layers {
-		calls[k] = l.layers[k].call
-	}
-	return calls, nil
-}
 
 // value is the result of a layer.
 type value struct {
-	shape model.Shape
-	made  int  // number of the layer that made it, from 1; 0 is the network's input
-	flows bool // whether it has a gradient
+	dims  []int // shape of the batch
+	made  int   // number of the layer that made it, from 1; 0 is the network's input
+	flows bool  // whether it has a gradient
 }
 
 // listed is a layer in the list of calls.
 type listed struct {
-	call  Call
 	layer model.Layer // nil for sums and concatenations
-	reads int         // number of the first value that it reads
 	makes int         // number of the value that it makes
 	in    [][]int     // shapes of the values and the weights that it reads
-	out   [][]int     // shape of the value that it makes
+	out   []int       // shape of the value that it makes
+	gone  bool        // whether another call computes the layer too
 }
 
-// lister follows the shapes through a tree.
-type lister struct {
-	path    Path
-	rows    int
-	next    int // index of the next instruction
-	made    int // number of values so far
-	readers map[int]int
-	layers  []listed
+// tree lists the operators of a tree of layers.
+func (l *lister) tree() error {
+	before := len(l.calls)
+	out, err := model.Run[value](l.network, value{dims: l.batch(l.network.Input)}, l)
+	if err != nil {
+		return err
+	}
+	l.output = out.dims
+	l.readers[out.made].count++
+	if l.path != Program {
+		l.fuse(l.calls[before:])
+		l.calls = l.calls[:before+l.compact(l.calls[before:])]
+	}
+	return nil
 }
 
-func (l *lister) batch(s model.Shape) []int { return append([]int{l.rows}, s...) }
+// compact removes the calls that others compute, and returns the number of the rest.
+func (l *lister) compact(calls []Call) (kept int) {
+	for k := range calls {
+		if !l.layers[k].gone {
+			calls[kept] = calls[k]
+			kept++
+		}
+	}
+	return kept
+}
 
 // Layer adds the operator of a layer to the list of calls.
 func (l *lister) Layer(at model.Place, leaf *model.Leaf, in value) (value, error) {
-	out, err := leaf.Layer.Infer(in.shape)
+	example := model.Shape(in.dims[1:])
+	out, err := leaf.Layer.Infer(example)
 	if err != nil {
 		return value{}, fmt.Errorf("%s: %w", at.Path, err)
 	}
 	name, optional := layerName(leaf.Layer)
 	if name == "" {
-		return value{out, in.made, in.flows}, nil
+		return value{l.batch(out), in.made, in.flows}, nil
 	}
-	shapes := [][]int{l.batch(in.shape)}
-	for _, slot := range leaf.Layer.Slots() {
-		if len(slot.Shape) > 0 {
-			shapes = append(shapes, slot.Shape)
+	slots := leaf.Layer.Slots()
+	l.slots[leaf] = slots
+	from := len(l.shapes)
+	l.shapes = append(l.shapes, in.dims)
+	for k := range slots {
+		if len(slots[k].Shape) > 0 {
+			l.shapes = append(l.shapes, slots[k].Shape)
 		}
 	}
-	c := Call{Name: name, Shapes: l.path.shapesText(shapes), Place: at.Path, Optional: optional,
-		Operations: float64(l.rows) * float64(leaf.Layer.Operations(in.shape, out)),
-		Bytes:      width * (values(shapes) + values([][]int{l.batch(out)}))}
-	weighted := len(leaf.Layer.Slots()) > 0
-	c.leads = weighted && !in.flows
-	made := l.add(c, leaf.Layer, shapes, out, in)
+	result, weighted := l.batch(out), len(slots) > 0
+	shapes := l.shapes[from:len(l.shapes):len(l.shapes)]
+	c := Call{Name: name, Place: at.Path, Optional: optional, leads: weighted && !in.flows,
+		Operations: float64(l.rows) * float64(leaf.Layer.Operations(example, out)),
+		Bytes:      width * (values(shapes) + values([][]int{result}))}
+	made := l.add(c, leaf.Layer, shapes, result, in)
 	made.flows = made.flows || weighted
 	return made, nil
 }
 
 // add adds a call. The argument shapes has the shapes of the values and the weights that it reads.
-func (l *lister) add(c Call, layer model.Layer, shapes [][]int, out model.Shape, in ...value) value {
-	result := [][]int{l.batch(out)}
-	c.sizes = nodeSizes(c.Name, shapes, result)
+func (l *lister) add(c Call, layer model.Layer, shapes [][]int, out []int, in ...value) value {
+	c.Shapes, c.sizes = l.path.shapesText(shapes), nodeSizes(c.Name, shapes, [][]int{out})
 	c.from, c.length = l.next, 1
 	l.next++
-	l.made++
 	flows := false
 	for _, v := range in {
-		l.readers[v.made]++
+		l.readers[v.made].count++
 		flows = flows || v.flows
 	}
-	l.layers = append(l.layers, listed{c, layer, in[0].made, l.made, shapes, result})
-	return value{out, l.made, flows}
+	l.calls = append(l.calls, c)
+	l.layers = append(l.layers, listed{layer: layer, makes: len(l.readers), in: shapes, out: out})
+	if first := &l.readers[in[0].made]; first.layer == 0 {
+		first.layer = len(l.layers)
+	}
+	l.readers = append(l.readers, readers{})
+	return value{out, len(l.readers) - 1, flows}
 }
-
-// layerNames are names of operators that differ from the class in PyTorch.
-var layerNames = map[string]string{"Conv2d": "conv2d", "Linear": "linear", "BatchNorm2d": "batch_norm",
-	"BatchNorm1d": "batch_norm", "LayerNorm": "layer_norm", "GroupNorm": "group_norm", "AvgPool2d": "avg_pool2d",
-	"MaxPool2d": "max_pool2d", "AdaptiveAvgPool2d": "adaptive_avg_pool2d", "LeakyReLU": "leaky_relu"}
 
 // layerName returns the operator of a layer, and whether programs may omit it.
 func layerName(layer model.Layer) (name string, optional bool) {
-	switch layer.(type) {
+	switch l := layer.(type) {
 	case model.Identity:
 		return "", true
-	case model.Flatten, model.Dropout:
-		optional = true
+	case model.Flatten:
+		return "flatten", true
+	case model.Dropout:
+		return "dropout", true
+	case model.Conv2d:
+		if l.Groups > 1 {
+			return "conv2d" + grouped, false
+		}
+		return "conv2d", false
+	case model.Linear:
+		return "linear", false
+	case model.BatchNorm:
+		return "batch_norm", false
+	case model.LayerNorm:
+		return "layer_norm", false
+	case model.GroupNorm:
+		return "group_norm", false
+	case model.AvgPool2d:
+		return "avg_pool2d", false
+	case model.MaxPool2d:
+		return "max_pool2d", false
+	case model.AdaptiveAvgPool2d:
+		return "adaptive_avg_pool2d", false
+	case model.Activation:
+		switch l.Kind {
+		case torch.ReLU:
+			return "relu", false
+		case torch.LeakyReLU:
+			return "leaky_relu", false
+		}
 	}
 	class, _, _ := strings.Cut(layer.String(), "(")
-	name = cmp.Or(layerNames[class], strings.ToLower(class))
-	if c, ok := layer.(model.Conv2d); ok && c.Groups > 1 {
-		name += grouped
-	}
-	return name, optional
+	return strings.ToLower(class), false
 }
 
 // Sum adds the operator of a residual connection to the list of calls.
 func (l *lister) Sum(path string, body, shortcut value) (value, error) {
-	both := [][]int{l.batch(body.shape), l.batch(body.shape)}
-	c := Call{Name: "add", Shapes: l.path.shapesText(both), Place: path,
-		Operations: float64(l.rows) * float64(body.shape.Count()), Bytes: width * 1.5 * values(both)}
-	return l.add(c, nil, both, body.shape, body, shortcut), nil
+	both := [][]int{body.dims, body.dims}
+	c := Call{Name: "add", Place: path, Operations: values(both[:1]), Bytes: width * 1.5 * values(both)}
+	return l.add(c, nil, both, body.dims, body, shortcut), nil
 }
 
 // Cat adds the operator of a concatenation to the list of calls.
 func (l *lister) Cat(path string, parts []value) (value, error) {
-	out, shapes := append(model.Shape{0}, parts[0].shape[1:]...), [][]int{}
-	for _, part := range parts {
-		out[0] += part.shape[0]
-		shapes = append(shapes, l.batch(part.shape))
+	out, shapes := slices.Clone(parts[0].dims), make([][]int, len(parts))
+	out[1] = 0
+	for k, part := range parts {
+		out[1] += part.dims[1]
+		shapes[k] = part.dims
 	}
-	c := Call{Name: "cat", Shapes: l.path.shapesText(shapes), Place: path, Bytes: width * 2 * values(shapes)}
+	c := Call{Name: "cat", Place: path, Bytes: width * 2 * values(shapes)}
 	return l.add(c, nil, shapes, out, parts...), nil
 }

@@ -26,8 +26,8 @@ const valueBytes = 4
 
 // Profile creates the profile of a neural network: a node for the input, for each layer in execution order, and for
 // each sum and concatenation. A layer that runs twice has two nodes; the first node holds the layer's parameters. Step
-// times come from the device's profile, whose rates also determine how a step time is divided among the layers. The
-// backward time includes the optimizer.
+// times come from the device's profile, whose measured operators or rates also determine how a step time is divided
+// among the layers. The backward time includes the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	if o.Batch == 0 {
 		o.Batch = 64

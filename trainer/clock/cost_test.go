@@ -1,0 +1,59 @@
+package clock
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/net2net"
+)
+
+// The time that the virtual clock takes for the cost of a step, with a profile of operators in which a relative of the
+// network was measured:
+//
+//   - grown: a network for the first time, after surgery changed it, whose operators other networks had before
+//   - again: the same network again, as in each step of a job
+func BenchmarkCostOfAStep(b *testing.B) {
+	for _, name := range []string{"CIFARResNet20", "CharGPT"} {
+		n, err := model.Zoo(name, model.ZooOptions{})
+		require.NoError(b, err)
+		size, err := SizeOf(n)
+		require.NoError(b, err)
+		p := ofDevice()
+		p.Measured = []Measurement{{Network: name, Class: n.Name(), Fingerprint: net2net.Fingerprint(n), Batch: 64,
+			StepSeconds: 1, BatchSeconds: 1, Graph: n.Graph != nil, Size: size}}
+		require.NoError(b, p.PredictMeasured(Networks([]Subject{{Name: name, Network: n}})))
+		names := make([]string, 10000)
+		for k := range names {
+			names[k] = fmt.Sprint("Part", k)
+		}
+		b.Run(name+"/grown", func(b *testing.B) {
+			for k := 0; b.Loop(); k++ {
+				rename(n, names[k%len(names)])
+				p.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n})
+			}
+		})
+		b.Run(name+"/again", func(b *testing.B) {
+			rename(n, "Again") // the original network was measured
+			for b.Loop() {
+				p.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n})
+			}
+		})
+	}
+}
+
+// rename changes the architecture, but neither operators nor shapes: it names the class of the network's first part.
+func rename(n *model.Network, class string) {
+	if n.Graph != nil {
+		n.Graph.Modules[1].Class = class
+		return
+	}
+	for _, child := range n.Root.Children {
+		if c, ok := child.Module.(*model.Container); ok {
+			c.Class = class
+			return
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package operators
+
+import (
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+)
+
+// graph lists the operators of a graph.
+func (l *lister) graph() error {
+	g := withRows(l.network.Graph, l.rows)
+	all, err := g.Sizes()
+	if err != nil {
+		return err
+	}
+	l.output = all.Of(g.Output)
+	for k := range g.Nodes {
+		if n := &g.Nodes[k]; !n.Sizes() {
+			c := l.node(n, all)
+			c.from, c.length, c.leads = l.next+k, 1, leads(n, l.flows)
+			l.calls = append(l.calls, c)
+		}
+	}
+	return nil
+}
+
+// node returns the call of a node.
+func (l *lister) node(n *graph.Node, all *graph.Sizes) Call {
+	name, _, _ := strings.Cut(n.Operator, ".")
+	if groups, _ := n.Arg("groups").(int64); groups > 1 {
+		name += grouped
+	}
+	in, out := l.operands(n, all)
+	c := Call{Name: name, Shapes: l.path.shapesText(in), Place: n.Module,
+		Operations: float64(all.Operations(n)) * float64(max(l.rows, 1)), Bytes: width * (values(in) + values(out)),
+		Optional: n.Views(), sizes: nodeSizes(name, in, out)}
+	if scores := unfusedScores(n, all); scores > 0 {
+		c.Name += unfused
+		c.Bytes += width * scores * scorePasses
+		if causal, _ := n.Arg("is_causal").(bool); causal || n.Arg("attn_mask") != nil {
+			c.Bytes += width * scores * maskPasses
+		}
+	}
+	return c
+}
+
+// operands returns the shapes of what a node reads, without numbers, and of its results, until its next call.
+func (l *lister) operands(n *graph.Node, all *graph.Sizes) (in, out [][]int) {
+	l.shapes = l.shapes[:0]
+	n.Reads(func(v any) {
+		if s := all.Of(v); len(s) > 0 {
+			l.shapes = append(l.shapes, s)
+		}
+	})
+	read := len(l.shapes)
+	for _, v := range n.Results {
+		l.shapes = append(l.shapes, all.Of(v))
+	}
+	return l.shapes[:read], l.shapes[read:]
+}
+
+// withRows returns a copy of a graph for another batch size.
+func withRows(g *graph.Graph, rows int) *graph.Graph {
+	sized := *g
+	if len(g.Input.Shape) == 0 {
+		return &sized
+	}
+	name := g.Input.Shape[0].Name
+	sized.Input.Shape = slices.Clone(g.Input.Shape)
+	sized.Input.Shape[0].N = rows
+	sized.MoreInputs = slices.Clone(g.MoreInputs)
+	for k := range sized.MoreInputs {
+		shape := slices.Clone(sized.MoreInputs[k].Shape)
+		for j := range shape {
+			if name != "" && shape[j].Name == name {
+				shape[j].N = rows
+			}
+		}
+		sized.MoreInputs[k].Shape = shape
+	}
+	return &sized
+}
+
+// leads reports whether a node has weights and reads only values without a gradient. It marks the node's results that
+// have a gradient.
+func leads(n *graph.Node, flows map[graph.Value]bool) bool {
+	weighted, after := false, false
+	n.Reads(func(v any) {
+		switch v := v.(type) {
+		case graph.Value:
+			after = after || flows[v]
+		case graph.Weight:
+			weighted = true
+		}
+	})
+	if weighted || after {
+		for _, v := range n.Results {
+			flows[v] = true
+		}
+	}
+	return weighted && !after
+}
+
+// unfused is the name of attention that PyTorch computes by separate operators.
+const unfused = " unfused"
+
+// Number of times that unfused attention reads or writes its scores: the first product writes them, the softmax reads
+// and writes them, and the second product reads them. A mask is added to them.
+const (
+	scorePasses = 4
+	maskPasses  = 2
+)
+
+// unfusedScores returns the number of scores of attention without a fused kernel, which requires queries and values of
+// equal size (scaled_dot_product_attention, PyTorch documentation, 2.11). It is zero for other operators.
+func unfusedScores(n *graph.Node, all *graph.Sizes) float64 {
+	if n.Arg("query") == nil {
+		return 0
+	}
+	q, k, v := all.Of(n.Arg("query")), all.Of(n.Arg("key")), all.Of(n.Arg("value"))
+	if len(q) < 2 || len(k) < 2 || len(v) < 2 || q[len(q)-1] == v[len(v)-1] {
+		return 0
+	}
+	return values([][]int{q}) / float64(max(1, q[len(q)-1])) * float64(k[len(k)-2])
+}
