@@ -54,6 +54,7 @@ type Clock interface {
 type Virtual struct {
 	Profile *Profile
 	Time    time.Duration // current time
+	known   recentCosts
 }
 
 // Now returns the time since the budget began.
@@ -67,7 +68,7 @@ func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
 
 // Cost returns the cost of work according to the profile.
 func (v *Virtual) Cost(w Work) time.Duration {
-	return time.Duration(w.Count) * v.Profile.Cost(w)
+	return time.Duration(w.Count) * v.known.of(v.Profile, w)
 }
 
 // Watts returns the electrical power of the profile's device; zero means unknown.

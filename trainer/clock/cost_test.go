@@ -3,6 +3,7 @@ package clock
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +15,8 @@ import (
 // network was measured:
 //
 //   - grown: a network for the first time, after surgery changed it, whose operators other networks had before
-//   - again: the same network again, as in each step of a job
+//   - again: the same network again, with a profile
+//   - recent: the same network again, with the clock of a job
 func BenchmarkCostOfAStep(b *testing.B) {
 	for _, name := range []string{"CIFARResNet20", "CharGPT"} {
 		n, err := model.Zoo(name, model.ZooOptions{})
@@ -41,7 +43,40 @@ func BenchmarkCostOfAStep(b *testing.B) {
 				p.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n})
 			}
 		})
+		b.Run(name+"/recent", func(b *testing.B) {
+			v := &Virtual{Profile: p}
+			for b.Loop() {
+				v.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n})
+			}
+		})
 	}
+}
+
+// A clock charges a network that has changed, other work and another profile anew.
+func TestRecentCostsAreCostsOfTheProfile(t *testing.T) {
+	n, err := model.Zoo("MLP", model.ZooOptions{})
+	require.NoError(t, err)
+	v := &Virtual{Profile: ofDevice()}
+	same := func() {
+		t.Helper()
+		for _, w := range []Work{{Kind: Steps, Count: 2, Rows: 64}, {Kind: Batches, Count: 1, Rows: 64},
+			{Kind: Steps, Count: 1, Rows: 32}, {Kind: Steps, Count: 1, Rows: 64, Part: 16}} {
+			w.Network = n
+			want := time.Duration(w.Count) * v.Profile.Cost(w)
+			require.Equal(t, want, v.Cost(w))
+			require.Equal(t, want, v.Cost(w), "the second time")
+		}
+	}
+	same()
+	actions, err := net2net.Proposals(n)
+	require.NoError(t, err)
+	before := v.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n})
+	_, err = net2net.Apply(n, actions[0], net2net.Options{})
+	require.NoError(t, err)
+	require.NotEqual(t, before, v.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n}))
+	same()
+	v.Profile = &Profile{Name: "steady", Costs: Costs{Step: Rates{CallSeconds: 1}, Batch: Rates{CallSeconds: 1}}}
+	same()
 }
 
 // rename changes the architecture, but neither operators nor shapes: it names the class of the network's first part.
