@@ -9,8 +9,8 @@ import (
 
 // recentCosts remembers the costs of the last different pieces of work, because a job asks for the same few costs many
 // times and a fingerprint of its network takes far longer than a step of a small network. Surgery never changes a
-// network's tree or graph in place, so the pointers identify the architecture. A Virtual clock belongs to one job, which
-// uses it from one goroutine.
+// network's tree or graph in place, so the pointers identify the architecture. A Virtual clock belongs to one job,
+// which uses it from one goroutine.
 type recentCosts struct {
 	list [8]recentCost
 	next int
