@@ -86,6 +86,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.Device, "device", "cpu", "device to measure: cpu or cuda:N")
 	flags.IntVar(&o.Threads, "threads", 0, "number of CPU threads per operator; 0 means one per processor")
+	flags.StringVar(&o.Instructions, "instructions", "",
+		"vector instructions on the CPU: native or avx2 (default: run.instructions of CONFIG, or native)")
 	flags.IntSliceVar(&o.Batches, "batch", nil,
 		"batch sizes to measure, separated by commas (default: the batch sizes of CONFIG, or 64,128 without CONFIG)")
 	flags.IntVar(&o.Rounds, "rounds", 7, "number of rounds; each round measures every network once")

@@ -9,6 +9,7 @@ import (
 	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/profile"
+	"graft/torch"
 	"graft/trainer/clock"
 )
 
@@ -63,6 +64,9 @@ func profileHead(r *profile.Report) string {
 	}
 	if m.Steady {
 		path += ", steady"
+	}
+	if m.Instructions == string(torch.AVX2) {
+		path += ", AVX2"
 	}
 	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %s, %s, %s, medians of %s",
 		text, m.Date, m.Graft, m.Torch, m.Device, words.Plural(m.Threads, "thread"), path, m.Optimizer,

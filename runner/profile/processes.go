@@ -27,8 +27,10 @@ type Peer struct {
 	Threads    int
 	Rounds     int
 	Optimizer  string
-	Exact      bool
-	Steady     bool
+	// vector instructions of the leader
+	Instructions string
+	Exact        bool
+	Steady       bool
 }
 
 const (
@@ -58,7 +60,7 @@ func (o Options) processFaults() error {
 func (o Options) measureProcesses(ctx context.Context, env *app.Env, p *clock.Profile, m trainer.MeasureOptions) error {
 	for _, size := range slices.Sorted(slices.Values(o.Processes)) {
 		peer := Peer{Size: size, Threads: p.Made.Threads, Rounds: m.Rounds, Optimizer: m.Optimizer.Rule.String(),
-			Exact: m.Exact, Steady: m.Steady}
+			Exact: m.Exact, Steady: m.Steady, Instructions: p.Made.Instructions}
 		made, err := measureGroup(ctx, env, peer, m)
 		if err != nil {
 			return fmt.Errorf("measure %d processes: %w", size, err)
@@ -172,6 +174,9 @@ func Join(ctx context.Context, env *app.Env, r io.Reader) error {
 	if err := json.NewDecoder(io.LimitReader(r, mostPeerOutput)).Decode(&p); err != nil {
 		return failure.Usagef("read the options of a measured process: %w; only 'graft profile --processes' starts "+
 			"this command", err)
+	}
+	if err := torch.LimitTo(torch.Instructions(p.Instructions)); err != nil {
+		return err
 	}
 	m := trainer.MeasureOptions{Rounds: p.Rounds, Exact: p.Exact, Steady: p.Steady, Now: env.Now}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(p.Optimizer)); err != nil {

@@ -32,6 +32,9 @@ import (
 type Options struct {
 	Device  string // device to measure: cpu or cuda:N; empty means cpu
 	Threads int    // number of threads per operator on the CPU; zero means one per processor
+	// vector instructions on the CPU: native or avx2; empty means the value of the first named job or, without jobs,
+	// native
+	Instructions string
 	// numbers of examples per training step and per evaluation batch; empty means the values of the named jobs or,
 	// without jobs, 64 and 128
 	Batches []int
@@ -69,6 +72,11 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
 	if err := o.validateSizes(); err != nil {
 		return nil, failure.With(failure.Usage, err)
+	}
+	if o.Instructions != "" {
+		if err := torch.LimitTo(torch.Instructions(o.Instructions)); err != nil {
+			return nil, failure.With(failure.Usage, err)
+		}
 	}
 	subjects, err := o.subjects(ctx, env, names)
 	defer func() { o.program.Close() }()
@@ -199,6 +207,11 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 	if o.program != nil {
 		return o.ofProgram(m, given)
 	}
+	if given.Instructions == "" {
+		if err := m.Job.Run.Limit(); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	for _, batch := range m.Batches {
 		if len(given.Batches) == 0 && !slices.Contains(o.Batches, batch) {
 			o.Batches = append(o.Batches, batch)
@@ -270,7 +283,8 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 	}
 	made := clock.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
 		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
-		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
+		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady,
+		Instructions: string(torch.ComputesWith())}
 	p := measured.Profile(o.title(), deviceText(env.Files, m.Device), made)
 	if o.Operators > 0 {
 		if err := measureOperators(ctx, p, subjects, m, o.Operators); err != nil {

@@ -55,6 +55,8 @@ type Provenance struct {
 	Torch     string // version of LibTorch; empty means unknown
 	Device    string // name of the device: cpu, cuda:N or InsideProgram; empty means unknown
 	Threads   int    // number of threads per operator on the CPU; zero means unknown
+	// vector instructions on the CPU: native or avx2; empty means unknown
+	Instructions string
 	Rounds    int    // number of rounds over which medians were taken; zero means unknown
 	Optimizer string // update rule of the measured steps, such as adam; empty means unknown
 	Exact     bool   // uses PyTorch's order of operations; false means the fast path
