@@ -80,8 +80,8 @@ func (j *Job) unusedActions() (list []string) {
 			len(j.Adapt.At)-most, words.Plural(len(j.Adapt.At), "share")))
 	}
 	if j.Adapt.kind().Actions == ActionsInOrder && n > most {
-		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but with adapt.when = %q the job has at most %s, "+
-			"so the last actions are not used; add %s, or remove actions", n, string(j.Adapt.When),
+		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but with adapt.when = %q the job has at "+
+			"most %s, so the last actions are not used; add %s, or remove actions", n, string(j.Adapt.When),
 			words.Plural(most, "decision"), j.moreDecisions()))
 	}
 	return list

@@ -67,8 +67,8 @@ type forecast struct {
 }
 
 // Spans returns the expected work before the first event and after each event, and false if this work is unknown. It
-// follows the same steps as [Job.Run], without training, so it has no decisions whose times depend on training. An event
-// that the job does not reach has a span without work.
+// follows the same steps as [Job.Run], without training, so it has no decisions whose times depend on training. An
+// event that the job does not reach has a span without work.
 func (f Forecast) Spans() (spans []Span, known bool) {
 	r := f.begin()
 	for range forecastTurns {

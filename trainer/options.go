@@ -86,8 +86,8 @@ type Adapt struct {
 	// Times of decisions: "devices" asks the decider after each device grant (up event), "periodic" at the multiples of
 	// adapt.interval, "share" at the shares of the budget in adapt.at, and "plateau" when the validation accuracy no
 	// longer improves (AutoGrow, Wen et al. 2020). Only "devices" needs up events. With every rule, a device removal
-	// (down event) reverts the changes of the network since the last grant that no removal has reverted. Empty means
-	// "devices".
+	// (down event) reverts the changes of the network since the last grant that no removal has reverted; without such a
+	// grant, the network stays the same. Empty means "devices".
 	When When `json:",omitempty"`
 	// Interval between decisions as a share of time.budget, for adapt.when = "periodic": at least 0.001 and less than
 	// 1. A decision follows the first step that reaches a multiple of the interval.

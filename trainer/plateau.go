@@ -6,9 +6,9 @@ package trainer
 // and a decision is due. If the network grew at the previous comparison and has improved by less than τ since then,
 // growth no longer improves it: the rule stops for the rest of the job.
 //
-// The running maximum, the comparison once per window and the default τ of 0.05 points are those of the authors'
-// program (github.com/wenwei202/autogrow: --growing-metric max, --grow-interval, --grow-threshold). AutoGrow stops each
-// group of layers separately, but a decider may change any layer, so this rule stops once for the whole network.
+// The authors' program (github.com/wenwei202/autogrow) has the same running maximum, comparisons and default τ of 0.05
+// points: options --growing-metric max, --grow-interval and --grow-threshold. AutoGrow stops each group of layers
+// separately, but a decider may change any layer, so this rule stops once for the whole network.
 type plateau struct {
 	Epochs  int     `json:"epochs"`            // epochs since the last comparison
 	Best    float64 `json:"best"`              // best accuracy so far

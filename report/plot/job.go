@@ -156,8 +156,8 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 		}}}}, nil
 }
 
-// timelineEvents lists the events to mark. A decision is merged with the up that it answers, at once and before the next
-// step.
+// timelineEvents lists the events to mark. A decision is merged with the up that it answers, at once and before the
+// next step.
 func timelineEvents(notes []trainer.Note) []figure.Event {
 	var all []figure.Event
 	up := trainer.Note{} // the last mark, if it is an up that no decision has answered yet

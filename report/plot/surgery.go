@@ -79,6 +79,7 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 			now = append(now, n.Action)
 		case n.Event == results.EventDown && len(levels) > 0:
 			now, levels = now[:levels[len(levels)-1]], levels[:len(levels)-1]
+			continue // the note has the parameters of the larger network
 		}
 		if len(now) > 0 && n.Parameters >= most {
 			most, actions = n.Parameters, append([]string(nil), now...)
