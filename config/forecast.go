@@ -142,7 +142,8 @@ func (m *Simulation) lateGrown() []string {
 	}
 	if m.Adapt.Kind().Name != trainer.WhenDevices {
 		if text := m.lateMoment(m.network, costliest, m.decisions(), remedyOfScenarios); text != "" {
-			return []string{m.whenKey() + ": sequences with the costliest networks may not reach all decisions: " + text}
+			return []string{m.whenKey() + ": sequences with the costliest networks may not reach all decisions: " +
+				text}
 		}
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // rehearsal applies a decider's listed actions to a network without weights, along the timeline. The number of
-// decisions after an up depends on the length of epochs, and other rules may decide between any two events, so rehearsal
-// follows every possible number.
+// decisions after an up depends on the length of epochs, and other rules may decide between any two events, so
+// rehearsal follows every possible number.
 type rehearsal struct {
 	job    *Job
 	done   map[int]bool  // actions that are possible on some path

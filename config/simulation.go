@@ -133,9 +133,10 @@ func (m *Simulation) shrinksBefore() error {
 	moments, up := m.Options().Moments(), false
 	for _, e := range m.Time.timeline().Events {
 		if last := len(moments) - 1; up && e.Change == trainer.Down && last >= 0 && moments[last] >= e.At {
-			return fmt.Errorf("events contains a \"down\" event at %v, which reverts changes since the \"up\" event "+
-				"before it, but adapt.when = %q asks for a decision at %v: the network would shrink between decisions, "+
-				"which a sequence of actions cannot express; remove the \"up\" or the \"down\" event, or decide earlier",
+			return fmt.Errorf("events contains a \"down\" event at %v, which reverts changes since the \"up\" "+
+				"event before it, but adapt.when = %q asks for a decision at %v: the network would shrink between "+
+				"decisions, which a sequence of actions cannot express; remove the \"up\" or the \"down\" event, or "+
+				"decide earlier",
 				e.At, string(m.Adapt.When), moments[last])
 		}
 		up = up || e.Change == trainer.Up

@@ -16,8 +16,8 @@ func (j *Job) Undecided() (key, why string) {
 	}
 	switch j.Adapt.When {
 	case trainer.WhenPeriodic:
-		return "adapt.interval", "no multiple of adapt.interval lies between time.start and the end of the budget, so " +
-			"there are no decisions; lower adapt.interval"
+		return "adapt.interval", "no multiple of adapt.interval lies between time.start and the end of the budget, " +
+			"so there are no decisions; lower adapt.interval"
 	case trainer.WhenShare:
 		return "adapt.at", "all shares lie before time.start, so there are no decisions; raise the shares"
 	}
@@ -56,8 +56,8 @@ func (j *Job) lateMoment(first, grown *model.Network, wanted int, remedy string)
 	if !known || fits >= wanted {
 		return ""
 	}
-	return fmt.Sprintf("only %d of %s fit before the end of the %v budget; decision %d is due at %v; decide earlier, %s",
-		fits, words.Plural(wanted, "decision"), j.Time.Budget, fits+1, moments[fits], remedy)
+	return fmt.Sprintf("only %d of %s fit before the end of the %v budget; decision %d is due at %v; decide earlier, "+
+		"%s", fits, words.Plural(wanted, "decision"), j.Time.Budget, fits+1, moments[fits], remedy)
 }
 
 // whenKey is the key that sets the times of decisions.

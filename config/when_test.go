@@ -17,12 +17,13 @@ func TestTimesOfDecisions(t *testing.T) {
 		decisions int
 		warns     string
 	}{
-		"a share":         {[]string{atShares, "adapt.at=[0.8]", aScript, deepen}, 1, ""},
-		"periods":         {[]string{"adapt.when=periodic", "adapt.interval=0.25", aScript, two}, 3, ""},
-		"a plateau":       {[]string{"adapt.when=plateau", aScript, two}, 3, ""},
-		"no decider":      {[]string{atShares, "adapt.at=[0.9999]"}, 1, ""},
-		"more actions":    {[]string{atShares, "adapt.at=[0.8]", aScript, two}, 1, "the job has at most 1 decision"},
-		"a plateau's too": {[]string{"adapt.when=plateau", "adapt.max_decisions=1", aScript, two}, 1, "at most 1 decision"},
+		"a share":      {[]string{atShares, "adapt.at=[0.8]", aScript, deepen}, 1, ""},
+		"periods":      {[]string{"adapt.when=periodic", "adapt.interval=0.25", aScript, two}, 3, ""},
+		"a plateau":    {[]string{"adapt.when=plateau", aScript, two}, 3, ""},
+		"no decider":   {[]string{atShares, "adapt.at=[0.9999]"}, 1, ""},
+		"more actions": {[]string{atShares, "adapt.at=[0.8]", aScript, two}, 1, "the job has at most 1 decision"},
+		"more than a plateau's": {[]string{"adapt.when=plateau", "adapt.max_decisions=1", aScript, two}, 1,
+			"at most 1 decision"},
 		"a late share": {[]string{atShares, "adapt.at=[0.5, 0.9999]", aScript, two}, 2,
 			"adapt.at: only 1 of 2 decisions fit before the end of the 1m0s budget; decision 2 is due at 59.994s"},
 		"shares that are past": {[]string{atShares, "adapt.at=[0.1, 0.5]", "time.start=12s", aScript, deepen}, 1,
@@ -91,8 +92,8 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 		"only 1 of 2 decisions fit before the end of the 40s budget; decision 2 is due at 39.996s; decide earlier, " +
 			"raise time.budget or lower simulate.decisions": {atShares, "adapt.at=[0.25, 0.9999]"},
 		"lower decisions, or add shares to adapt.at": {atShares, "adapt.at=[0.25]", "simulate.decisions=2"},
-		`reverts changes since the "up" event before it, but adapt.when = "share" asks for a decision at 20s`: {atShares,
-			"adapt.at=[0.5]", `time.events=[{at="5s",change="up"},{at="9s",change="down"}]`},
+		`the "up" event before it, but adapt.when = "share" asks for a decision at 20s`: {atShares, "adapt.at=[0.5]",
+			`time.events=[{at="5s",change="up"},{at="9s",change="down"}]`},
 		"all shares lie before time.start": {atShares, "adapt.at=[0.1]", "time.start=8s"},
 	} {
 		_, err := read(set...)

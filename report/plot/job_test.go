@@ -41,7 +41,8 @@ func TestDecisionsBetweenEvents(t *testing.T) {
 		{Event: "decision", Action: "widen:conv3:64", Time: at(5), Epoch: 3, Parameters: 30},
 	}
 	require.Equal(t, []figure.Event{{X: 1, Label: "deepen conv1", Kind: figure.Up},
-		{X: 2, Label: "up", Kind: figure.Up}, {X: 3, Label: "deepen conv2", Kind: figure.Up}, {X: 4, Label: "down", Kind: figure.Down},
+		{X: 2, Label: "up", Kind: figure.Up}, {X: 3, Label: "deepen conv2", Kind: figure.Up},
+		{X: 4, Label: "down", Kind: figure.Down},
 		{X: 5, Label: "widen conv3 to 64", Kind: figure.Up}}, timelineEvents(notes))
 	require.Equal(t, []string{"deepen:conv1", "deepen:conv2"}, actionsOfLargest(notes[:6]))
 	require.Equal(t, []string{"deepen:conv1", "widen:conv3:64"}, actionsOfLargest(notes))

@@ -293,6 +293,10 @@ func (j *randomJob) adapting(actions []string) {
 	case 4:
 		j.set("when", `"periodic"`)
 		j.set("interval", 0.3)
+	case 5:
+		j.set("when", `"plateau"`)
+		j.set("window", 1+j.IntN(2))
+		j.set("min_gain", j.pick(1, 5, 100))
 	}
 	j.maybe("rows", 2+j.IntN(60))
 	j.maybe("reset", true)
