@@ -6,9 +6,11 @@ package trainer
 // and a decision is due. If the network grew at the previous comparison and has improved by less than τ since then,
 // growth no longer improves it: the rule stops for the rest of the job.
 //
-// The authors' program (github.com/wenwei202/autogrow) has the same running maximum, comparisons and default τ of 0.05
-// points: options --growing-metric max, --grow-interval and --grow-threshold. AutoGrow stops each group of layers
-// separately, but a decider may change any layer, so this rule stops once for the whole network.
+// The details follow two of the authors' programs (github.com/wenwei202/autogrow). Early versions of main.py compare
+// once per window, stop after growth without improvement, and have a default window of 30 epochs; they compare a moving
+// average of the accuracy with τ = 0.1. The later program for ImageNet compares the running maximum with τ = 0.05
+// points. AutoGrow stops each group of layers separately, but a decider may change any layer, so this rule stops once
+// for the whole network.
 type plateau struct {
 	Epochs  int     `json:"epochs"`            // epochs since the last comparison
 	Best    float64 `json:"best"`              // best accuracy so far
