@@ -72,7 +72,7 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.
 	p := &grid.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(),
 		Tries: m.Simulate.Tries}
 	p.Scenario = tables.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name,
-		Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
+		Budget: o.Timeline.Budget.Seconds(), Start: m.firstDecision(), Decisions: m.decisions(),
 		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch,
 			Data: data.Digest}}
 	p.Cause, err = m.cause(fsys, form, data, code)
@@ -114,8 +114,11 @@ func (m *Simulation) seeds() []int64 {
 	return seeds
 }
 
-// firstUp returns the time of the first decision, in seconds of the budget.
-func (m *Simulation) firstUp() float64 {
+// firstDecision returns the time of the first decision, in seconds of the budget.
+func (m *Simulation) firstDecision() float64 {
+	if moments := m.Options().Moments(); len(moments) > 0 {
+		return moments[0].Seconds()
+	}
 	for _, e := range m.Time.timeline().Events {
 		if e.Change == trainer.Up {
 			return e.At.Seconds()

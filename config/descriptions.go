@@ -921,18 +921,37 @@ var descriptions = map[string]string{
 		"momentum above 0 and no dampening. Default false.",
 	"graft/torch.OptimizerOptions.Rule":        "Update rule of the parameters. Required.",
 	"graft/torch.OptimizerOptions.WeightDecay": "Weight decay coefficient. Zero means no weight decay.",
+	"graft/trainer.Adapt.At": "Times of decisions as shares of time.budget, for adapt.when = \"share\", such as " +
+		"[0.8], in ascending order. A decision follows the first step that reaches its share. Shares before " +
+		"time.start are skipped.",
 	"graft/trainer.Adapt.Divide": "Divisor of the learning rate at each decision; a device removal (down event) " +
-		"undoes the divisions. Zero means 1.",
-	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event). False " +
-		"asks the decider once per grant.",
-	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions per device grant (up event). Zero means 3 if " +
-		"each_epoch is true, otherwise 1.",
+		"undoes one division or, unless adapt.when is \"devices\", one division for each change that it reverts. " +
+		"Zero means 1.",
+	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event), for " +
+		"adapt.when = \"devices\". False asks the decider once per grant.",
+	"graft/trainer.Adapt.Interval": "Interval between decisions as a share of time.budget, for adapt.when = " +
+		"\"periodic\": at least 0.001 and less than 1. A decision follows the first step that reaches a multiple of " +
+		"the interval.",
+	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions: per device grant (up event) if adapt.when is " +
+		"\"devices\", otherwise per job. Zero means 3 if each_epoch is true or adapt.when is \"plateau\", every " +
+		"multiple of adapt.interval if it is \"periodic\", one per share if it is \"share\", and otherwise 1.",
+	"graft/trainer.Adapt.MinGain": "Minimum improvement of the validation accuracy per adapt.window, for adapt.when " +
+		"= \"plateau\", in points (hundredths of accuracy). A smaller improvement asks for a decision; after growth, " +
+		"it ends the decisions of the job. Zero means 0.05.",
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
 		"failure in the job's outcome, and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
 		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
 		"the optimizer and the schedule.",
 	"graft/trainer.Adapt.Rows": "Number of training images used to calibrate new normalization layers. Zero means 256.",
+	"graft/trainer.Adapt.When": "Times of decisions: \"devices\" asks the decider after each device grant (up " +
+		"event), \"periodic\" at the multiples of adapt.interval, \"share\" at the shares of the budget in adapt.at, " +
+		"and \"plateau\" when the validation accuracy no longer improves (AutoGrow, Wen et al. 2020). Only " +
+		"\"devices\" needs up events. With every rule, a device removal (down event) reverts the changes of the " +
+		"network since the last grant that no removal has reverted; without such a grant, the network stays the " +
+		"same. Empty means \"devices\".",
+	"graft/trainer.Adapt.Window": "Number of epochs between two comparisons of the best validation accuracy, for " +
+		"adapt.when = \"plateau\". Zero means 30.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device processes at once. Larger " +
 		"batches are split into several parts, whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",

@@ -34,15 +34,16 @@ func (e Expected) Epochs() (epochs int) {
 }
 
 // Expected returns the expected work of a valid job. It returns false if the work is unknown, for example if the job
-// uses the wall clock. It assumes that every scripted action is applied and that all other decisions leave the network
-// unchanged.
+// uses the wall clock. It assumes that every scripted action is applied, that all other decisions leave the network
+// unchanged, and that decisions whose times depend on training do not happen.
 func (j *Job) Expected() (Expected, bool) {
 	f, known := j.expectation()
 	if !known {
 		return Expected{}, false
 	}
 	spans, known := f.Spans()
-	return Expected{Spans: spans, Open: j.Adapt.Decider != DecideNone && !j.Adapt.rehearsed()}, known
+	open := j.Adapt.Decider != DecideNone && (!j.Adapt.rehearsed() || j.Adapt.Kind().Trained)
+	return Expected{Spans: spans, Open: open}, known
 }
 
 // Expected returns the expected work of a run in which every action is "none", so the network does not change.

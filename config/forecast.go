@@ -80,6 +80,12 @@ func (j *Job) lateDecisions() (warnings []string) {
 	if err != nil {
 		return nil
 	}
+	if text := j.lateMoment(n, n, j.Decisions(), "or raise time.budget"); text != "" {
+		return []string{j.whenKey() + ": " + text}
+	}
+	if j.Adapt.Kind().Name != trainer.WhenDevices {
+		return nil
+	}
 	late, _ := j.lateEvents(n, n)
 	for _, l := range late {
 		warnings = append(warnings, "time.events: "+j.lateText(l, "raise time.budget or lower adapt.max_decisions"))
@@ -87,11 +93,17 @@ func (j *Job) lateDecisions() (warnings []string) {
 	return warnings
 }
 
-// remedyOfScenarios is the remedy for a late event of a scenario.
+// remedyOfScenarios is the remedy for a late event or decision of a scenario.
 const remedyOfScenarios = "raise time.budget or lower simulate.decisions"
 
 // checkEvents reports an event that leaves too little time for all decisions: no sequence could end.
 func (m *Simulation) checkEvents(r *decode.Reading) {
+	if m.Adapt.Kind().Name != trainer.WhenDevices {
+		if text := m.lateMoment(m.network, m.network, m.decisions(), remedyOfScenarios); text != "" {
+			r.Blame(m.whenKey(), text)
+		}
+		return
+	}
 	late, decisions := m.lateEvents(m.network, m.network)
 	if decisions < m.decisions() && len(late) > 0 {
 		r.Blame("time.events", m.lateText(late[0], remedyOfScenarios))
@@ -126,6 +138,13 @@ func (m *Simulation) lateGrown() []string {
 		return nil
 	})
 	if err != nil {
+		return nil
+	}
+	if m.Adapt.Kind().Name != trainer.WhenDevices {
+		if text := m.lateMoment(m.network, costliest, m.decisions(), remedyOfScenarios); text != "" {
+			return []string{m.whenKey() + ": sequences with the costliest networks may not reach all decisions: " +
+				text}
+		}
 		return nil
 	}
 	if late, decisions := m.lateEvents(m.network, costliest); decisions < m.decisions() && len(late) > 0 {

@@ -10,7 +10,8 @@ import (
 )
 
 // rehearsal applies a decider's listed actions to a network without weights, along the timeline. The number of
-// decisions after an up depends on the length of epochs, so rehearsal follows every possible number.
+// decisions after an up depends on the length of epochs, and other rules may decide between any two events, so
+// rehearsal follows every possible number.
 type rehearsal struct {
 	job    *Job
 	done   map[int]bool  // actions that are possible on some path
@@ -40,6 +41,9 @@ func (j *Job) misfits(report func(k int, err error)) {
 	h := &rehearsal{job: j, done: map[int]bool{}, wrong: map[int]error{}}
 	paths := []rehearsed{{network: j.network}}
 	for _, event := range j.Time.timeline().Events {
+		if j.Adapt.Kind().Name != trainer.WhenDevices {
+			paths = h.between(paths)
+		}
 		paths = h.after(event.Change, paths)
 	}
 	for _, p := range paths { // changes outside the timeline may use the remaining actions
@@ -54,26 +58,50 @@ func (j *Job) misfits(report func(k int, err error)) {
 	}
 }
 
-// after follows the paths through a change of devices.
-func (h *rehearsal) after(change trainer.Change, paths []rehearsed) (next []rehearsed) {
+// adder returns a function that adds paths to a list, each once.
+func (h *rehearsal) adder(next *[]rehearsed) func(p rehearsed) {
 	seen := map[string]bool{}
-	add := func(p rehearsed) {
+	return func(p rehearsed) {
 		key := fmt.Sprint(p.next, p.path)
 		switch {
 		case seen[key]:
-		case len(next) == mostPaths:
+		case len(*next) == mostPaths:
 			h.capped = true
 		default:
 			seen[key] = true
-			next = append(next, p)
+			*next = append(*next, p)
 		}
+	}
+}
+
+// between follows the paths through any number of decisions that do not follow an up.
+func (h *rehearsal) between(paths []rehearsed) (next []rehearsed) {
+	add, most := h.adder(&next), h.job.Decisions()
+	for _, p := range paths {
+		add(p)
+		for p.next < most && !h.capped {
+			p = h.decide(p)
+			add(p)
+		}
+	}
+	return next
+}
+
+// after follows the paths through a change of devices.
+func (h *rehearsal) after(change trainer.Change, paths []rehearsed) (next []rehearsed) {
+	add, most := h.adder(&next), max(1, h.job.Adapt.MaxDecisions)
+	if h.job.Adapt.Kind().Name != trainer.WhenDevices {
+		most = 0
 	}
 	for _, p := range paths {
 		switch change {
 		case trainer.Up:
 			p.levels = append(p.levels[:len(p.levels):len(p.levels)], p.network)
 			p.path += "|"
-			for range max(1, h.job.Adapt.MaxDecisions) {
+			if most == 0 {
+				add(p)
+			}
+			for range most {
 				p = h.decide(p)
 				add(p)
 			}

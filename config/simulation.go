@@ -75,8 +75,7 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	if m.Job.Decisions() == 0 {
-		r.Blame("time.events", "the timeline has no up event, so there are no decisions; add an up event, "+
-			"such as events = [{at = \"30s\", change = \"up\"}]")
+		r.Blame(m.Undecided())
 		return
 	}
 	g := m.ground(m.network)
@@ -106,11 +105,14 @@ func (m *Simulation) Validate() error {
 		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions is %d, but the timeline and adapt.max_decisions allow only %d; "+
-			"lower decisions, or add \"up\" events to time.events", m.Simulate.Decisions, asked))
+			"lower decisions, or add %s", m.Simulate.Decisions, asked, m.moreDecisions()))
 	}
+	faults.When(m.Adapt.Kind().Trained, "adapt.when is %q, so the times of decisions depend on training and differ "+
+		"between sequences; set adapt.when to \"share\", \"periodic\" or \"devices\"", string(m.Adapt.When))
 	faults.When(m.shrinksBetween(),
 		"events contains an \"up\" event after a \"down\" event: the network would shrink between decisions, "+
 			"which a sequence of actions cannot express; simulate each growth in its own scenario")
+	faults = append(faults, m.shrinksBefore())
 	return errors.Join(faults...)
 }
 
@@ -124,6 +126,22 @@ func (m *Simulation) shrinksBetween() bool {
 		down = down || e.Change == trainer.Down
 	}
 	return false
+}
+
+// shrinksBefore returns an error if the network may shrink before a decision at a time that is known in advance.
+func (m *Simulation) shrinksBefore() error {
+	moments, up := m.Options().Moments(), false
+	for _, e := range m.Time.timeline().Events {
+		if last := len(moments) - 1; up && e.Change == trainer.Down && last >= 0 && moments[last] >= e.At {
+			return fmt.Errorf("events contains a \"down\" event at %v, which reverts changes since the \"up\" "+
+				"event before it, but adapt.when = %q asks for a decision at %v: the network would shrink between "+
+				"decisions, which a sequence of actions cannot express; remove the \"up\" or the \"down\" event, or "+
+				"decide earlier",
+				e.At, string(m.Adapt.When), moments[last])
+		}
+		up = up || e.Change == trainer.Up
+	}
+	return nil
 }
 
 // Resolved returns the text of the file with the value of every key, including defaults.

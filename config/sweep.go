@@ -85,8 +85,14 @@ func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	return g.Sequences(s.Compare.MaxSequences)
 }
 
-// Decisions returns the number of decisions in the timeline.
+// Decisions returns the number of decisions of the job, or the maximum number if their times depend on training.
 func (j *Job) Decisions() int {
+	switch o := j.Options(); {
+	case o.Adapt.Kind().Trained:
+		return o.Adapt.MaxDecisions
+	case o.Adapt.Kind().Name != trainer.WhenDevices:
+		return len(o.Moments())
+	}
 	ups := 0
 	for _, e := range j.Time.timeline().Events {
 		if e.Change == trainer.Up {

@@ -28,6 +28,9 @@ func (m *Simulation) Warnings() []string {
 
 // unasked warns of decisions that never happen.
 func (j *Job) unasked() (list []string) {
+	if j.Adapt.Kind().Name != trainer.WhenDevices {
+		return j.unusedActions()
+	}
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
 		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.each_epoch is false, so the "+
 			"decider chooses one action per up event; set adapt.each_epoch to true, or add an up event to "+

@@ -112,6 +112,33 @@ func TestProgramJobsSurviveKills(t *testing.T) {
 	programSurvivesKills(t, programJob(t, "", "", grows), map[bool]int{false: 2, true: 20}[longTests])
 }
 
+// Jobs of programs decide without events, at shares and at a plateau of the accuracy that the program reports. The job
+// with a plateau survives a kill.
+func TestProgramsDecideAtOtherTimes(t *testing.T) {
+	for name, when := range map[string]string{
+		"share":   "when = \"share\"\nat = [0.3, 0.6]",
+		"plateau": "when = \"plateau\"\nmin_gain = 100\nwindow = 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := programJob(t, "", "", `
+[time]
+budget = "400ms"
+[adapt]
+decider = "script"
+actions = ["widen:conv1:6", "widen:conv2:12"]
+`+when+`
+[checkpoint]
+every = "1ms"
+`)
+			if name == "share" {
+				require.Contains(t, done(t, "train", job, "--folder", t.TempDir()+"/run").stdout, "2 decisions")
+				return
+			}
+			require.Contains(t, programSurvivesKills(t, job, 1).stdout, "1 decision,")
+		})
+	}
+}
+
 // programSurvivesKills runs a job, and again with kills, each of which follows some new checkpoints. It compares the
 // results, and returns the outcome of the job that ran through.
 func programSurvivesKills(t *testing.T, job string, most int) outcome {

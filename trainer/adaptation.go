@@ -15,18 +15,19 @@ import (
 	"graft/trainer/clock"
 )
 
-// adaptation changes the network when the allocation changes: it asks the decider after
-// an up and reverts to the smaller network after a down.
+// adaptation asks the decider after an up, or at the times of another rule, and reverts to the smaller network after a
+// down.
 type adaptation struct {
 	*core
 	growth
 	decider      decider.Decider
 	distillation *distillation
+	moments      []time.Duration // times of decisions that are known in advance
 }
 
 // growth is the part of a checkpoint's position for adaptation.
 type growth struct {
-	Asked     int               `json:"asked"`   // decisions since the last up event
+	Asked     int               `json:"asked"`   // decisions since the last up event, or of the job; see Adapt.When
 	Asking    bool              `json:"asking"`  // a decision is due
 	Changes   []*net2net.Change `json:"changes"` // changes that were not reverted
 	Divided   int               `json:"divided"` // number of divisions of the learning rate
@@ -34,6 +35,35 @@ type growth struct {
 	Deciding  time.Duration     `json:"deciding_ns"`
 	Operating time.Duration     `json:"operating_ns"`
 	Skipped   int               `json:"skipped,omitempty"` // actions that could not be executed
+	Plateau   plateau           `json:"plateau,omitzero"`  // history of the accuracy, with WhenPlateau
+}
+
+// onDevices reports whether the up events of the timeline ask for decisions.
+func (a *adaptation) onDevices() bool { return a.Adapt.Kind().Name == WhenDevices }
+
+// moment returns the time of the next decision, if it is known in advance.
+func (a *adaptation) moment() (at time.Duration, known bool) {
+	if a.Asked < len(a.moments) {
+		return a.moments[a.Asked], true
+	}
+	return 0, false
+}
+
+// look asks for a decision if its time has come.
+func (a *adaptation) look() {
+	if at, known := a.moment(); known && at <= a.Clock.Now() {
+		a.Asking = true
+	}
+}
+
+// afterEpoch asks for a decision at the end of an epoch, if the options say so.
+func (a *adaptation) afterEpoch(accuracy float64) {
+	switch a.Adapt.Kind().Name {
+	case WhenDevices:
+		a.Asking = a.Adapt.Every && a.Asked > 0 && a.Asked < a.Adapt.MaxDecisions // ask again in each epoch after an up
+	case WhenPlateau:
+		a.Asking = a.Plateau.observe(accuracy, a.Adapt.MinGain, a.Adapt.Window) && a.Asked < a.Adapt.MaxDecisions
+	}
 }
 
 func (a *adaptation) reallocate(to Allocation) error {
@@ -45,17 +75,28 @@ func (a *adaptation) reallocate(to Allocation) error {
 	switch to.Change {
 	case Up:
 		a.Levels = append(a.Levels, len(a.Changes))
-		a.Asked, a.Asking = 0, true
+		if a.onDevices() {
+			a.Asked, a.Asking = 0, true
+		}
 		return a.Book.Note(a.note(results.EventUp))
 	case Down:
-		a.Asking, a.Asked = false, 0
 		if err := a.Book.Note(a.note(results.EventDown)); err != nil {
 			return err
 		}
+		before := len(a.Changes)
 		if err := a.shrink(); err != nil {
 			return err
 		}
-		return a.reset(-1)
+		if a.onDevices() {
+			a.Asking, a.Asked = false, 0
+			return a.reset(-1)
+		}
+		undone := before - len(a.Changes)
+		if undone > 0 {
+			a.Asking = false
+			a.Plateau.restart()
+		}
+		return a.reset(-undone)
 	}
 	return a.Book.Note(a.note(results.EventDevices))
 }
@@ -134,6 +175,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 			return err
 		}
 		a.Changes = append(a.Changes, change)
+		a.Plateau.Grown = a.Adapt.When == WhenPlateau
 		if err := a.follow(change); err != nil {
 			return err
 		}

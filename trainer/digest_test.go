@@ -63,6 +63,8 @@ func vary(t *testing.T, name string, v reflect.Value) {
 		v.SetUint(v.Uint() + 1)
 	case reflect.Float64:
 		v.SetFloat(v.Float() + 0.125)
+	case reflect.Slice:
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 	case reflect.Bool:
 		v.SetBool(!v.Bool())
 	default:

@@ -33,7 +33,7 @@ type Span struct {
 	Epochs    int           // epochs that end in the span
 	Steps     int64         // training steps
 	Batches   int64         // evaluation batches
-	Decisions int           // decisions that follow the change
+	Decisions int           // decisions that follow the change, or happen in the span; see Adapt.When
 	Work      []Work        // steps and evaluation batches by network, in the order of their use
 }
 
@@ -57,7 +57,8 @@ type forecast struct {
 	levels  []*model.Network // networks before each up that no down has reverted
 	decided int              // decisions since the start
 	unknown bool             // the profile lacks the costs of a network
-	asked   int              // decisions since the last change of devices
+	asked   int              // decisions since the last change of devices, or of the job; see Adapt.When
+	moments []time.Duration  // times of decisions that are known before the job starts
 	asking  bool
 	up      int // index of the span of the last up; zero before the first
 	spans   []Span
@@ -66,7 +67,8 @@ type forecast struct {
 }
 
 // Spans returns the expected work before the first event and after each event, and false if this work is unknown. It
-// follows the same steps as [Job.Run], without training. An event that the job does not reach has a span without work.
+// follows the same steps as [Job.Run], without training, so it has no decisions whose times depend on training. An
+// event that the job does not reach has a span without work.
 func (f Forecast) Spans() (spans []Span, known bool) {
 	r := f.begin()
 	for range forecastTurns {
@@ -89,6 +91,8 @@ func (f Forecast) begin() *forecast {
 	r := &forecast{Forecast: f, now: f.Timeline.Start, devices: f.Timeline.First(),
 		spans: []Span{{From: f.Timeline.Start, Devices: f.Timeline.First()}},
 		costs: map[clock.Work]time.Duration{}}
+	f.Options.Timeline = f.Timeline
+	r.moments = f.Options.Moments()
 	var err error
 	r.least, _, err = f.First.LeastRows()
 	r.unknown = err != nil || f.Training < 1
@@ -174,6 +178,7 @@ func (r *forecast) evaluation() time.Duration {
 // turn does the work that is due, like [Job.turn]; false means the end of the budget.
 func (r *forecast) turn() bool {
 	events, event := r.Timeline.Events, len(r.spans)-1
+	r.asking = r.asking || r.asked < len(r.moments) && r.moments[r.asked] <= r.now
 	between := r.asking || r.step == r.perEpoch()
 	switch {
 	case event < len(events) && events[event].At <= r.now && !(r.Options.Abandon && between):
@@ -203,7 +208,9 @@ func (r *forecast) take(e Event) {
 		r.devices = e.Devices
 		r.step = min(done/r.batch(), r.perEpoch())
 	}
-	r.asked, r.asking = 0, e.Change == Up
+	if r.onDevices() {
+		r.asked, r.asking = 0, e.Change == Up
+	}
 	r.spans = append(r.spans, Span{From: r.now, Devices: r.devices})
 	switch last := len(r.levels) - 1; {
 	case e.Change == Up:
@@ -219,10 +226,16 @@ func (r *forecast) take(e Event) {
 	}
 }
 
+func (r *forecast) onDevices() bool { return r.Options.Adapt.Kind().Name == WhenDevices }
+
 func (r *forecast) decide() {
 	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network}) +
 		r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
-	r.spans[r.up].Decisions++
+	if r.onDevices() {
+		r.spans[r.up].Decisions++
+	} else {
+		r.span().Decisions++
+	}
 	r.asked, r.asking = r.asked+1, false
 	r.use(r.Decide(r.network, r.decided))
 	r.decided++
@@ -240,11 +253,23 @@ func (r *forecast) train() bool {
 	if left <= 0 || n < 1 {
 		return false
 	}
-	if event := len(r.spans) - 1; event < len(r.Timeline.Events) {
-		due := math.Ceil(float64(r.Timeline.Events[event].At-r.now) / float64(one))
+	if next, known := r.next(); known {
+		due := math.Ceil(float64(next-r.now) / float64(one))
 		n = int(min(float64(n), max(1, due)))
 	}
 	r.did(n, 0)
 	r.step, r.now = r.step+n, r.now+time.Duration(n)*one
 	return true
+}
+
+// next returns the time of the next event or decision.
+func (r *forecast) next() (at time.Duration, known bool) {
+	at = math.MaxInt64
+	if event := len(r.spans) - 1; event < len(r.Timeline.Events) {
+		at, known = r.Timeline.Events[event].At, true
+	}
+	if r.asked < len(r.moments) {
+		at, known = min(at, r.moments[r.asked]), true
+	}
+	return at, known
 }

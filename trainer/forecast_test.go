@@ -68,3 +68,49 @@ func made(book *memory, t trainer.Timeline) []int {
 	}
 	return counts
 }
+
+// Forecasts have the decisions of a job at times that are known in advance.
+func TestForecastsOfTimesOfDecisions(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 6))
+	decided, unreached := 0, 0
+	for range 20 {
+		o := plan()
+		o.Abandon, o.Overrun = r.IntN(3) == 0, r.IntN(3) == 0
+		o.Timeline.Budget, o.Timeline.Events = time.Duration(100+r.IntN(900))*time.Millisecond, nil
+		o.Adapt = trainer.Adapt{When: trainer.WhenPeriodic, Interval: 0.1 + 0.5*r.Float64(), MaxDecisions: r.IntN(4)}
+		if r.IntN(2) == 0 {
+			o.Adapt = trainer.Adapt{When: trainer.WhenShare, At: []float64{0.5 * r.Float64(), 0.999 - 0.1*r.Float64()}}
+		}
+		for range r.IntN(3) {
+			o.Timeline.Events = append(o.Timeline.Events,
+				trainer.Event{At: time.Duration(r.Int64N(int64(o.Timeline.Budget))),
+					Change: []trainer.Change{trainer.Up, trainer.Down}[r.IntN(2)], Devices: r.IntN(3)})
+		}
+		slices.SortFunc(o.Timeline.Events, func(a, b trainer.Event) int { return int(a.At - b.At) })
+		book := &memory{}
+		outcome := run(t, o, book)
+		spans, known := trainer.Forecast{Timeline: o.Timeline, Profile: steady(t).Profile, Options: o, Training: 540,
+			Validation: 60, First: smallNetwork()}.Spans()
+		require.True(t, known)
+		counts, at := make([]int, len(o.Timeline.Events)+1), 0
+		for _, n := range book.notes {
+			switch n.Event {
+			case results.EventUp, results.EventDown:
+				at++
+			case results.EventDecision:
+				counts[at]++
+			}
+		}
+		steps, epochs, decisions := int64(0), 0, 0
+		for k, s := range spans {
+			steps, epochs, decisions = steps+s.Steps, epochs+s.Epochs, decisions+s.Decisions
+			require.Equal(t, counts[k], s.Decisions, o)
+		}
+		require.Equal(t, []int64{outcome.Steps, int64(outcome.Epochs), int64(outcome.Decisions)},
+			[]int64{steps, int64(epochs), int64(decisions)})
+		decided += decisions
+		unreached += len(o.Moments()) - decisions
+	}
+	require.Greater(t, decided, 20)
+	require.Positive(t, unreached, "decisions that do not fit are among them")
+}

@@ -76,6 +76,9 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	}
 	if err == nil {
 		err = errors.Join(j.continueFrom(p.Pretrained), s.Err())
+		if j.Adapt.When == WhenPlateau {
+			j.adaptation.Plateau.Best, j.adaptation.Plateau.Before = j.Validation.Accuracy, j.Validation.Accuracy
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start a job: %w", err)
@@ -113,7 +116,7 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	}
 	j.crew = j.team.Crew
 	j.distillation = distillation{core: &j.core}
-	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation}
+	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation, moments: o.Moments()}
 	j.evaluation = evaluation{core: &j.core, team: j.team}
 	if o.Steady && j.team == nil && p.Program == nil && p.Network.Placement().Device == torch.CPU {
 		j.chooser = p.Threads

@@ -54,6 +54,7 @@ func (j *Job) start() error {
 // turn does the work that is due: a change of the allocation, a decision, the end of the epoch, some steps, or the end
 // of the job. With Abandon, a due decision or the end of an epoch comes before a change.
 func (j *Job) turn(ctx context.Context) error {
+	j.adaptation.look()
 	between := j.adaptation.Asking || j.Step == j.perEpoch()
 	if !j.Abandon || !between {
 		if a := j.Scheduler.Allocation(); a.Change != Same || a.Devices != j.Devices {
@@ -125,8 +126,7 @@ func (j *Job) endEpoch() error {
 	if err := j.noteLowRate(); err != nil {
 		return err
 	}
-	a := &j.adaptation
-	a.Asking = j.Adapt.Every && a.Asked > 0 && a.Asked < j.Adapt.MaxDecisions // ask again in each epoch after an up
+	j.adaptation.afterEpoch(row.Validation.Accuracy)
 	j.distillation.Age++
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true

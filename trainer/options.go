@@ -83,17 +83,39 @@ type Options struct {
 
 // Adapt configures when the decider is asked and what happens after a decision.
 type Adapt struct {
-	// Asks the decider at the start of each epoch after a device grant (up event). False asks the decider once per
-	// grant.
+	// Times of decisions: "devices" asks the decider after each device grant (up event), "periodic" at the multiples of
+	// adapt.interval, "share" at the shares of the budget in adapt.at, and "plateau" when the validation accuracy no
+	// longer improves (AutoGrow, Wen et al. 2020). Only "devices" needs up events. With every rule, a device removal
+	// (down event) reverts the changes of the network since the last grant that no removal has reverted; without such a
+	// grant, the network stays the same. Empty means "devices".
+	When When `json:",omitempty"`
+	// Interval between decisions as a share of time.budget, for adapt.when = "periodic": at least 0.001 and less than
+	// 1. A decision follows the first step that reaches a multiple of the interval.
+	Interval float64 `json:",omitempty"`
+	// Times of decisions as shares of time.budget, for adapt.when = "share", such as [0.8], in ascending order. A
+	// decision follows the first step that reaches its share. Shares before time.start are skipped.
+	At []float64 `json:",omitempty"`
+	// Minimum improvement of the validation accuracy per adapt.window, for adapt.when = "plateau", in points
+	// (hundredths of accuracy). A smaller improvement asks for a decision; after growth, it ends the decisions of the
+	// job. Zero means 0.05.
+	MinGain float64 `json:",omitempty"`
+	// Number of epochs between two comparisons of the best validation accuracy, for adapt.when = "plateau". Zero means
+	// 30.
+	Window int `json:",omitempty"`
+	// Asks the decider at the start of each epoch after a device grant (up event), for adapt.when = "devices". False
+	// asks the decider once per grant.
 	Every bool `config:"each_epoch,was=every"`
-	// Maximum number of decisions per device grant (up event). Zero means 3 if each_epoch is true, otherwise 1.
+	// Maximum number of decisions: per device grant (up event) if adapt.when is "devices", otherwise per job. Zero
+	// means 3 if each_epoch is true or adapt.when is "plateau", every multiple of adapt.interval if it is "periodic",
+	// one per share if it is "share", and otherwise 1.
 	MaxDecisions int `json:"Most" config:",was=most"`
 	// Number of training images used to calibrate new normalization layers. Zero means 256.
 	Rows int
 	// Creates a new optimizer and a new schedule after every decision, including a decision for "none", and after a
 	// device removal (down event), as the original system does. False keeps the optimizer and the schedule.
 	Reset bool
-	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
+	// Divisor of the learning rate at each decision; a device removal (down event) undoes one division or, unless
+	// adapt.when is "devices", one division for each change that it reverts. Zero means 1.
 	Divide float64
 	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the job's outcome, and
 	// continues without the action; "stop" ends the job. Empty means "skip".
@@ -139,6 +161,7 @@ func (o *Options) EnsureDefaults() {
 	o.Adapt.Rows, o.Adapt.Divide = cmp.Or(o.Adapt.Rows, 256), cmp.Or(o.Adapt.Divide, 1)
 	d := &o.Distill
 	d.Temperature, d.Share, d.Span = cmp.Or(d.Temperature, 4), cmp.Or(d.Share, 0.9), cmp.Or(d.Span, 1)
+	o.Adapt.ensureWhen()
 	if o.Adapt.Every {
 		o.Adapt.MaxDecisions = cmp.Or(o.Adapt.MaxDecisions, 3)
 	}
@@ -176,6 +199,7 @@ func (o Options) Validate() error {
 	faults := validate.Faults{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(),
 		o.Augment.Validate(),
 		o.Parallel.Validate(),
+		o.Adapt.validateWhen(),
 		o.ownDevices(), o.AdaptiveBatch.validate(o)}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs,
 		"micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,

@@ -39,7 +39,8 @@ func (p pace) next(span time.Duration) int {
 	return max(1, min(fit, 2*p.steps))
 }
 
-// allowed is the number of steps until the end of the epoch, the next change of the allocation or the evaluation.
+// allowed is the number of steps until the end of the epoch, the next change of the allocation, the next decision or
+// the evaluation.
 func (j *Job) allowed() int {
 	batch := j.batch()
 	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(batch)/batch), j.untilMeasured(),
@@ -49,7 +50,11 @@ func (j *Job) allowed() int {
 	if one <= 0 {
 		return min(n, fit)
 	}
-	due := int(math.Ceil(float64(j.Scheduler.Next().At-j.Clock.Now()) / float64(one)))
+	next := j.Scheduler.Next().At
+	if at, known := j.adaptation.moment(); known {
+		next = min(next, at)
+	}
+	due := int(math.Ceil(float64(next-j.Clock.Now()) / float64(one)))
 	return max(0, min(n, fit, max(1, due)))
 }
 

@@ -156,21 +156,24 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 		}}}}, nil
 }
 
-// timelineEvents lists the events to mark. A decision is merged with the up that it answers.
+// timelineEvents lists the events to mark. A decision is merged with the up that it answers, at once and before the
+// next step.
 func timelineEvents(notes []trainer.Note) []figure.Event {
 	var all []figure.Event
-	up := false // the last mark is an up that no decision has answered yet
+	up := trainer.Note{} // the last mark, if it is an up that no decision has answered yet
 	for _, n := range notes {
 		traits := n.Event.Traits()
 		switch {
 		case traits.Notice != results.Marked:
 			continue
-		case up && traits.Look == results.Choice:
+		case up.Event != "" && traits.Look == results.Choice && n.Epoch == up.Epoch && n.Step <= up.Step:
 			all[len(all)-1].Label += ": " + markOf(n).Label
 		default:
 			all = append(all, markOf(n))
 		}
-		up = n.Event == results.EventUp
+		if up = (trainer.Note{}); n.Event == results.EventUp {
+			up = n
+		}
 	}
 	return all
 }

@@ -29,6 +29,25 @@ func TestHappenings(t *testing.T) {
 	require.Empty(t, actionsOfLargest(notes[:2]))
 }
 
+// Decisions that no up asked for keep their own marks, and a down reverts only the actions since the last up.
+func TestDecisionsBetweenEvents(t *testing.T) {
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	notes := []trainer.Note{
+		{Event: "start"}, {Event: "decision", Action: "deepen:conv1", Time: at(1), Step: 9, Parameters: 15},
+		{Event: "up", Time: at(2), Epoch: 1, Step: 3, Parameters: 15},
+		{Event: "decision", Action: "deepen:conv2", Time: at(3), Epoch: 1, Step: 7, Parameters: 20},
+		{Event: "down", Time: at(4), Epoch: 2, Parameters: 20},
+		{Event: "shrink", Time: at(4), Epoch: 2, Parameters: 15},
+		{Event: "decision", Action: "widen:conv3:64", Time: at(5), Epoch: 3, Parameters: 30},
+	}
+	require.Equal(t, []figure.Event{{X: 1, Label: "deepen conv1", Kind: figure.Up},
+		{X: 2, Label: "up", Kind: figure.Up}, {X: 3, Label: "deepen conv2", Kind: figure.Up},
+		{X: 4, Label: "down", Kind: figure.Down},
+		{X: 5, Label: "widen conv3 to 64", Kind: figure.Up}}, timelineEvents(notes))
+	require.Equal(t, []string{"deepen:conv1", "deepen:conv2"}, actionsOfLargest(notes[:6]))
+	require.Equal(t, []string{"deepen:conv1", "widen:conv3:64"}, actionsOfLargest(notes))
+}
+
 func TestRegisteredAndUnknownEventsAreMarked(t *testing.T) {
 	lent := results.NewJobEvent("lent out", results.EventTraits{Look: results.Down, Of: results.OfDevices})
 	guess := results.NewJobEvent("guess", results.EventTraits{Look: results.Choice})

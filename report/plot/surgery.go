@@ -65,8 +65,8 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: s}}, nil
 }
 
-// actionsOfLargest lists the actions that led to a job's largest network. A shrink reverts all actions since the last
-// up.
+// actionsOfLargest lists the actions that led to a job's largest network. A down reverts all actions since the last up
+// that no down has reverted.
 func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	var now []string
 	var levels []int
@@ -77,8 +77,9 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 			levels = append(levels, len(now))
 		case n.Event.Traits().Of == results.OfNetwork && n.Action != "" && n.Action != "none":
 			now = append(now, n.Action)
-		case n.Event == results.EventShrink && len(levels) > 0:
+		case n.Event == results.EventDown && len(levels) > 0:
 			now, levels = now[:levels[len(levels)-1]], levels[:len(levels)-1]
+			continue // the note has the parameters of the larger network
 		}
 		if len(now) > 0 && n.Parameters >= most {
 			most, actions = n.Parameters, append([]string(nil), now...)

@@ -8,6 +8,7 @@ import (
 	"graft/dataset"
 	"graft/model"
 	"graft/net2net"
+	"graft/trainer"
 )
 
 func deciders() (list []Entry) {
@@ -17,6 +18,17 @@ func deciders() (list []Entry) {
 			text += d.Keys + "\n"
 		}
 		list = append(list, Entry{Name: d.Name, About: d.About, TOML: text})
+	}
+	return list
+}
+
+func timings() (list []Entry) {
+	for _, k := range trainer.WhenKinds() {
+		text := fmt.Sprintf("[adapt]\nwhen = %q\n", k.Name)
+		if k.Keys != "" {
+			text += k.Keys + "\n"
+		}
+		list = append(list, Entry{Name: string(k.Name), About: k.About, TOML: text})
 	}
 	return list
 }

@@ -33,6 +33,7 @@ func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"schedulers", "choose the jobs of a cluster or tasks of a machine to run, and their placement", schedulers},
 		{"deciders", "choose changes of a job's network", deciders},
+		{"timings", "values of the key adapt.when, which sets the times of a job's decisions", timings},
 		{"actions", "change the architecture of a network", actions},
 		{"layers", "layers and containers of network files", layers},
 		{"networks", "networks from the zoo", networks},

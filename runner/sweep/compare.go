@@ -78,9 +78,8 @@ func (s *sweep) comparable(path string) error {
 		return fmt.Errorf("compare %s: the job never adapts, because adapt.decider is none; set it to policy, "+
 			"script or another decider", path)
 	}
-	if s.Sweep.Decisions() == 0 {
-		return fmt.Errorf("compare %s: the timeline has no up event, so there are no decisions; "+
-			"add an event with change = \"up\" to time.events", path)
+	if key, why := s.Sweep.Undecided(); key != "" {
+		return fmt.Errorf("compare %s: %s: %s", path, key, why)
 	}
 	return nil
 }

@@ -36,6 +36,9 @@ func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expecte
 		lines = append(lines, spanText(s, until, k, events))
 	}
 	total := fmt.Sprintf("expected: %s, %s", words.Plural(e.Epochs(), "epoch"), words.Plural(e.Steps(), "step"))
+	if n := e.Spans[0].Decisions; len(e.Spans) == 1 && n > 0 {
+		total += ", " + words.Plural(n, "decision")
+	}
 	if e.Open {
 		total += " if the network does not change"
 	}

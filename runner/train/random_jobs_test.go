@@ -283,9 +283,20 @@ func (j *randomJob) adapting(actions []string) {
 	if kind == "trials" {
 		j.set("trial_steps", 1+j.IntN(3))
 	}
-	if j.toss() {
+	switch j.IntN(6) {
+	case 0, 1, 2:
 		j.set("each_epoch", true)
 		j.set("max_decisions", decisions)
+	case 3:
+		j.set("when", `"share"`)
+		j.set("at", "[0.2, 0.6]")
+	case 4:
+		j.set("when", `"periodic"`)
+		j.set("interval", 0.3)
+	case 5:
+		j.set("when", `"plateau"`)
+		j.set("window", 1+j.IntN(2))
+		j.set("min_gain", j.pick(1, 5, 100))
 	}
 	j.maybe("rows", 2+j.IntN(60))
 	j.maybe("reset", true)

@@ -335,6 +335,41 @@ func TestSegmentsThatFail(t *testing.T) {
 	})
 }
 
+// Sequences whose decisions come at times of the budget, without events, have the bits that they have alone.
+func TestTreesOfTimesOfDecisions(t *testing.T) {
+	for name, adapt := range map[string]trainer.Adapt{
+		"periodic": {When: trainer.WhenPeriodic, Interval: 0.3, MaxDecisions: 2},
+		"share":    {When: trainer.WhenShare, At: []float64{0.2, 0.7}},
+	} {
+		inScenario(t, 2, []int64{1}, func(p *testScenario) {
+			o := &p.executor.Options
+			o.Adapt, o.Timeline.Events = adapt, nil
+			o.EnsureDefaults()
+			require.NoError(t, o.Validate())
+			require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
+			p.table()
+			read, err := tables.Read(files.OS{}, filepath.Join(p.dir, "table"))
+			require.NoError(t, err)
+			require.NoError(t, read.Complete())
+			require.Len(t, read.Records, 9)
+			moments := o.Moments()
+			for _, r := range read.Records {
+				want, _ := p.alone(r.Sequence, 1)
+				require.Equal(t, want.Validation.Accuracy, r.Accuracy[0], "%s %v", name, r.Sequence)
+				g, segment := p.grid(), Segment{r.Sequence, 1}
+				outcome, err := g.Store.Outcome(g.Key(segment), g.expected(segment))
+				require.NoError(t, err)
+				require.Equal(t, want.Digest, outcome.Weights, "%s %v", name, r.Sequence)
+				for k, left := range r.Left {
+					due := (o.Timeline.Budget - moments[k]).Seconds()
+					require.LessOrEqual(t, left, due)
+					require.Greater(t, left, due-0.03, "%s: soon after the moment", name)
+				}
+			}
+		})
+	}
+}
+
 // A job whose time is over before all decisions says so.
 func TestTooFewDecisions(t *testing.T) {
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
