@@ -93,8 +93,8 @@ func chargedText(p *clock.Profile) string {
 	charged := *p
 	charged.Made, charged.Fit, charged.Watts = clock.Provenance{}, clock.Fit{}, 0
 	text := strings.NewReplacer("watts = 0.0\n", "", "instructions = \"\"\n", "", "exchange_seconds = 0.0\n", "",
-		noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "", "channel_block = 0\n", "",
-		", padding8 = 0, padding16 = 0", "",
+		noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "",
+		"channel_block = 0\n", "", ", padding8 = 0, padding16 = 0", "",
 		", step_predicted_seconds = 0.0, batch_predicted_seconds = 0.0", "").Replace(FormatProfile(&charged))
 	if p.HasOperators() {
 		text += fmt.Sprintf("operators = %d\n", operatorsVersion)

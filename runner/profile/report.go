@@ -101,7 +101,7 @@ func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},
 		Step: rateMap(p.Costs.Step), Batch: rateMap(p.Costs.Batch),
-		Made:     Made{m.Date, m.Graft, m.Torch, m.Device, m.Threads, m.Rounds, m.Optimizer, m.Exact, m.Steady,
+		Made: Made{m.Date, m.Graft, m.Torch, m.Device, m.Threads, m.Rounds, m.Optimizer, m.Exact, m.Steady,
 			m.Instructions},
 		Decision: Cost{p.Costs.DecisionSeconds, p.Costs.DecisionSpread}, Surgery: Cost{p.Costs.SurgerySeconds,
 			p.Costs.SurgerySpread}, Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,

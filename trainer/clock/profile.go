@@ -50,17 +50,17 @@ const profileVersion = 1
 
 // Provenance describes how a profile was measured.
 type Provenance struct {
-	Date      string // date such as 2026-01-31; empty means unknown
-	Graft     string // version of graft; empty means unknown
-	Torch     string // version of LibTorch; empty means unknown
-	Device    string // name of the device: cpu, cuda:N or InsideProgram; empty means unknown
-	Threads   int    // number of threads per operator on the CPU; zero means unknown
+	Date    string // date such as 2026-01-31; empty means unknown
+	Graft   string // version of graft; empty means unknown
+	Torch   string // version of LibTorch; empty means unknown
+	Device  string // name of the device: cpu, cuda:N or InsideProgram; empty means unknown
+	Threads int    // number of threads per operator on the CPU; zero means unknown
 	// vector instructions on the CPU: native or avx2; empty means unknown
 	Instructions string
-	Rounds    int    // number of rounds over which medians were taken; zero means unknown
-	Optimizer string // update rule of the measured steps, such as adam; empty means unknown
-	Exact     bool   // uses PyTorch's order of operations; false means the fast path
-	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
+	Rounds       int    // number of rounds over which medians were taken; zero means unknown
+	Optimizer    string // update rule of the measured steps, such as adam; empty means unknown
+	Exact        bool   // uses PyTorch's order of operations; false means the fast path
+	Steady       bool   // measured steady steps, whose results do not depend on the number of threads
 }
 
 // InsideProgram is the device name in profiles that were measured inside an external training program.
