@@ -149,7 +149,7 @@ func (c *Case) run(action net2net.Action) {
 	c.whole(change, first)
 	c.replay(change, first)
 
-	optimizer, err = optimizer.Follow(c.s, c.net, change)
+	optimizer, err = optimizer.Follow(c.s, c.net, change, net2net.Following{})
 	must(c.t, err)
 	c.followed(optimizer)
 	c.flows(gradients, change)
@@ -161,7 +161,7 @@ func (c *Case) run(action net2net.Action) {
 		c.t.Fatalf("reverting %s: %v\n%s", action, err, c.net)
 	}
 	c.same("reverting "+action.String(), first, c.net)
-	optimizer, err = optimizer.Follow(c.s, c.net, back)
+	optimizer, err = optimizer.Follow(c.s, c.net, back, net2net.Following{})
 	must(c.t, err)
 	c.followed(optimizer)
 	c.step(c.net, optimizer)
@@ -333,7 +333,7 @@ func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
 	if change.Calibration != nil || c.net.Placement().DType != torch.Float64 {
 		return
 	}
-	followed, err := before.Follow(c.s, c.net, change)
+	followed, err := before.Follow(c.s, c.net, change, net2net.Following{})
 	must(c.t, err)
 	twin, err := c.net.Clone(c.s) // a step changes running statistics
 	must(c.t, err)

@@ -68,7 +68,7 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 				require.NoError(t, err)
 				change, err := net2net.Apply(n, action, net2net.Options{Seed: 1})
 				require.NoError(t, err)
-				opt, err = opt.Follow(s, n, change)
+				opt, err = opt.Follow(s, n, change, net2net.Following{})
 				require.NoError(t, err)
 				made, err := n.Save()
 				require.NoError(t, err)
@@ -159,7 +159,7 @@ func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64
 	}
 	change, err := net2net.Apply(n, actions[seed%len(actions)], net2net.Options{Seed: 1})
 	require.NoError(t, err)
-	opt, err = opt.Follow(s, n, change)
+	opt, err = opt.Follow(s, n, change, net2net.Following{})
 	require.NoError(t, err)
 	made, err := n.Save()
 	require.NoError(t, err)
