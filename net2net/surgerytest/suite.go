@@ -140,6 +140,7 @@ func (c *Case) run(action net2net.Action) {
 	first, err := c.net.Clone(c.s)
 	must(c.t, err)
 	before := c.look(c.net)
+	twins := c.twins(optimizer, 3)
 
 	change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: 3})
 	if err != nil {
@@ -152,6 +153,7 @@ func (c *Case) run(action net2net.Action) {
 	optimizer, err = optimizer.Follow(c.s, c.net, change, net2net.Following{})
 	must(c.t, err)
 	c.followed(optimizer)
+	c.states(twins, change)
 	c.flows(gradients, change)
 	grown, err := c.net.Clone(c.s)
 	must(c.t, err)
