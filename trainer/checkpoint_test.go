@@ -19,6 +19,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	j := &Job{}
 	// left out where they are empty
 	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler()
+	j.adaptation.WarmUntil = 1
 	j.evaluation.Best = &Best{}
 	j.Curve.Loss, j.Batching.Size, j.distillation.Remote = 1, 1, true
 	for _, part := range append(j.parts(), &origin{Program: &program.Facts{}}) {
