@@ -18,14 +18,14 @@ const (
 	// ResetNew resets the state of new tensors and of new slices of tensors that grew; all other state is carried
 	// (SPARKLING, Yu et al. 2026, arXiv 2602.02472, whose reset breaks the symmetry between copies).
 	//
-	// A new tensor starts with the state of a new optimizer. A new slice shares Adam's step count with the old slices of
-	// its tensor, so Adam corrects its moments for the bias of an old tensor, which is almost none. If both of its
+	// A new tensor starts with the state of a new optimizer. A new slice shares Adam's step count with the old slices
+	// of its tensor, so Adam corrects its moments for the bias of an old tensor, which is almost none. If both of its
 	// moments started at zero, its first updates would be too large: n steps with gradients of the same size change a
-	// parameter by (1-β1ⁿ)/√(1-β2ⁿ) times the learning rate per step, which is 3.2 for n = 1 and 6.5 for n = 10 with the
-	// usual β1 = 0.9 and β2 = 0.999, instead of 1. The correction exists only because moments start at zero (Kingma and
-	// Ba 2015, section 3), so a new slice starts with a first moment of zero, and with the mean second moment of the old
-	// slices. It then needs no correction, and its first updates are smaller than the updates of the old slices. SGD's
-	// momentum of a new slice starts at zero.
+	// parameter by (1-β1ⁿ)/√(1-β2ⁿ) times the learning rate per step, which is 3.2 for n = 1 and 6.5 for n = 10 with
+	// the usual β1 = 0.9 and β2 = 0.999, instead of 1. The correction exists only because moments start at zero (Kingma
+	// and Ba 2015, section 3), so a new slice starts with a first moment of zero, and with the mean second moment of
+	// the old slices. It then needs no correction, and its first updates are smaller than the updates of the old
+	// slices. SGD's momentum of a new slice starts at zero.
 	ResetNew Moments = "reset-new"
 	// Reset resets the state of all parameters, as in a new optimizer.
 	Reset Moments = "reset"

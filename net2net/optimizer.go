@@ -13,8 +13,8 @@ import (
 type Optimizer struct {
 	*torch.Optimizer
 	Names []string // names of the parameters, in order
-	// Born holds the births of each parameter's elements, in the order of Names, as torch.WarmUp expects them; nil for a
-	// parameter without recorded births. Nil means that there are none.
+	// Born holds the births of each parameter's elements, in the order of Names, as torch.WarmUp expects them; nil for
+	// a parameter without recorded births. Nil means that there are none.
 	Born []*torch.Tensor
 }
 
@@ -31,10 +31,10 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 // Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns the new
 // optimizer. The learning rate and the other options stay unchanged.
 //
-// Unless o.Moments says otherwise, the state follows the parameters. The state of an unchanged tensor does not change. The moments of a copied parameter
-// are scaled in the same way as the parameter's gradient. A new tensor starts with a first moment of zero, and takes
-// the mean second moment and the step count of its donor (see Move.Donor), so that both tensors get updates of similar
-// size. Without a donor, a new tensor starts with the state of a new optimizer.
+// Unless o.Moments says otherwise, the state follows the parameters. The state of an unchanged tensor does not change.
+// The moments of a copied parameter are scaled in the same way as the parameter's gradient. A new tensor starts with a
+// first moment of zero, and takes the mean second moment and the step count of its donor (see Move.Donor), so that both
+// tensors get updates of similar size. Without a donor, a new tensor starts with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change, o Following) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

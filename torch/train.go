@@ -79,11 +79,11 @@ type Average struct {
 }
 
 // WarmUp describes the warm-up of new parameters: the learning rate of an element that was created before step n rises
-// linearly from zero over the steps n to n+Length-1, and older elements keep the optimizer's rate. The zero WarmUp means
-// no warm-up. Steps of a warm-up are not recorded as a CUDA graph.
+// linearly from zero over the steps n to n+Length-1, and older elements keep the optimizer's rate. The zero WarmUp
+// means no warm-up. Steps of a warm-up are not recorded as a CUDA graph.
 type WarmUp struct {
-	// Born holds a tensor per slot of the optimizer, or nil for a slot without new elements. The tensor has the shape of
-	// the parameter and the type Float64. It holds n for each element, or a number below -Length for an old element.
+	// Born holds a tensor per slot of the optimizer, or nil for a slot without new elements. The tensor has the shape
+	// of the parameter and the type Float64. It holds n for each element, or a number below -Length for an old element.
 	Born   []*Tensor
 	Length int   // number of steps; zero means no warm-up
 	Past   int64 // number of steps that were taken before the call, in the count of n

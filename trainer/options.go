@@ -61,8 +61,8 @@ type Options struct {
 	Precision torch.Precision
 	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. The step is
 	// recorded again after surgery and after a change of the batch size. Steps that use distillation, mixup, float16,
-	// micro-batches, several processes or adapt.warm_up_new, or that measure gradient noise, are not recorded. Recorded steps give the
-	// same results up to rounding. Default false.
+	// micro-batches, several processes or adapt.warm_up_new, or that measure gradient noise, are not recorded. Recorded
+	// steps give the same results up to rounding. Default false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1.
 	// Smoothing applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero
@@ -95,12 +95,13 @@ type Adapt struct {
 	Reset bool
 	// Divisor of the learning rate at each decision; a device removal (down event) undoes the divisions. Zero means 1.
 	Divide float64
-	// Optimizer state after each change of the network: "carry" lets the state follow the parameters; "reset-new" resets
-	// the state of new tensors and of new slices of tensors that grew; "reset" resets the state of all parameters. Empty
-	// means "carry". Unlike adapt.reset, no value affects the schedule or a decision for "none".
+	// Optimizer state after each change of the network: "carry" lets the state follow the parameters; "reset-new"
+	// resets the state of new tensors and of new slices of tensors that grew; "reset" resets the state of all
+	// parameters. Empty means "carry". Unlike adapt.reset, no value affects the schedule or a decision for "none".
 	Moments net2net.Moments `json:",omitempty"`
-	// Number of training steps after surgery during which the learning rate of new tensors, and of new slices of tensors
-	// that grew, rises linearly from zero. Other parameters keep the rate of the schedule. Zero means no such warm-up.
+	// Number of training steps after surgery during which the learning rate of new tensors, and of new slices of
+	// tensors that grew, rises linearly from zero. Other parameters keep the rate of the schedule. Zero means no such
+	// warm-up.
 	WarmUpNew int `json:",omitempty"`
 	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the job's outcome, and
 	// continues without the action; "stop" ends the job. Empty means "skip".

@@ -21,10 +21,10 @@ const (
 	Exponential Rule = "exponential" // Exponential multiplies the rate by Decay after each epoch.
 	StepDown    Rule = "step"        // StepDown multiplies the rate by Decay once per Every epochs.
 	Constant    Rule = "constant"
-	// WSD keeps the rate and lowers it to MinLR over the last DecayShare of the budget: warm-up, stable, decay (Hu et al.
-	// 2024, MiniCPM, arXiv 2404.06395). The factor of the decay is 1-√x, where x is the elapsed fraction of the decay;
-	// Hägele et al. 2024 (arXiv 2405.18392) prefer this form to a linear decay, and decay over 20% of training. The position of the decay depends only on the budget, so a
-	// restart repeats only WarmUpShare.
+	// WSD keeps the rate and lowers it to MinLR over the last DecayShare of the budget: warm-up, stable, decay (Hu et
+	// al. 2024, MiniCPM, arXiv 2404.06395). The factor of the decay is 1-√x, where x is the elapsed fraction of the
+	// decay; Hägele et al. 2024 (arXiv 2405.18392) prefer this form to a linear decay, and decay over 20% of training.
+	// The position of the decay depends only on the budget, so a restart repeats only WarmUpShare.
 	WSD Rule = "wsd"
 )
 
@@ -43,15 +43,15 @@ const (
 type Schedule struct {
 	// Rule that changes the learning rate: "cosine" and "linear" lower it step by step to schedule.min_lr at the end of
 	// the budget; "exponential" multiplies it by schedule.decay after each epoch; "step" multiplies it by
-	// schedule.decay at a fixed interval of epochs; "constant" keeps it; "wsd" keeps it and lowers it to schedule.min_lr
-	// over the last schedule.decay_share of the budget. Empty means "cosine".
+	// schedule.decay at a fixed interval of epochs; "constant" keeps it; "wsd" keeps it and lowers it to
+	// schedule.min_lr over the last schedule.decay_share of the budget. Empty means "cosine".
 	Rule Rule
 	// Factor that multiplies the learning rate: after each epoch if the rule is "exponential", after every
 	// schedule.every epochs if the rule is "step". Zero means 0.9 for "exponential" and 0.1 for "step".
 	Decay float64
-	// Duration of the decay of the rule "wsd" at the end of the budget, as a fraction of the budget between 0 and 1. The
-	// factor of the learning rate is 1 minus the square root of the elapsed fraction of the decay. Zero means 0.2 for
-	// "wsd"; other rules do not use the key.
+	// Duration of the decay of the rule "wsd" at the end of the budget, as a fraction of the budget between 0 and 1.
+	// The factor of the learning rate is 1 minus the square root of the elapsed fraction of the decay. Zero means 0.2
+	// for "wsd"; other rules do not use the key.
 	DecayShare float64 `json:",omitempty"`
 	// Interval at which rule = "step" changes the learning rate, in epochs. Zero means 10.
 	Every int

@@ -25,9 +25,11 @@ func TestKilledWarmUpsEndTheSame(t *testing.T) {
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(3, 3))
 	for name, set := range map[string]func(o *trainer.Options){
-		"short":                        func(o *trainer.Options) { o.Adapt.WarmUpNew = 8 },
-		"long, with new moments reset": func(o *trainer.Options) { o.Adapt.WarmUpNew, o.Adapt.Moments = 500, "reset-new" },
-		"long, with a new optimizer":   func(o *trainer.Options) { o.Adapt.WarmUpNew, o.Adapt.Reset = 500, true },
+		"short": func(o *trainer.Options) { o.Adapt.WarmUpNew = 8 },
+		"long, with new moments reset": func(o *trainer.Options) {
+			o.Adapt.WarmUpNew, o.Adapt.Moments = 500, net2net.ResetNew
+		},
+		"long, with a new optimizer": func(o *trainer.Options) { o.Adapt.WarmUpNew, o.Adapt.Reset = 500, true },
 	} {
 		o := brief()
 		set(&o)
