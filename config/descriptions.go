@@ -938,12 +938,19 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.MinGain": "Minimum improvement of the validation accuracy per adapt.window, for adapt.when " +
 		"= \"plateau\", in points (hundredths of accuracy). A smaller improvement asks for a decision; after growth, " +
 		"it ends the decisions of the job. Zero means 0.05.",
+	"graft/trainer.Adapt.Moments": "Optimizer state after each change of the network: \"carry\" lets the state " +
+		"follow the parameters; \"reset-new\" resets the state of new tensors and of new slices of tensors that " +
+		"grew; \"reset\" resets the state of all parameters. Empty means \"carry\". Unlike adapt.reset, no value " +
+		"affects the schedule or a decision for \"none\".",
 	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: \"skip\" logs a warning, counts the " +
 		"failure in the job's outcome, and continues without the action; \"stop\" ends the job. Empty means \"skip\".",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including a " +
 		"decision for \"none\", and after a device removal (down event), as the original system does. False keeps " +
 		"the optimizer and the schedule.",
 	"graft/trainer.Adapt.Rows": "Number of training images used to calibrate new normalization layers. Zero means 256.",
+	"graft/trainer.Adapt.WarmUpNew": "Number of training steps after surgery during which the learning rate of new " +
+		"tensors, and of new slices of tensors that grew, rises linearly from zero. Other parameters keep the rate " +
+		"of the schedule. Zero means no such warm-up.",
 	"graft/trainer.Adapt.When": "Times of decisions: \"devices\" asks the decider after each device grant (up " +
 		"event), \"periodic\" at the multiples of adapt.interval, \"share\" at the shares of the budget in adapt.at, " +
 		"and \"plateau\" when the validation accuracy no longer improves (AutoGrow, Wen et al. 2020). Only " +
@@ -996,8 +1003,9 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Batch":   "Number of images per training step. Zero means 64.",
 	"graft/trainer.Options.CUDAGraphs": "Records a training step on a full batch as a CUDA graph, which the host " +
 		"launches in one call. The step is recorded again after surgery and after a change of the batch size. Steps " +
-		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise, " +
-		"are not recorded. Recorded steps give the same results up to rounding. Default false.",
+		"that use distillation, mixup, float16, micro-batches, several processes or adapt.warm_up_new, or that " +
+		"measure gradient noise, are not recorded. Recorded steps give the same results up to rounding. Default " +
+		"false.",
 	"graft/trainer.Options.Checkpoint": "Intervals at which the job saves checkpoints. Empty means one checkpoint " +
 		"per minute.",
 	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
@@ -1041,18 +1049,23 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.Decay": "Factor that multiplies the learning rate: after each epoch if the rule is " +
 		"\"exponential\", after every schedule.every epochs if the rule is \"step\". Zero means 0.9 for " +
 		"\"exponential\" and 0.1 for \"step\".",
+	"graft/trainer.Schedule.DecayShare": "Duration of the decay of the rule \"wsd\" at the end of the budget, as a " +
+		"fraction of the budget between 0 and 1. The factor of the learning rate is 1 minus the square root of the " +
+		"elapsed fraction of the decay. Zero means 0.2 for \"wsd\"; other rules do not use the key.",
 	"graft/trainer.Schedule.Every": "Interval at which rule = \"step\" changes the learning rate, in epochs. Zero " +
 		"means 10.",
 	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
 	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: \"devices\" " +
 		"(each change of devices), \"surgery\" (each change of the network), or \"never\". After a restart, the " +
-		"rules \"cosine\" and \"linear\" decay over the remaining time. With \"surgery\", jobs that grow and jobs " +
-		"that do not grow have different learning rates, which affects comparisons between such jobs. Empty means " +
-		"\"devices\".",
+		"rules \"cosine\" and \"linear\" decay over the remaining time; the rule \"wsd\" only repeats " +
+		"schedule.warm_up_share, because its decay starts at a fixed time of the budget. With \"surgery\", jobs that " +
+		"grow and jobs that do not grow have different learning rates, which affects comparisons between such jobs. " +
+		"Empty means \"devices\".",
 	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: \"cosine\" and \"linear\" lower it step by " +
 		"step to schedule.min_lr at the end of the budget; \"exponential\" multiplies it by schedule.decay after " +
-		"each epoch; \"step\" multiplies it by schedule.decay at a fixed interval of epochs; \"constant\" keeps it. " +
-		"Empty means \"cosine\".",
+		"each epoch; \"step\" multiplies it by schedule.decay at a fixed interval of epochs; \"constant\" keeps it; " +
+		"\"wsd\" keeps it and lowers it to schedule.min_lr over the last schedule.decay_share of the budget. Empty " +
+		"means \"cosine\".",
 	"graft/trainer.Schedule.WarmUp": "Number of warm-up steps, during which the learning rate rises from zero. Zero " +
 		"means no warm-up.",
 	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +

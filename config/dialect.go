@@ -27,7 +27,7 @@ type (
 var dialect = &decode.Dialect{
 	Words: map[reflect.Type][]string{
 		reflect.TypeFor[trainer.Rule](): textsOf(trainer.Cosine, trainer.Linear, trainer.Exponential, trainer.StepDown,
-			trainer.Constant),
+			trainer.Constant, trainer.WSD),
 		reflect.TypeFor[trainer.Restart](): textsOf(trainer.RestartOnDevices, trainer.RestartOnSurgery,
 			trainer.NoRestart),
 		reflect.TypeFor[trainer.Scaling](): textsOf("", trainer.AdaScale, trainer.SquareRoot, trainer.LinearRate,
@@ -36,6 +36,7 @@ var dialect = &decode.Dialect{
 		reflect.TypeFor[trainer.When]():    append([]string{""}, trainer.WhenKinds().Names()...),
 		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Forms()...),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
+		reflect.TypeFor[net2net.Moments](): textsOf(net2net.AllMoments()...),
 		reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),
 		reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent, learning.Points),
 		reflect.TypeFor[torch.Rule]():      torch.RuleNames(),

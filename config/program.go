@@ -107,6 +107,7 @@ var ownKeys = []struct{ prefix, why string }{
 	{"run.device", "the program selects its device"},
 	{"run.threads", "the program sets its threads"},
 	{"run.instructions", "graft does not compute the steps"},
+	{"adapt.warm_up_new", "graft does not compute the steps"},
 	{"train.batch", "the program forms its batches"},
 	{"train.micro_batch", "the program forms its batches"},
 	{"train.eval_batch", "the program validates its network"},

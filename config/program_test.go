@@ -39,3 +39,40 @@ func TestDecidersThatArePrograms(t *testing.T) {
 	_, err = ReadJob(files.OS{}, path, nil)
 	require.ErrorContains(t, err, `used only by the decider "policy"`)
 }
+
+// What follows surgery: keys that a program of the user supports, and the ones that it does not; the default has the
+// digest of a file without the key.
+func TestKeysOfWhatFollowsSurgery(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "job.toml")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "train.py"), nil, 0o666))
+	read := func(text string) (*Job, error) {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return ReadJob(files.OS{}, path, nil)
+	}
+	const program = "[program]\ncommand = [\"sh\", \"train.py\"]\n"
+	_, err := read(program + "[adapt]\nmoments = \"reset-new\"\n[schedule]\nrule = \"wsd\"\n")
+	require.NoError(t, err)
+	_, err = read(program + "[adapt]\nwarm_up_new = 10\n")
+	require.ErrorContains(t, err, "job.toml:4:15: adapt.warm_up_new does not apply to a job with program.command: "+
+		"graft does not compute the steps; remove it")
+	plain, err := read("")
+	require.NoError(t, err)
+	for text, same := range map[string]bool{
+		"[adapt]\nmoments = \"carry\"\n": true, "[adapt]\nmoments = \"reset\"\n": false,
+		"[adapt]\nwarm_up_new = 0\n": true, "[adapt]\nwarm_up_new = 1\n": false,
+		"[schedule]\ndecay_share = 0\n": true, "[schedule]\nrule = \"wsd\"\n": false} {
+		j, err := read(text)
+		require.NoError(t, err, text)
+		require.Equal(t, same, plain.Digest() == j.Digest(), text)
+	}
+	for text, says := range map[string]string{
+		"[adapt]\nmoments = \"new\"\n":            `moments must be one of "carry", "reset-new" and "reset", got "new"`,
+		"[adapt]\nwarm_up_new = -1\n":             "adapt.warm_up_new is -1; must be at least 0",
+		"[schedule]\ndecay_share = 0.2\n":         `decay_share is used only by the rule "wsd"`,
+		"[schedule]\nrule = \"wsd\"\nmin_lr = -1": "min_lr is -1",
+	} {
+		_, err := read(text)
+		require.ErrorContains(t, err, says)
+	}
+}

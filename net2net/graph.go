@@ -246,23 +246,21 @@ func revertGraph(n *model.Network, c *Change) (*Change, error) {
 	return back, back.adoptPlan(n, reverse)
 }
 
-// followGraph carries the optimizer's state through the plan of a graph.
-func (f *follower) followGraph(e model.Entry, p *rewrite.Plan) (int, torch.State, error) {
-	at := slices.IndexFunc(p.Moves, func(m rewrite.Move) bool { return m.Name == e.Name })
+// readGraph is read for a network that runs as a graph, whose change has a plan.
+func (f *follower) readGraph(e model.Entry) (p followed, err error) {
+	plan := f.change.Graph
+	at := slices.IndexFunc(plan.Moves, func(m rewrite.Move) bool { return m.Name == e.Name })
 	if at < 0 {
-		return 0, torch.State{}, fmt.Errorf("the surgery record has no tensor %s", e.Name)
+		return p, fmt.Errorf("the surgery record has no tensor %s", e.Name)
 	}
-	m := p.Moves[at]
-	if m.Fresh || m.Values != "" {
-		return f.begin(e, Move{Donor: m.From})
+	m := plan.Moves[at]
+	p.lineage = graphLineage(plan, at)
+	if isFresh(m) {
+		return f.begun(p, e, m.From), nil
 	}
-	k := slices.Index(f.old.Names, m.From)
-	if k < 0 {
-		return 0, torch.State{}, fmt.Errorf("the optimizer has no tensor %s", m.From)
-	}
-	slot := f.old.Slots[k]
-	return f.old.GroupOf(k), torch.State{First: p.Moments(f.s, m, slot.First, 1),
-		Second: p.Moments(f.s, m, slot.Second, 2), Steps: f.steps[k]}, f.s.Err()
+	return f.carried(p, m.From, func(slot torch.Slot) (*torch.Tensor, *torch.Tensor) {
+		return plan.Moments(f.s, m, slot.First, 1), plan.Moments(f.s, m, slot.Second, 2)
+	})
 }
 
 // proposeGraph lists the actions that fit a graph: each block deeper, each axis half as wide again.

@@ -164,7 +164,7 @@ func (m midway) grow(t *testing.T, x *trainee) {
 		require.NoError(t, err)
 		c := &Change{Before: Fingerprint(x.n)}
 		require.NoError(t, c.adoptPlan(x.n, plan))
-		x.o, err = x.o.Follow(x.s, x.n, c)
+		x.o, err = x.o.Follow(x.s, x.n, c, Following{})
 		require.NoError(t, err)
 	}
 	read := func() *axes.Axes {
@@ -219,7 +219,7 @@ func TestCopiesHaveMomentsOfTheirOwn(t *testing.T) {
 		require.NoError(t, err)
 		c, err := Apply(n, a, Options{Form: Stacked})
 		require.NoError(t, err)
-		o, err = o.Follow(s, n, c)
+		o, err = o.Follow(s, n, c, Following{})
 		require.NoError(t, err)
 		owner := map[*torch.Tensor]string{}
 		copies := 0

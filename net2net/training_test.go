@@ -146,7 +146,7 @@ func (l *learner) operate(action string, o net2net.Options) *net2net.Change {
 
 func (l *learner) follow(c *net2net.Change) {
 	var err error
-	l.opt, err = l.opt.Follow(l.s, l.net, c)
+	l.opt, err = l.opt.Follow(l.s, l.net, c, net2net.Following{})
 	require.NoError(l.t, err)
 }
 

@@ -85,7 +85,8 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	require.Positive(t, report.Networks[0].Step.Seconds)
 	require.Nil(t, report.Networks[0].Step.Fitted)
 	require.Equal(t, profile.Made{Date: report.Made.Date, Graft: report.Made.Graft, Torch: report.Made.Torch,
-		Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true}, report.Made)
+		Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true,
+		Instructions: "native"}, report.Made)
 }
 
 // The file of a job names what is measured: its network with each action that it may take, its batches and

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 24
+#define GRAFT_ABI 25
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -335,6 +335,11 @@ typedef struct {
   int64_t naverages;
   double decay;
   int32_t first_average;  // the first step copies
+  // training only: for each parameter of the optimizer, NULL or the step (a double) in which each element was made; the
+  // rate of an element rises linearly over warm_up_length steps, of which step 0 of this call is number warm_up_past
+  const graft_t *born;
+  int64_t nborn;
+  int64_t warm_up_length, warm_up_past;
   graft_scaler *scaler;   // training only: NULL is none
   graft_squares *squares;  // training only: NULL measures none
   // the seconds of the parts of each step, or of each evaluated batch, in a row: the operators forward, the operators

@@ -51,6 +51,8 @@ type pytorchCase struct {
 	Temperature float64 `json:"temperature"`
 	Mixup       float64 `json:"mixup"`
 	EMA         float64 `json:"ema"`
+	WarmUp      int     `json:"warm_up"` // of the second half of each parameter
+	Exact       bool    `json:"exact"`   // the warm-up in the order of graft's operations
 }
 
 // pytorchResult holds the results of a case.
@@ -61,17 +63,20 @@ type pytorchResult struct {
 }
 
 var pytorchCases = map[string]pytorchCase{
-	"nothing":                           {},
-	"a small norm":                      {ClipNorm: 0.1},
-	"a norm that some gradients exceed": {ClipNorm: 0.8, Rule: "sgd"},
-	"a value":                           {ClipValue: 0.02, Rule: "sgd"},
-	"smoothing":                         {Smoothing: 0.1},
-	"parts":                             {Part: 6},
-	"parts with a norm":                 {Part: 5, ClipNorm: 0.5, Rule: "sgd"},
-	"mixup":                             {Mixup: 0.4},
-	"mixup, distillation and parts":     {Mixup: 1, Share: 0.5, Temperature: 2, Part: 8, Smoothing: 0.1},
-	"an average":                        {EMA: 0.9},
-	"smoothing and distillation":        {Smoothing: 0.2, Share: 0.7, Temperature: 3},
+	"nothing":                            {},
+	"a small norm":                       {ClipNorm: 0.1},
+	"a norm that some gradients exceed":  {ClipNorm: 0.8, Rule: "sgd"},
+	"a value":                            {ClipValue: 0.02, Rule: "sgd"},
+	"smoothing":                          {Smoothing: 0.1},
+	"parts":                              {Part: 6},
+	"parts with a norm":                  {Part: 5, ClipNorm: 0.5, Rule: "sgd"},
+	"mixup":                              {Mixup: 0.4},
+	"mixup, distillation and parts":      {Mixup: 1, Share: 0.5, Temperature: 2, Part: 8, Smoothing: 0.1},
+	"an average":                         {EMA: 0.9},
+	"smoothing and distillation":         {Smoothing: 0.2, Share: 0.7, Temperature: 3},
+	"a warm-up":                          {WarmUp: 4, Exact: true},
+	"a warm-up of SGD":                   {WarmUp: 3, Exact: true, Rule: "sgd"},
+	"a warm-up of AdamW, and an average": {WarmUp: 5, Exact: true, Rule: "adamw", EMA: 0.9},
 }
 
 const (
@@ -87,10 +92,16 @@ func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 	if c.Rule == "sgd" {
 		rule = OptimizerOptions{Rule: SGD, LR: 0.05, Momentum: 0.9}
 	}
+	if c.Rule == "adamw" {
+		rule = OptimizerOptions{Rule: AdamW, LR: 0.01, WeightDecay: 0.1}
+	}
 	rule.ClipNorm, rule.ClipValue = c.ClipNorm, c.ClipValue
 	b := Batches{Inputs: x, Labels: y, Size: c.Size, Random: s.NewGenerator(CPU, c.Seed),
 		Smoothing: c.Smoothing, Part: c.Part, Augment: Augment{Mixup: c.Mixup},
 		Average: Average{Of: n.state(), To: copies(s, n.state()), Decay: c.EMA, First: true}}
+	if c.WarmUp > 0 {
+		b.WarmUp = WarmUp{Born: laterHalves(t, s, n.params), Length: c.WarmUp}
+	}
 	if c.Share > 0 {
 		b.Teacher = Teacher{Logits: pytorchTeacher(s), Temperature: c.Temperature, Share: c.Share}
 	}
@@ -104,6 +115,44 @@ func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 		r.Average = append(r.Average, floats(t, p))
 	}
 	return r
+}
+
+// laterHalves are the births of parameters of which the second half along the first dimension is new.
+func laterHalves(t *testing.T, s *Scope, params []*Tensor) (born []*Tensor) {
+	for _, p := range params {
+		shape := p.Shape()
+		old := shape[0] / 2
+		halves := []*Tensor{s.Zeros(Float64, CPU, append([]int{shape[0] - old}, shape[1:]...)...)}
+		if old > 0 {
+			halves = append([]*Tensor{s.Full(-1e9, Float64, CPU, append([]int{old}, shape[1:]...)...)}, halves...)
+		}
+		born = append(born, s.Cat(0, halves...))
+	}
+	require.NoError(t, s.Err())
+	return born
+}
+
+// A parameter that warms up takes the step of an optimizer with a lower rate, up to rounding, whichever rule.
+func TestWarmUpIsALowerRate(t *testing.T) {
+	require.NoError(t, SetThreads(1))
+	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
+	cases := []pytorchCase{{Rule: "adam"}, {Rule: "sgd"}, {Rule: "adamw"}}
+	for k := range cases {
+		cases[k].Seed, cases[k].Size, cases[k].WarmUp = 11, 16, 6
+	}
+	for k, want := range pythonLines[pytorchResult](t, "training.py", cases, pytorchInputs(t)) {
+		within(t, func(s *Scope) {
+			got := trainAsInPython(t, s, cases[k])
+			cases[k].WarmUp = 0
+			plain := trainAsInPython(t, s, cases[k])
+			for _, r := range []*pytorchResult{&want, &got, &plain} {
+				r.Network = r.Network[:10]            // without running means, which contain the next two
+				r.Network[1], r.Network[3] = nil, nil // biases before a BatchNorm, whose gradients are rounding errors
+			}
+			require.Less(t, farthest(want.Network, got.Network), 1e-6, cases[k].Rule)
+			require.Greater(t, farthest(want.Network, plain.Network), 1e-3, cases[k].Rule)
+		})
+	}
 }
 
 // farthest is the largest difference of tensors' values.

@@ -41,6 +41,8 @@ type Batches struct {
 	Teacher Teacher
 	// Average selects the moving averages that each training step updates; the zero value means none.
 	Average Average
+	// WarmUp lowers the learning rate of new parameters; the zero value lowers none.
+	WarmUp WarmUp
 	// Scaler scales the loss of training steps, and Train updates it. Nil means no scaling.
 	Scaler *Scaler
 	// Squares measures squared norms of gradients in the last training step. For this measurement, a batch with a
@@ -74,6 +76,17 @@ type Average struct {
 	Of, To []*Tensor // tensors and their averages, in the same order
 	Decay  float64   // weight of the old average, between 0 and 1
 	First  bool      // whether the first step of the call starts the averages as copies of the tensors
+}
+
+// WarmUp describes the warm-up of new parameters: the learning rate of an element that was created before step n rises
+// linearly from zero over the steps n to n+Length-1, and older elements keep the optimizer's rate. The zero WarmUp
+// means no warm-up. Steps of a warm-up are not recorded as a CUDA graph.
+type WarmUp struct {
+	// Born holds a tensor per slot of the optimizer, or nil for a slot without new elements. The tensor has the shape
+	// of the parameter and the type Float64. It holds n for each element, or a number below -Length for an old element.
+	Born   []*Tensor
+	Length int   // number of steps; zero means no warm-up
+	Past   int64 // number of steps that were taken before the call, in the count of n
 }
 
 // Scaler scales the loss, so that small gradients do not vanish in float16. It skips steps whose gradients are not
@@ -115,6 +128,7 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 // Evaluate runs the program over the batches without gradients, in eval mode.
 func Evaluate(p *Program, b Batches) (Figures, error) {
 	b.Augment, b.Teacher, b.Average, b.Scaler, b.Rates, b.Squares = Augment{}, Teacher{}, Average{}, nil, nil, false
+	b.WarmUp = WarmUp{}
 	return b.run("evaluate", p, nil, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_evaluate(p.handle, c, losses, correct)
 	})
@@ -152,6 +166,7 @@ func (b Batches) run(op string, p *Program, o *Optimizer,
 		c.rates = (*C.double)(unsafe.SliceData(b.Rates))
 	}
 	b.Average.code(&c, &pin)
+	b.WarmUp.code(&c, &pin)
 	scaler := b.Scaler.code(&c, &pin)
 	squares, exchange := new(C.graft_squares), new(C.double)
 	if b.Squares {
@@ -189,6 +204,21 @@ func (a Average) code(c *C.graft_batches, pin *runtime.Pinner) {
 	c.decay, c.first_average = C.double(a.Decay), C.int32_t(flag(a.First))
 }
 
+func (w WarmUp) code(c *C.graft_batches, pin *runtime.Pinner) {
+	if w.Length == 0 || len(w.Born) == 0 {
+		return
+	}
+	born := make([]C.graft_t, len(w.Born))
+	for k, t := range w.Born {
+		if t != nil {
+			born[k] = C.graft_t(t.handle)
+		}
+	}
+	pin.Pin(&born[0])
+	c.born, c.nborn = &born[0], C.int64_t(len(born))
+	c.warm_up_length, c.warm_up_past = C.int64_t(w.Length), C.int64_t(w.Past)
+}
+
 func (s *Scaler) code(c *C.graft_batches, pin *runtime.Pinner) *C.graft_scaler {
 	if s == nil {
 		return nil
@@ -209,7 +239,7 @@ func (s *Scaler) update(from *C.graft_scaler) {
 // check returns the number of steps, or an error.
 func (b Batches) check(op string, p *Program) (int, error) {
 	operands := compact([]*Tensor{b.Teacher.Logits, b.Inputs, b.Labels, b.Order})
-	for _, t := range slices.Concat(operands, b.Average.Of, b.Average.To) {
+	for _, t := range slices.Concat(operands, b.Average.Of, b.Average.To, compact(b.WarmUp.Born)) {
 		if t.handle == nil {
 			return 0, &Error{Op: op, Cause: errors.New("a tensor of the batches is closed"), kind: ErrClosed}
 		}
@@ -233,6 +263,9 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: fmt.Errorf("got %d averages for %d tensors, and the decay is %v; "+
 			"expected one average per tensor, and a decay between 0 and 1",
 			len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
+	case b.WarmUp.Length < 0 || b.WarmUp.Past < 0:
+		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid WarmUp: Length is %d and Past is %d; must not be negative",
+			b.WarmUp.Length, b.WarmUp.Past), kind: ErrShape}
 	case b.Part < 0 || b.Least < 0:
 		return 0, &Error{Op: op, Cause: fmt.Errorf("the fields Part and Least are %d and %d; must not be negative",
 			b.Part, b.Least), kind: ErrShape}

@@ -36,6 +36,8 @@ type growth struct {
 	Operating time.Duration     `json:"operating_ns"`
 	Skipped   int               `json:"skipped,omitempty"` // actions that could not be executed
 	Plateau   plateau           `json:"plateau,omitzero"`  // history of the accuracy, with WhenPlateau
+	// number of steps of the job after which no parameter warms up; zero means that none does
+	WarmUntil int64 `json:"warm_until,omitempty"`
 }
 
 // onDevices reports whether the up events of the timeline ask for decisions.
@@ -179,6 +181,9 @@ func (a *adaptation) operate(action net2net.Action) error {
 		if err := a.follow(change); err != nil {
 			return err
 		}
+		if a.Adapt.WarmUpNew > 0 {
+			a.WarmUntil = a.Steps + int64(a.Adapt.WarmUpNew)
+		}
 		a.restart(RestartOnSurgery)
 	}
 	return a.reset(1)
@@ -238,17 +243,40 @@ func (a *adaptation) follow(c *net2net.Change) (err error) {
 	a.revision++
 	a.Batching.Times = nil // measured with another network
 	a.Fresh = true
-	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c); err != nil {
+	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c, a.following()); err != nil {
 		return fmt.Errorf("update the optimizer after %s: %w", c.Action, err)
 	}
 	return a.stale()
 }
 
+// following returns what the optimizer does with the parameters that a change adds.
+func (a *adaptation) following() net2net.Following {
+	return net2net.Following{Moments: a.Adapt.Moments, Births: a.Adapt.WarmUpNew > 0, Step: a.Steps}
+}
+
+// warms reports whether new parameters warm up in the next step. It drops the births after the end of the warm-up.
+func (a *adaptation) warms() bool {
+	if a.WarmUntil > a.Steps {
+		return true
+	}
+	if a.WarmUntil > 0 {
+		a.WarmUntil = 0
+		a.dropBirths()
+	}
+	return false
+}
+
+// renew creates a new optimizer. A warm-up continues.
 func (a *adaptation) renew() (err error) {
 	a.revision++
+	born := a.optimizer.Born
+	a.optimizer.Born = nil
 	a.freeOptimizer()
-	a.optimizer, err = net2net.NewOptimizer(a.scope, a.Network, a.optimizerOptions())
-	return err
+	if a.optimizer, err = net2net.NewOptimizer(a.scope, a.Network, a.optimizerOptions()); err != nil {
+		return err
+	}
+	a.optimizer.Born = born
+	return nil
 }
 
 // shrink reverts to the network before the last up, which then learns from the larger one.

@@ -19,7 +19,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	j := &Job{}
 	// left out where they are empty
 	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler()
-	j.evaluation.Best, j.adaptation.Plateau.Epochs = &Best{}, 1
+	j.evaluation.Best, j.adaptation.Plateau.Epochs, j.adaptation.WarmUntil = &Best{}, 1, 1
 	j.Curve.Loss, j.Batching.Size, j.distillation.Remote = 1, 1, true
 	for _, part := range append(j.parts(), &origin{Program: &program.Facts{}}) {
 		text, err := json.Marshal(part)

@@ -61,8 +61,8 @@ type Options struct {
 	Precision torch.Precision
 	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. The step is
 	// recorded again after surgery and after a change of the batch size. Steps that use distillation, mixup, float16,
-	// micro-batches or several processes, or that measure gradient noise, are not recorded. Recorded steps give the
-	// same results up to rounding. Default false.
+	// micro-batches, several processes or adapt.warm_up_new, or that measure gradient noise, are not recorded. Recorded
+	// steps give the same results up to rounding. Default false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1.
 	// Smoothing applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero
@@ -117,6 +117,14 @@ type Adapt struct {
 	// Divisor of the learning rate at each decision; a device removal (down event) undoes one division or, unless
 	// adapt.when is "devices", one division for each change that it reverts. Zero means 1.
 	Divide float64
+	// Optimizer state after each change of the network: "carry" lets the state follow the parameters; "reset-new"
+	// resets the state of new tensors and of new slices of tensors that grew; "reset" resets the state of all
+	// parameters. Empty means "carry". Unlike adapt.reset, no value affects the schedule or a decision for "none".
+	Moments net2net.Moments `json:",omitempty"`
+	// Number of training steps after surgery during which the learning rate of new tensors, and of new slices of
+	// tensors that grew, rises linearly from zero. Other parameters keep the rate of the schedule. Zero means no such
+	// warm-up.
+	WarmUpNew int `json:",omitempty"`
 	// Reaction to a chosen action that fails: "skip" logs a warning, counts the failure in the job's outcome, and
 	// continues without the action; "stop" ends the job. Empty means "skip".
 	OnError OnError         `json:"-" result:"none"`
@@ -158,6 +166,9 @@ type Checkpoint struct {
 func (o *Options) EnsureDefaults() {
 	o.Batch, o.EvalBatch = cmp.Or(o.Batch, 64), cmp.Or(o.EvalBatch, 128)
 	o.Adapt.OnError = cmp.Or(o.Adapt.OnError, SkipOnError)
+	if o.Adapt.Moments == net2net.Carry {
+		o.Adapt.Moments = "" // as in digests of jobs without the key
+	}
 	o.Adapt.Rows, o.Adapt.Divide = cmp.Or(o.Adapt.Rows, 256), cmp.Or(o.Adapt.Divide, 1)
 	d := &o.Distill
 	d.Temperature, d.Share, d.Span = cmp.Or(d.Temperature, 4), cmp.Or(d.Share, 0.9), cmp.Or(d.Span, 1)
@@ -203,11 +214,17 @@ func (o Options) Validate() error {
 		o.ownDevices(), o.AdaptiveBatch.validate(o)}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs,
 		"micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
-		"adapt.rows": o.Adapt.Rows} {
+		"adapt.rows": o.Adapt.Rows, "adapt.warm_up_new": o.Adapt.WarmUpNew} {
 		faults.When(value < 0, "%s is %d; must be at least 0", name, value)
 	}
 	faults.Unless(slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError),
 		"on_error is %q; must be skip or stop", o.Adapt.OnError)
+	if err := o.Adapt.Moments.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	faults.When(o.Adapt.Reset && !slices.Contains([]net2net.Moments{"", net2net.Carry}, o.Adapt.Moments),
+		"moments is %q, but adapt.reset creates a new optimizer after every decision; remove one of them",
+		string(o.Adapt.Moments))
 	faults.When(o.Adapt.Divide < 0, "divide is %v; must be more than 0", o.Adapt.Divide)
 	faults.Unless(o.LabelSmoothing >= 0 && o.LabelSmoothing <= 1,
 		"label_smoothing is %v; must be between 0 and 1", o.LabelSmoothing)

@@ -15,8 +15,9 @@ type snapshot struct {
 	Network map[string]any `json:"network"`           // form of the network
 	Logits  []int          `json:"lessons,omitempty"` // shape of a larger network's logits, during distillation
 	// number of optimizer steps of each trained tensor
-	Counts    []int64 `json:"counts"`
-	Generator []byte  `json:"generator"`
+	Counts    []int64  `json:"counts"`
+	Born      []string `json:"born,omitempty"` // trained tensors with births, during a warm-up of new parameters
+	Generator []byte   `json:"generator"`
 }
 
 // trainOrder is a number of steps of an epoch.
@@ -35,8 +36,10 @@ type trainOrder struct {
 	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // loss scaler; nil means none
 	Batch       int                    `json:"batch"`            // rows per step
 	// maximum number of rows per gradient computation; zero means the whole batch
-	Part     int  `json:"part"`
-	Measured bool `json:"measured,omitempty"` // the last step measures squares of gradients
+	Part     int   `json:"part"`
+	Measured bool  `json:"measured,omitempty"` // the last step measures squares of gradients
+	WarmUp   int   `json:"warm_up,omitempty"`  // steps of a warm-up of new parameters; zero means none
+	Taken    int64 `json:"taken,omitempty"`    // steps of the job before these, for the warm-up
 }
 
 // splitOrder is an order to evaluate a split.

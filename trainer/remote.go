@@ -156,12 +156,8 @@ func (r *replica) mirror(set *weights.Set, counts map[string]int64) error {
 // freeOptimizer closes the optimizer and frees its state.
 func (r *replica) freeOptimizer() {
 	r.optimizer.Close()
-	for _, slot := range r.optimizer.Slots {
-		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
-			if t != nil {
-				r.scope.Free(t)
-			}
-		}
+	for _, t := range r.optimizerTensors() {
+		r.scope.Free(t)
 	}
 	r.scope.Free(r.optimizer.Steps)
 }

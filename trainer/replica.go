@@ -141,7 +141,8 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing,
 			Ignores: r.Data.Train.Marked != nil, Timed: r.timed != nil,
 			Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler,
-			Peers: peers}
+			WarmUp: torch.WarmUp{Born: r.optimizer.Born, Length: o.WarmUp, Past: o.Taken},
+			Peers:  peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err
 		}

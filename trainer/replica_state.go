@@ -35,6 +35,9 @@ func (r *replica) snapshot() (*snapshot, error) {
 	}
 	for _, k := range r.slots() {
 		c.Counts = append(c.Counts, counts[k])
+		if r.optimizer.Born != nil && r.optimizer.Born[k] != nil {
+			c.Born = append(c.Born, r.optimizer.Names[k])
+		}
 	}
 	return c, nil
 }
@@ -63,7 +66,7 @@ func (r *replica) tensors() []*torch.Tensor {
 		all = append(all, tensorsOf(r.average)...)
 	}
 	for _, k := range r.slots() {
-		for _, t := range []*torch.Tensor{r.optimizer.Slots[k].First, r.optimizer.Slots[k].Second} {
+		for _, t := range r.slotTensors(k) {
 			if t != nil {
 				all = append(all, t)
 			}
@@ -75,15 +78,38 @@ func (r *replica) tensors() []*torch.Tensor {
 	return all
 }
 
-// Prefixes of an optimizer's moments in a checkpoint.
+// Prefixes of the tensors of an optimizer's slots in a checkpoint.
 const (
 	firstMoment  = "first/"
 	secondMoment = "second/"
+	births       = "born/" // steps in which elements were added, during a warm-up of new parameters
 )
 
-// resumeOptimizer makes an optimizer that has taken counts steps of each parameter. Moment returns a saved moment by
-// name; nil means zero.
-func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torch.Tensor) error {
+// slotTensors returns the tensors of a slot of the optimizer, which are its moments and births; nil for a missing one.
+func (r *replica) slotTensors(k int) [3]*torch.Tensor {
+	slot := [3]*torch.Tensor{r.optimizer.Slots[k].First, r.optimizer.Slots[k].Second}
+	if r.optimizer.Born != nil {
+		slot[2] = r.optimizer.Born[k]
+	}
+	return slot
+}
+
+// optimizerTensors returns the tensors of the optimizer under their names in a checkpoint.
+func (r *replica) optimizerTensors() map[string]*torch.Tensor {
+	all := map[string]*torch.Tensor{}
+	for k, name := range r.optimizer.Names {
+		for at, t := range r.slotTensors(k) {
+			if t != nil {
+				all[[]string{firstMoment, secondMoment, births}[at]+name] = t
+			}
+		}
+	}
+	return all
+}
+
+// resumeOptimizer makes an optimizer that has taken counts steps of each parameter. Saved returns a saved tensor by
+// name; nil means zero for a moment, and no births.
+func (r *replica) resumeOptimizer(counts []int64, saved func(name string) *torch.Tensor) error {
 	trained := r.Network.Trained()
 	if len(counts) != len(trained) {
 		return fmt.Errorf("got %d step counts for %d parameters; expected one for each parameter", len(counts),
@@ -91,11 +117,17 @@ func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torc
 	}
 	group := torch.Group{OptimizerOptions: r.optimizerOptions()}
 	r.optimizer = &net2net.Optimizer{}
+	warm, born := false, make([]*torch.Tensor, len(trained))
 	for k, e := range trained {
 		group.Params = append(group.Params, e.Tensor)
-		group.State = append(group.State, torch.State{Steps: counts[k], First: moment(firstMoment + e.Name),
-			Second: moment(secondMoment + e.Name)})
+		group.State = append(group.State, torch.State{Steps: counts[k], First: saved(firstMoment + e.Name),
+			Second: saved(secondMoment + e.Name)})
 		r.optimizer.Names = append(r.optimizer.Names, e.Name)
+		born[k] = saved(births + e.Name)
+		warm = warm || born[k] != nil
+	}
+	if warm {
+		r.optimizer.Born = born
 	}
 	r.optimizer.Optimizer = r.scope.NewOptimizer(group)
 	return r.scope.Err()
@@ -113,17 +145,12 @@ func (r *replica) moments() ([]byte, error) {
 // momentSet returns the optimizer's tensors under the names of its parameters.
 func (r *replica) momentSet() (*weights.Set, error) {
 	set := &weights.Set{}
-	for k, slot := range r.optimizer.Slots {
-		for prefix, t := range map[string]*torch.Tensor{firstMoment: slot.First, secondMoment: slot.Second} {
-			if t == nil {
-				continue
-			}
-			w, err := t.Weights(prefix + r.optimizer.Names[k])
-			if err != nil {
-				return nil, err
-			}
-			set.Tensors = append(set.Tensors, w)
+	for name, t := range r.optimizerTensors() {
+		w, err := t.Weights(name)
+		if err != nil {
+			return nil, err
 		}
+		set.Tensors = append(set.Tensors, w)
 	}
 	slices.SortFunc(set.Tensors, func(a, b weights.Tensor) int { return strings.Compare(a.Name, b.Name) })
 	return set, nil
@@ -152,7 +179,7 @@ func (r *replica) adopt(c snapshot, device torch.Device) error {
 	if err := r.random.Restore(c.Generator); err != nil {
 		return err
 	}
-	if err := r.resumeOptimizer(c.Counts, func(string) *torch.Tensor { return nil }); err != nil {
+	if err := r.resumeOptimizer(c.Counts, c.births(r)); err != nil {
 		return err
 	}
 	if err := r.beginAverage(); err != nil {
@@ -162,4 +189,25 @@ func (r *replica) adopt(c snapshot, device torch.Device) error {
 		r.logits = r.scope.Zeros(torch.Float32, device, c.Logits...)
 	}
 	return nil
+}
+
+// births returns a function that makes places for the births of the leader's parameters, by name.
+func (c *snapshot) births(r *replica) func(name string) *torch.Tensor {
+	places := map[string]*torch.Tensor{}
+	for _, e := range r.Network.Trained() {
+		if slices.Contains(c.Born, e.Name) {
+			places[births+e.Name] = r.scope.Zeros(torch.Float64, r.Network.Placement().Device, e.Tensor.Shape()...)
+		}
+	}
+	return func(name string) *torch.Tensor { return places[name] }
+}
+
+// dropBirths ends the warm-up of new parameters.
+func (r *replica) dropBirths() {
+	for _, t := range r.optimizer.Born {
+		if t != nil {
+			r.scope.Free(t)
+		}
+	}
+	r.optimizer.Born = nil
 }

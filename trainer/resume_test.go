@@ -109,11 +109,17 @@ func fewImages(t testing.TB, s *torch.Scope) *dataset.Set {
 // nil then.
 func runProcess(t testing.TB, fsys files.FS, path string,
 	looks int) (outcome *trainer.Outcome, digest string, err error) {
+	return runBrief(t, fsys, path, looks, brief())
+}
+
+// runBrief is runProcess with other options.
+func runBrief(t testing.TB, fsys files.FS, path string, looks int,
+	o trainer.Options) (outcome *trainer.Outcome, digest string, err error) {
 	err = inFolder(t, fsys, path, func(s *torch.Scope, folder *trainer.Folder) error {
 		defer func() { digest = folder.Digest() }()
 		clock := &killingClock{Virtual: *steady(t), looks: looks}
 		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s),
-			Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, brief())
+			Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, o)
 		if err != nil {
 			return err
 		}

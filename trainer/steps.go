@@ -90,6 +90,9 @@ func (j *Job) train(n int) error {
 		Temperature: t.Temperature, Share: t.Share, Past: t.Past, Length: t.Length,
 		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()),
 		Measured: n == j.untilMeasured()}
+	if j.adaptation.warms() {
+		told.WarmUp, told.Taken = j.Adapt.WarmUpNew, j.Steps
+	}
 	own := told
 	if j.Scaler != nil { // the call changes it
 		state := *j.Scaler

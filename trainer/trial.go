@@ -40,7 +40,7 @@ func (a *adaptation) try(action net2net.Action, steps int) (trial decider.Trial,
 			if err != nil {
 				return err
 			}
-			if r.optimizer, err = r.optimizer.Follow(s, r.Network, change); err != nil {
+			if r.optimizer, err = r.optimizer.Follow(s, r.Network, change, a.following()); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,8 @@ func (a *adaptation) trainTwin(r *replica, steps int) (rows int, err error) {
 			continue
 		}
 		told := trainOrder{Seed: r.seed, From: from, Rows: n * batch, Rates: slices.Repeat([]float64{o.LR}, n),
-			Optimizer: o, First: rows == 0, Batch: batch, Part: a.microBatch(r.Network, batch, a.devices())}
+			Optimizer: o, First: rows == 0, Batch: batch, Part: a.microBatch(r.Network, batch, a.devices()),
+			WarmUp: a.Adapt.WarmUpNew, Taken: a.Steps + int64(done)}
 		if a.Scaler != nil {
 			state := *a.Scaler
 			told.Scaler = &state
@@ -136,12 +137,8 @@ func (a *adaptation) twin(s *torch.Scope) (*replica, error) {
 		return nil, err
 	}
 	moments := map[string]*torch.Tensor{}
-	for k, slot := range a.optimizer.Slots {
-		for prefix, t := range map[string]*torch.Tensor{firstMoment: slot.First, secondMoment: slot.Second} {
-			if t != nil {
-				moments[prefix+a.optimizer.Names[k]] = s.Clone(t)
-			}
-		}
+	for name, t := range a.optimizerTensors() {
+		moments[name] = s.Clone(t)
 	}
 	return r, r.resumeOptimizer(c.Counts, func(name string) *torch.Tensor { return moments[name] })
 }

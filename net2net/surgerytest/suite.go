@@ -140,6 +140,7 @@ func (c *Case) run(action net2net.Action) {
 	first, err := c.net.Clone(c.s)
 	must(c.t, err)
 	before := c.look(c.net)
+	twins := c.twins(optimizer, 3)
 
 	change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: 3})
 	if err != nil {
@@ -149,9 +150,10 @@ func (c *Case) run(action net2net.Action) {
 	c.whole(change, first)
 	c.replay(change, first)
 
-	optimizer, err = optimizer.Follow(c.s, c.net, change)
+	optimizer, err = optimizer.Follow(c.s, c.net, change, net2net.Following{})
 	must(c.t, err)
 	c.followed(optimizer)
+	c.states(twins, change)
 	c.flows(gradients, change)
 	grown, err := c.net.Clone(c.s)
 	must(c.t, err)
@@ -161,7 +163,7 @@ func (c *Case) run(action net2net.Action) {
 		c.t.Fatalf("reverting %s: %v\n%s", action, err, c.net)
 	}
 	c.same("reverting "+action.String(), first, c.net)
-	optimizer, err = optimizer.Follow(c.s, c.net, back)
+	optimizer, err = optimizer.Follow(c.s, c.net, back, net2net.Following{})
 	must(c.t, err)
 	c.followed(optimizer)
 	c.step(c.net, optimizer)
@@ -333,7 +335,7 @@ func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
 	if change.Calibration != nil || c.net.Placement().DType != torch.Float64 {
 		return
 	}
-	followed, err := before.Follow(c.s, c.net, change)
+	followed, err := before.Follow(c.s, c.net, change, net2net.Following{})
 	must(c.t, err)
 	twin, err := c.net.Clone(c.s) // a step changes running statistics
 	must(c.t, err)

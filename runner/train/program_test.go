@@ -48,12 +48,17 @@ func attachedProgram(t *testing.T, script string, args ...string) *Attached {
 
 // The program holds exactly the network and the optimizer's state that surgery made, and continues with them.
 func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
-	actions := []string{"widen:conv2:12", "deepen:block", "widen:conv1:6"}
+	cases := []struct {
+		action  string
+		moments net2net.Moments
+	}{{"widen:conv2:12", ""}, {"deepen:block", net2net.ResetNew}, {"widen:conv2:12", net2net.ResetNew},
+		{"deepen:block", ""}, {"widen:conv1:6", net2net.Reset}}
 	if os.Getenv("GRAFT_LONG") == "" {
-		actions = actions[:2]
+		cases = cases[:2]
 	}
-	for _, text := range actions {
-		t.Run(text, func(t *testing.T) {
+	for _, x := range cases {
+		text := x.action
+		t.Run(text+" "+string(x.moments), func(t *testing.T) {
 			a := attachedProgram(t, "train.py")
 			require.NoError(t, torch.With(func(s *torch.Scope) error {
 				n, err := a.Begin(t.Context(), s, nil)
@@ -68,7 +73,7 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 				require.NoError(t, err)
 				change, err := net2net.Apply(n, action, net2net.Options{Seed: 1})
 				require.NoError(t, err)
-				opt, err = opt.Follow(s, n, change)
+				opt, err = opt.Follow(s, n, change, net2net.Following{Moments: x.moments})
 				require.NoError(t, err)
 				made, err := n.Save()
 				require.NoError(t, err)
@@ -77,8 +82,9 @@ func TestTheProgramHoldsWhatSurgeryMade(t *testing.T) {
 				require.NoError(t, err)
 				require.LessOrEqual(t, *pushed.Moved, 1e-5, "largest change of an output")
 				require.Equal(t, text != "deepen:block", pushed.Own)
-				pulled, _, err = a.Session.Pull()
+				pulled, counts, err = a.Session.Pull()
 				require.NoError(t, err)
+				require.Equal(t, content.Counts, counts)
 				held := byName(pulled)
 				for _, w := range made.Tensors {
 					require.Equal(t, fmt.Sprint(w.Shape), fmt.Sprint(held[w.Name].Shape), w.Name)
@@ -159,7 +165,7 @@ func operate(t *testing.T, s *torch.Scope, a *Attached, seed int) (moved float64
 	}
 	change, err := net2net.Apply(n, actions[seed%len(actions)], net2net.Options{Seed: 1})
 	require.NoError(t, err)
-	opt, err = opt.Follow(s, n, change)
+	opt, err = opt.Follow(s, n, change, net2net.Following{})
 	require.NoError(t, err)
 	made, err := n.Save()
 	require.NoError(t, err)

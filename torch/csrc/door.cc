@@ -22,3 +22,4 @@
 #include "steady.cc"
 #include "strided.cc"
 #include "train.cc"
+#include "warmup.cc"

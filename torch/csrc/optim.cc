@@ -55,6 +55,12 @@ std::vector<at::Tensor> Optimizer::gradients() const {
   return list;
 }
 
+std::vector<at::Tensor> Optimizer::params() const {
+  std::vector<at::Tensor> list;
+  for (const Slot &slot : slots_) list.push_back(slot.param);
+  return list;
+}
+
 std::vector<at::Tensor> Optimizer::state() const {
   std::vector<at::Tensor> list{steps_};
   for (const Slot &slot : slots_) {

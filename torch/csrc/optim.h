@@ -32,6 +32,7 @@ class Optimizer {
   std::vector<double> settings() const;             // that a recorded step keeps: all but the rates
   std::vector<at::Tensor> gradients() const;  // in the order of the parameters
   size_t parameters() const { return slots_.size(); }
+  std::vector<at::Tensor> params() const;
   std::vector<at::Tensor> state() const;      // that a step changes
 
  private:

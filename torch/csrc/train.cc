@@ -13,6 +13,7 @@
 #include "squares.h"
 #include "steady.h"
 #include "stopwatch.h"
+#include "warmup.h"
 
 namespace graft {
 namespace {
@@ -324,8 +325,8 @@ class Trainer {
  public:
   Trainer(Network &program, Optimizer &optimizer, const graft_batches &b)
       : program_(program), optimizer_(optimizer), b_(b), feed_(b), tally_(b.steps, feed_.inputs.device()), peers_(several(b.peers)),
-        changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler),
-        repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0),
+        changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), warm_up_(b, optimizer), scaler_(b.scaler),
+        repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0 && !warm_up_.on()),
         waits_(!(scaler_.scales() && (program.records() || program.device().is_cuda()))),
         placed_(repeats_ || optimizer.on_device() || !waits_) {
     if (b.squares != nullptr) *b.squares = {};
@@ -366,11 +367,13 @@ class Trainer {
     }
     std::vector<at::Tensor> found = optimizer_.gradients();
     if (peers_ != nullptr) exchange(found);
-    if (!waits_ && !found.empty() && optimizer_.can_place() && !averages_.first()) return unseen(found, measured ? &squares : nullptr);
+    if (!waits_ && !found.empty() && optimizer_.can_place() && !averages_.first()) return unseen(k, found, measured ? &squares : nullptr);
     if (!scaler_.unscale(found)) return;
     lap(Stopwatch::kRest);
     if (measured) squares.read(found, peers_, *b_.squares);
+    warm_up_.before();
     update();
+    warm_up_.after(k);
     averages_.update();
   }
 
@@ -381,12 +384,14 @@ class Trainer {
   }
 
   // A step of which the host does not know whether it is skipped, unless it measures squares.
-  void unseen(std::vector<at::Tensor> &gradients, const Squares *squares) {
+  void unseen(int64_t k, std::vector<at::Tensor> &gradients, const Squares *squares) {
     scaler_.place(gradients[0].device());
     const at::Tensor skips = scaler_.placed_unscale(gradients);
     if (squares != nullptr && !skips.item<bool>()) squares->read(gradients, peers_, *b_.squares);
     optimizer_.aim();
+    warm_up_.before();
     optimizer_.device_step(skips);
+    warm_up_.after(k);
     optimizer_.count();
     averages_.update(skips);
   }
@@ -462,6 +467,7 @@ class Trainer {
   RandAugment random_;
   c10::optional<at::Generator> generator_;
   Averages averages_;
+  WarmUp warm_up_;
   Scaler scaler_;
   const bool repeats_;  // full batches are steps of a recording
   const bool waits_;    // the host waits for each step's scale

@@ -5,6 +5,7 @@ cases in JSON from stdin. Writes a line of JSON for each case: the losses of its
 tensors after them.
 """
 
+import copy
 import json
 import sys
 
@@ -36,6 +37,8 @@ class Network(torch.nn.Module):
 def optimizer(case, parameters):
     if case["rule"] == "sgd":
         return torch.optim.SGD(parameters, lr=0.05, momentum=0.9)
+    if case["rule"] == "adamw":
+        return torch.optim.AdamW(parameters, lr=0.01, weight_decay=0.1)
     return torch.optim.Adam(parameters, lr=0.01)
 
 
@@ -56,7 +59,7 @@ def distillation(case, student, teacher):
     return apart.sum() * (t * t / len(student))
 
 
-def step(case, network, follower, x, y, teacher):
+def step(case, network, follower, x, y, teacher, number):
     follower.zero_grad()
     x, targets = mixed(case, x, y, teacher)
     part, total = case["part"] or len(x), 0.0
@@ -76,8 +79,39 @@ def step(case, network, follower, x, y, teacher):
         torch.nn.utils.clip_grad_norm_(network.parameters(), case["clip_norm"])
     if case["clip_value"]:
         torch.nn.utils.clip_grad_value_(network.parameters(), case["clip_value"])
-    follower.step()
+    if case["warm_up"]:
+        warmed(case, network, follower, number)
+    else:
+        follower.step()
     return total
+
+
+def warmed(case, network, follower, number):
+    """A step with a lower rate for the second half of each parameter, counted along its first dimension.
+
+    The rate of these rows rises over warm_up steps. It is the rate of a second optimizer, which takes the same step with
+    the same state on a copy of the parameters.
+    """
+    factor = min(1.0, (number + 1) / case["warm_up"])
+    twin = [torch.nn.Parameter(p.detach().clone()) for p in network.weights]
+    for ours, theirs in zip(twin, network.weights):
+        ours.grad = theirs.grad.clone()
+    slow = optimizer(case, twin)
+    if follower.state:
+        state = copy.deepcopy(follower.state_dict())
+        slow.load_state_dict(state)
+    for group in slow.param_groups:
+        group["lr"] *= factor
+    slow.step()
+    before = [p.detach().clone() for p in network.weights]
+    follower.step()
+    with torch.no_grad():
+        for old, fast, less in zip(before, network.weights, twin):
+            new = torch.arange(len(fast)) >= len(fast) // 2
+            new = new.reshape([-1] + [1] * (fast.dim() - 1))
+            if case["exact"] and factor < 1:  # the same sum, in the order of graft's operations
+                less = old + (fast - old) * torch.tensor(factor, dtype=torch.float64).float()
+            fast.copy_(torch.where(new, less, fast))
 
 
 def train(case, tensors):
@@ -89,7 +123,8 @@ def train(case, tensors):
     losses = []
     for at in range(0, len(tensors["x"]), case["size"]):
         rows = slice(at, at + case["size"])
-        losses.append(step(case, network, follower, tensors["x"][rows], tensors["y"][rows], tensors["teacher"][rows]))
+        batch = tensors["x"][rows], tensors["y"][rows], tensors["teacher"][rows]
+        losses.append(step(case, network, follower, *batch, at // case["size"]))
         average.update_parameters(network)
 
     def values(n):
