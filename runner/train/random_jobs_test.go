@@ -243,7 +243,11 @@ func (j *randomJob) optimizer() {
 
 func (j *randomJob) schedule() {
 	j.section("schedule")
-	j.set("rule", j.quote(j.pick("cosine", "linear", "exponential", "step", "constant").(string)))
+	rule := j.pick("cosine", "linear", "exponential", "step", "constant", "wsd").(string)
+	j.set("rule", j.quote(rule))
+	if rule == "wsd" {
+		j.maybe("decay_share", 0.4)
+	}
 	j.maybe("decay", 0.7)
 	j.maybe("every", 1+j.IntN(3))
 	j.maybe("min_lr", 1e-5)
@@ -299,7 +303,12 @@ func (j *randomJob) adapting(actions []string) {
 		j.set("min_gain", j.pick(1, 5, 100))
 	}
 	j.maybe("rows", 2+j.IntN(60))
-	j.maybe("reset", true)
+	if j.toss() {
+		j.maybe("reset", true)
+	} else {
+		j.maybe("moments", j.pick(`"reset-new"`, `"reset"`))
+	}
+	j.maybe("warm_up_new", 1+j.IntN(9))
 	j.maybe("divide", 2)
 	j.maybe("noise", 0.05)
 	if j.graph {
