@@ -34,6 +34,7 @@ var dialect = &decode.Dialect{
 			trainer.NoScaling),
 		reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
 		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Forms()...),
+		reflect.TypeFor[net2net.Start]():   textsOf(net2net.Starts()...),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
 		reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),
 		reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent, learning.Points),

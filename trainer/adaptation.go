@@ -152,10 +152,15 @@ func (a *adaptation) reset(divide int) error {
 	return a.renew()
 }
 
-// calibrated applies an action to a network, with training images to calibrate new normalizations, and then calls also.
+// calibrated applies an action to a network, with training images to calibrate new normalizations and to start new units,
+// and then calls also.
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	if a.remote != nil {
+		if o.Start != "" && o.Start != net2net.Copies {
+			return nil, fmt.Errorf("%w: start is %q, but the network trains in a program; use start = %q", errImpossible,
+				o.Start, net2net.Copies)
+		}
 		if change, err = net2net.Apply(n, action, o); err != nil {
 			return nil, fmt.Errorf("%w: %w", errImpossible, err)
 		}
@@ -169,7 +174,7 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 		if err != nil {
 			return err
 		}
-		picked, _, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
+		picked, labels, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
 		if err != nil {
 			return err
 		}
@@ -179,6 +184,8 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 			images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
 			o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
 		}
+		labels = s.To(labels, torch.Int64, place.Device)
+		o.Loss = func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor { return s.CrossEntropy(outputs, labels) }
 		if s.Err() != nil {
 			return s.Err()
 		}
