@@ -33,6 +33,9 @@ var tiny = Kind{"tiny", "new units fit the gradient that existing weights cannot
 		if err != nil {
 			return nil, err
 		}
+		if resolved, err := negligible(s, rest, g.Gradient); resolved || err != nil {
+			return g.redundant(s, r, first(err, s.Err()))
+		}
 		rows, bias := g.patches()
 		n, err := g.correlation(s, g.Straight, rest, rows, bias)
 		if err != nil {
@@ -57,6 +60,31 @@ var tiny = Kind{"tiny", "new units fit the gradient that existing weights cannot
 		u.fill(g, d.rank, r, in)
 		return u, err
 	}}
+
+// redundant returns units for layers without a bottleneck.
+func (g *Segment) redundant(s *torch.Scope, r Request, err error) (*Units, error) {
+	if err != nil {
+		return nil, err
+	}
+	in, _, err := g.norms(s)
+	u := g.blank(r.Count)
+	u.fill(g, 0, r, in)
+	return u, err
+}
+
+// negligible reports whether the rest of a tensor is rounding.
+func negligible(s *torch.Scope, rest, whole *torch.Tensor) (bool, error) {
+	var squares [2]float64
+	for k, x := range []*torch.Tensor{rest, whole} {
+		x = s.To(s.Detach(x), torch.Float64, torch.CPU)
+		square, err := s.Sum(s.Mul(x, x)).Item()
+		if err != nil {
+			return false, err
+		}
+		squares[k] = square
+	}
+	return squares[0] <= leastValue*leastValue*squares[1], nil
+}
 
 // fit sets a unit from a singular value and its vectors.
 func (u *Units) fit(k int, whitening [][]float64, d *sides) {
