@@ -101,10 +101,11 @@ func (c carrier) withNew(t **torch.Tensor, dim int, sources []int, q quantity) [
 func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	t = c.s.Detach(t)
 	if m.Rows != nil {
-		switch q {
-		case value:
+		_, copies, _ := firstCopies(m.Rows)
+		switch {
+		case q == value:
 			t = c.fold(t, 0, m.Rows, true)
-		case first:
+		case q == first || len(copies) == 0: // the root of a square is not exact
 			t = c.fold(t, 0, m.Rows, false)
 		default:
 			root := c.fold(c.s.Sqrt(t), 0, m.Rows, false)

@@ -38,7 +38,7 @@ func startGraph(n *model.Network, read *axes.Axes, axis *axes.Term, to int, o Op
 			return nil, err
 		}
 	}
-	if o.replay != nil {
+	if o.replay != nil && o.replay.Graph != nil {
 		g.units = o.replay.Units
 	}
 	plan, err := rewrite.Widen(read, axis, to, rewrite.Options{Seed: o.Seed, From: g.units})
@@ -55,6 +55,10 @@ func startGraph(n *model.Network, read *axes.Axes, axis *axes.Term, to int, o Op
 
 // repeatGraph takes the new units from a record.
 func repeatGraph(n *model.Network, plan *rewrite.Plan, record *Change) error {
+	if record.Graph == nil {
+		return errors.New("the record has no plan of a graph")
+	}
+	plan.Notes = record.Graph.Notes
 	found := false
 	for k := range plan.Moves {
 		at := slices.IndexFunc(record.Graph.Moves, func(m rewrite.Move) bool { return m.Name == plan.Moves[k].Name })

@@ -56,7 +56,7 @@ func (e *edit) start(space *tracing.Space, a Action, now int) error {
 
 // repeat takes the new units from a record.
 func (e *edit) repeat(c *chainOf) error {
-	e.change.Units = slices.Clone(e.replay.Units)
+	e.change.Units, e.change.Notes = slices.Clone(e.replay.Units), slices.Clone(e.replay.Notes)
 	named := map[string][]rewrite.Added{}
 	for _, m := range e.replay.Moves {
 		named[m.Name] = m.Added
