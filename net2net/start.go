@@ -74,6 +74,17 @@ func (o Options) refused(format string, args ...any) error {
 		fmt.Errorf(format, args...), Copies)
 }
 
+// CrossEntropy returns the mean cross-entropy for Options.Loss, without label smoothing. The labels are int64, one for
+// each example or for each token. Labels of -100 do not count.
+func CrossEntropy(labels *torch.Tensor) func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor {
+	return func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor {
+		if shape := outputs.Shape(); len(shape) == 3 && len(labels.Shape()) == 2 {
+			return s.CrossEntropy(s.Reshape(outputs, -1, shape[2]), s.Reshape(labels, -1))
+		}
+		return s.CrossEntropy(outputs, labels)
+	}
+}
+
 // evidence runs a function on a copy of the network, whose parameters record no gradients.
 func evidence(n *model.Network, o Options, do func(s *torch.Scope, twin *model.Network) error) error {
 	if o.Batch == nil || o.Loss == nil {

@@ -188,7 +188,7 @@ func TestStartsOfTransformers(t *testing.T) {
 			tokens[k], labels[k] = int64(k*7%20), int64((k+1)*7%20)
 		}
 		labels[3] = -100 // not counted
-		o := net2net.Options{Batch: torch.From(s, tokens, 8, 16), Loss: lossOf(torch.From(s, labels, 8, 16)), Seed: 2}
+		o := net2net.Options{Batch: torch.From(s, tokens, 8, 16), Loss: net2net.CrossEntropy(torch.From(s, labels, 8, 16)), Seed: 2}
 		before := logitsOf(t, n, o)
 		actions, err := net2net.Proposals(n)
 		require.NoError(t, err)

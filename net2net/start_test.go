@@ -80,12 +80,8 @@ func (c startCase) network(t testing.TB, s *torch.Scope) (*model.Network, net2ne
 		labels[k] = int64(k % startClasses)
 	}
 	o := net2net.Options{Batch: drawn(s, random, -2, 2, append([]int{startRows}, c.input...)...), Seed: 4}
-	o.Loss = lossOf(torch.From(s, labels, startRows))
+	o.Loss = net2net.CrossEntropy(torch.From(s, labels, startRows))
 	return n, o, labels
-}
-
-func lossOf(labels *torch.Tensor) func(*torch.Scope, *torch.Tensor) *torch.Tensor {
-	return func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor { return s.CrossEntropy(outputs, labels) }
 }
 
 func drawn(s *torch.Scope, random *torch.Generator, low, high float64, shape ...int) *torch.Tensor {

@@ -184,8 +184,7 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 			images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
 			o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
 		}
-		labels = s.To(labels, torch.Int64, place.Device)
-		o.Loss = func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor { return s.CrossEntropy(outputs, labels) }
+		o.Loss = net2net.CrossEntropy(s.To(labels, torch.Int64, place.Device))
 		if s.Err() != nil {
 			return s.Err()
 		}

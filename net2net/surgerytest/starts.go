@@ -35,14 +35,13 @@ func CheckStart(t *rapid.T, start net2net.Start, preserves bool) bool {
 	return fits
 }
 
-// Loss returns the loss on the batch.
+// loss returns the loss on the batch.
 func (c *Case) loss() func(*torch.Scope, *torch.Tensor) *torch.Tensor {
 	labels := make([]int64, c.batch.Shape()[0])
 	for k := range labels {
 		labels[k] = int64(k % Classes)
 	}
-	of := torch.From(c.s, labels, len(labels))
-	return func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor { return s.CrossEntropy(outputs, of) }
+	return net2net.CrossEntropy(torch.From(c.s, labels, len(labels)))
 }
 
 func (c *Case) start(action net2net.Action, start net2net.Start, preserves bool) bool {
