@@ -157,7 +157,7 @@ func (a *adaptation) reset(divide int) error {
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	if a.remote != nil {
-		if o.Start != "" && o.Start != net2net.Copies {
+		if a.starts() {
 			return nil, fmt.Errorf("%w: start is %q, but the network trains in a program; use start = %q", errImpossible,
 				o.Start, net2net.Copies)
 		}
@@ -188,12 +188,39 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 		if s.Err() != nil {
 			return s.Err()
 		}
-		if change, err = net2net.Apply(n, action, o); err != nil {
+		err = a.steadily(func() error {
+			change, err = net2net.Apply(n, action, o)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("%w: %w", errImpossible, err)
 		}
 		return also(change, o)
 	})
 	return change, err
+}
+
+// steadily runs surgery on one thread of the calling goroutine with Steady, so that sums over the batch, from which new
+// units start, do not depend on the number of threads.
+func (a *adaptation) steadily(do func() error) error {
+	if !a.Steady || !a.starts() {
+		return do()
+	}
+	r, err := torch.Describe()
+	if err != nil {
+		return err
+	}
+	if err := torch.UseThreads(1); err != nil {
+		return err
+	}
+	defer func() { _ = torch.UseThreads(r.Threads) }()
+	return do()
+}
+
+// starts reports whether new units start from the gradient.
+func (a *adaptation) starts() bool {
+	start := a.Adapt.Surgery.Start
+	return start != "" && start != net2net.Copies
 }
 
 // follow lets the optimizer follow a change of the network.
