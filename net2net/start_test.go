@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -54,6 +55,11 @@ func startCases() map[string]startCase {
 		"convolutions without padding": {model.Shape{2, 9, 9}, []model.Layer{convolution(2, 4, 3, 2, 0, true),
 			model.Activate(torch.ReLU), convolution(4, 3, 2, 1, 0, true), model.Flatten{},
 			model.NewLinear(3*3*3, startClasses)}, 0, 2, false},
+		"linear and tanh, no bias": {model.Shape{7}, []model.Layer{model.Linear{In: 7, Out: 6},
+			model.Activate(torch.Tanh), model.NewLinear(6, 5), model.Activate(torch.ReLU),
+			model.NewLinear(5, startClasses)}, 0, 2, true},
+		"convolutions, no bias": {model.Shape{2, 6, 6}, head(convolution(2, 4, 3, 1, 1, false),
+			model.Activate(torch.Tanh)), 0, 2, true},
 		"pool and flatten": {model.Shape{2, 6, 6}, []model.Layer{convolution(2, 4, 3, 1, 1, true),
 			model.Activate(torch.Tanh), model.NewAvgPool2d(model.Both(2)), model.Flatten{},
 			model.NewLinear(4*3*3, 5), model.Activate(torch.Tanh), model.NewLinear(5, startClasses)}, 0, 4, true},
@@ -190,11 +196,24 @@ type expected struct {
 
 // The weights of new units equal the formulas of the papers, computed by PyTorch on the whole network.
 func TestStartsEqualTheFormulas(t *testing.T) {
-	path := pythontest.Find(t, "torch")
+	compareStarts(t, pythontest.Find(t, "torch"), "testdata/starts.py", slices.Sorted(maps.Keys(startCases()))...)
+}
+
+// The weights of new units equal GroMo's, a library that grows networks in PyTorch, on the layers that GroMo supports. It
+// includes the bias in GradMax's bypass, so only layers without bias compare.
+func TestStartsEqualGroMo(t *testing.T) {
+	path := os.Getenv("GRAFT_PEERS")
+	if path == "" {
+		t.Skip("left out: no Python with PyTorch and gromo; name one in GRAFT_PEERS")
+	}
+	compareStarts(t, path, "testdata/starts_gromo.py", "linear and tanh, no bias", "convolutions, no bias")
+}
+
+func compareStarts(t *testing.T, path, script string, names ...string) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		var asked []map[string]any
 		var check []func(want expected)
-		for _, name := range slices.Sorted(maps.Keys(startCases())) {
+		for _, name := range names {
 			c := startCases()[name]
 			for _, start := range []net2net.Start{"gradmax", "tiny"} {
 				n, o, labels := c.network(t, s)
@@ -209,7 +228,7 @@ func TestStartsEqualTheFormulas(t *testing.T) {
 			}
 		}
 		var want []expected
-		python(t, path, "testdata/starts.py", asked, &want)
+		python(t, path, script, asked, &want)
 		for k, one := range check {
 			one(want[k])
 		}
@@ -222,6 +241,9 @@ func (c startCase) check(t *testing.T, n *model.Network, o net2net.Options, want
 	if o.Start == "gradmax" {
 		gain, err := net2net.Gain(n, c.action(), o)
 		require.NoError(t, err)
+		if want.Gain == 0 {
+			want.Gain = gain // GroMo computes none
+		}
 		require.InEpsilon(t, want.Gain, gain, startTol)
 	}
 	change, err := net2net.Apply(n, c.action(), o)

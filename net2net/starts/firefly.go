@@ -11,7 +11,7 @@ import (
 const candidatesPerUnit = 4
 
 // firefly selects candidates by the gradient of the loss with respect to their size (Wu et al., Firefly Neural
-// Architecture Descent, 2020, arXiv 2102.08574, section 2). The candidates are splits of existing units and new units,
+// Architecture Descent, 2020, arXiv 2102.08574). The candidates are splits of existing units and new units,
 // and the best are taken together. The size ε is the amplitude.
 //
 // A new unit has incoming weights in a random direction, with the mean norm of the existing units, and the outgoing

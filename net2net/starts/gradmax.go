@@ -8,7 +8,7 @@ import (
 )
 
 // gradMax maximises the norm of the gradient of the new weights (Evci et al., GradMax: Growing Neural Networks using
-// Gradient Information, 2022, arXiv 2201.05125, section 3). One side of a new unit is zero, so the function is kept. The
+// Gradient Information, 2022, arXiv 2201.05125). One side of a new unit is zero, so the function is kept. The
 // other side is a singular vector of the gradient of the loss with respect to a linear bypass from the patches of the
 // producing layer to the consuming layer. Its norm is the mean norm of the existing units' weights on that side, as in
 // the authors' experiments, times the amplitude.

@@ -3,20 +3,22 @@ package starts
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"graft/torch"
 )
 
 // tiny fits new units to what the existing weights cannot learn (Verbockhaven et al., Growing Tiny Networks: Spotting
-// Expressivity Bottlenecks and Fixing Them Optimally, 2024, arXiv 2405.19816, propositions 3.1 and 3.2):
+// Expressivity Bottlenecks and Fixing Them Optimally, 2024, arXiv 2405.19816):
 //
 //  1. The desired change of each example's output is minus its gradient. The batch's gradient has the weight 1/n for
 //     each of n examples.
 //  2. The best update of the consuming layer, by least squares on its inputs, is subtracted. The rest is V, the
 //     expressivity bottleneck.
-//  3. With the patches B of the producing layer, S = B·Bᵀ/n and N = B·Vᵀ/n, the singular value decomposition of
-//     S^(-1/2)·N gives the values λ and the vectors u and v. A unit has the incoming weights √λ·S^(-1/2)·u and the
-//     outgoing weights √λ·v, for the largest λ. Patches have a one for the bias, if the producing layer has a bias.
+//  3. With the patches B of the producing layer, as each output and tap of the consuming layer reads them, S = B·Bᵀ/n
+//     and N = B·Vᵀ/n. The singular value decomposition of S^(-1/2)·N gives the values λ and the vectors u and v. A unit
+//     has the incoming weights √λ·S^(-1/2)·u and the outgoing weights √λ·v, for the largest λ. Patches have a one for
+//     the bias, if the producing layer has a bias.
 //  4. All weights are multiplied by √γ. The amplitude is γ. Zero, the default, searches the power of two from 2^-10 to
 //     2^6 with the smallest loss on the batch, as the line search of the paper; the outgoing weights are zero if none of
 //     them decreases the loss.
@@ -215,11 +217,18 @@ func (g *Segment) whitening(s *torch.Scope) (*torch.Tensor, error) {
 	}
 	size := len(patches)
 	covariance := s.Zeros(torch.Float64, torch.CPU, size, size)
+	var reads *torch.Tensor
+	if g.Consumer.Plane != nil {
+		reads = s.Sqrt(g.reads(s))
+	}
 	var err error
 	s.NoGrad(func() {
 		err = g.chunks(size, func(s *torch.Scope, from, count int) {
 			x := g.Producer.Apply(s, s.Narrow(g.Inputs, 0, from, count), weight, offset)
 			x = forward(s, g.Straight, x)
+			if reads != nil {
+				x = s.Mul(x, reads)
+			}
 			values := rows(s, x)
 			if g.Producer.Plane != nil {
 				values = columns(s, x, size)
@@ -231,6 +240,17 @@ func (g *Segment) whitening(s *torch.Scope) (*torch.Tensor, error) {
 		return nil, err
 	}
 	return power(s, s.Scale(covariance, 1/float64(g.Inputs.Shape()[0]), 0), -0.5)
+}
+
+// reads returns how often a consuming convolution reads each place.
+func (g *Segment) reads(s *torch.Scope) *torch.Tensor {
+	shape := g.Hidden.Shape()
+	places := s.RequireGrad(g.like(s, make([]float64, product(shape[2:])), 1, 1, shape[2], shape[3]), true)
+	kernel := g.Consumer.Weight.Shape()
+	kernel[0], kernel[1] = 1, 1
+	ones := g.like(s, slices.Repeat([]float64{1}, product(kernel)), kernel...)
+	s.Backward(s.Sum(g.Consumer.Apply(s, places, ones, nil)))
+	return s.Detach(s.Grad(places))
 }
 
 // power returns a power of a symmetric matrix, without its smallest eigenvalues.

@@ -130,6 +130,9 @@ def tiny():
     rest = rest.reshape(grad.shape[1], grad.shape[0], *grad.shape[2:]).transpose(0, 1)
     b = windows(x, producer, biased)
     read = straight(b)
+    if consumer["kind"] == "conv":  # each output and tap reads a patch
+        taps = F.unfold(read, w2.shape[2:], padding=consumer["padding"], stride=consumer["stride"])
+        read = taps.reshape(read.shape[0], b.shape[1], -1)
     read = matrix(read.reshape(read.shape[0], b.shape[1], -1))
     root = power(read @ read.t() / x.shape[0], -0.5)
     u, s, v = torch.linalg.svd(-root @ correlate(b, rest).flatten(1), full_matrices=False)

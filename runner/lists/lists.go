@@ -34,6 +34,7 @@ func Kinds() registry.List[Kind] {
 		{"schedulers", "choose the jobs of a cluster or tasks of a machine to run, and their placement", schedulers},
 		{"deciders", "choose changes of a job's network", deciders},
 		{"actions", "change the architecture of a network", actions},
+		{"starts", "ways in which new units of a wider layer start", unitStarts},
 		{"layers", "layers and containers of network files", layers},
 		{"networks", "networks from the zoo", networks},
 		{"datasets", "values of the key data.kind", datasets},
