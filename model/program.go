@@ -50,8 +50,8 @@ func (n *Network) Still(s *torch.Scope) (*torch.Program, error) {
 	return bound.Probe(s, n.Graph.Output, "", nil)
 }
 
-// Before compiles a program that runs the network in train mode, and returns the input of the layer at path. The program
-// changes nothing in the network, and dropout is off.
+// Before compiles a program that runs the network in train mode, and returns the input of the layer at path. The
+// program changes nothing in the network, and dropout is off.
 func (n *Network) Before(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{before: path})
 }

@@ -54,15 +54,15 @@ type Options struct {
 	// Both kinds of split preserve the network's function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 	// Start of new units when a layer is widened. "copies" copies existing units. "gradmax" sets one side of a new unit
-	// to zero and the other to the direction with the largest gradient. "firefly" takes the best of random units and
-	// splits of units. "tiny" fits new units to the gradient that existing weights cannot follow, which changes the
-	// function. All except "copies" need labels of training data, one producing and one consuming layer. Empty means
-	// "copies".
-	Start Start `json:",omitempty"`
-	// Size of the weights of new units. With start = "gradmax", it multiplies their norm, which is the mean norm of
-	// existing units; zero means 1. With "firefly", it is the size of outgoing weights and of perturbations, relative to
-	// existing units; zero keeps the function exactly. With "tiny", it is the size of the step; zero searches the power
-	// of two with the smallest loss. "copies" ignores it.
+	// to zero and the other side to the direction with the largest gradient. "firefly" takes the best of random units
+	// and splits of units. "tiny" fits new units to the gradient that existing weights cannot follow, which changes the
+	// network's function. Starts other than "copies" use the gradient on a batch of training data, and need one layer
+	// that makes the units and one that reads them. Empty means "copies".
+	Start Start `config:"new_units" json:",omitempty"`
+	// Size of the weights of new units. With new_units = "gradmax", it multiplies their norm, which is the mean norm of
+	// existing units; zero means 1. With "firefly", it is the size of outgoing weights and of perturbations, relative
+	// to existing units; zero keeps the function exactly. With "tiny", it is the size of the step; zero searches for
+	// the power of two with the smallest loss. "copies" ignores it.
 	Amplitude float64 `json:",omitempty"`
 	// Loss returns the mean loss of the network's outputs on Batch, as a tensor with one value that records gradients.
 	// Starts other than copies need it, and Gain.

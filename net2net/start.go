@@ -59,18 +59,18 @@ func (o Options) startable(n *model.Network, a Action) error {
 	case o.Amplitude < 0:
 		return fmt.Errorf("the amplitude of new units is %g; must not be negative", o.Amplitude)
 	case o.Start.evident() && o.Noise > 0:
-		return fmt.Errorf("noise applies only to copied units, but start is %q; remove noise, or use start = %q",
-			o.Start, Copies)
+		return fmt.Errorf("noise applies only to copied units, but new_units is %q; remove noise, "+
+			"or use new_units = %q", o.Start, Copies)
 	case o.Start.evident() && n.Scope() != nil && o.replay == nil && (o.Batch == nil || o.Loss == nil):
-		return fmt.Errorf("start is %q, which needs training data with labels; train the network in a job, "+
-			"or use start = %q", o.Start, Copies)
+		return fmt.Errorf("new_units is %q, which needs training data with labels; train the network in a job, "+
+			"or use new_units = %q", o.Start, Copies)
 	}
 	return nil
 }
 
 // refused is the error of a start that does not fit the layers.
 func (o Options) refused(format string, args ...any) error {
-	return fmt.Errorf("start is %q, but %w; use start = %q, or widen another layer", o.Start,
+	return fmt.Errorf("new_units is %q, but %w; use new_units = %q, or widen another layer", o.Start,
 		fmt.Errorf(format, args...), Copies)
 }
 

@@ -44,8 +44,9 @@ func (c startCase) graphOf(t *testing.T, s *torch.Scope, tree *model.Network) *m
 					Shape: []int{l.Features}})
 				variance := b.Tensor(graph.Tensor{Name: "running_var", Role: graph.Buffer, DType: weights.Float64,
 					Shape: []int{l.Features}})
-				x = b.Call("batch_norm.default", "input", x, "weight", parameter(0), "bias", parameter(1), "running_mean",
-					mean, "running_var", variance, "training", false, "momentum", l.Momentum, "eps", l.Eps,
+				x = b.Call("batch_norm.default", "input", x, "weight", parameter(0), "bias", parameter(1),
+					"running_mean", mean, "running_var", variance,
+					"training", false, "momentum", l.Momentum, "eps", l.Eps,
 					"cudnn_enabled", false)
 			case model.AvgPool2d:
 				x = b.Call("avg_pool2d.default", "self", x, "kernel_size", []int{2, 2}, "stride", []int{2, 2})
@@ -142,7 +143,8 @@ func requireSameTensors(t *testing.T, a, b *model.Network, tolerance float64) {
 	}
 }
 
-// The optimizer of a graph keeps the moments of old units; new units get a zero first moment and the mean second moment.
+// The optimizer of a graph keeps the moments of old units. New units get a zero first moment and the mean second
+// moment.
 func TestMomentsOfNewUnitsInGraphs(t *testing.T) {
 	c := startCases()["linear and tanh"]
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -188,7 +190,8 @@ func TestStartsOfTransformers(t *testing.T) {
 			tokens[k], labels[k] = int64(k*7%20), int64((k+1)*7%20)
 		}
 		labels[3] = -100 // not counted
-		o := net2net.Options{Batch: torch.From(s, tokens, 8, 16), Loss: net2net.CrossEntropy(torch.From(s, labels, 8, 16)), Seed: 2}
+		o := net2net.Options{Batch: torch.From(s, tokens, 8, 16), Seed: 2,
+			Loss: net2net.CrossEntropy(torch.From(s, labels, 8, 16))}
 		before := logitsOf(t, n, o)
 		actions, err := net2net.Proposals(n)
 		require.NoError(t, err)
@@ -202,7 +205,7 @@ func TestStartsOfTransformers(t *testing.T) {
 				require.NoError(t, err)
 				change, err := net2net.Apply(twin, a, o)
 				if err != nil {
-					require.ErrorContains(t, err, `use start = "copies"`)
+					require.ErrorContains(t, err, `use new_units = "copies"`)
 					refused++
 					continue
 				}

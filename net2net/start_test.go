@@ -50,8 +50,8 @@ func startCases() map[string]startCase {
 			model.Linear{In: 6, Out: 5}, model.Activate(torch.Sigmoid), model.NewLinear(5, startClasses)}, 2, 4, false},
 		"convolutions": {model.Shape{2, 6, 6}, head(convolution(2, 4, 3, 1, 1, true), model.Activate(torch.Tanh)),
 			0, 2, true},
-		"convolutions with norm": {model.Shape{2, 6, 6}, head(convolution(2, 4, 3, 1, 1, false), model.NewBatchNorm2d(4),
-			model.Activate(torch.ReLU)), 0, 3, false},
+		"convolutions with norm": {model.Shape{2, 6, 6}, head(convolution(2, 4, 3, 1, 1, false),
+			model.NewBatchNorm2d(4), model.Activate(torch.ReLU)), 0, 3, false},
 		"convolutions without padding": {model.Shape{2, 9, 9}, []model.Layer{convolution(2, 4, 3, 2, 0, true),
 			model.Activate(torch.ReLU), convolution(4, 3, 2, 1, 0, true), model.Flatten{},
 			model.NewLinear(3*3*3, startClasses)}, 0, 2, false},
@@ -188,19 +188,19 @@ func requireNear(t testing.TB, what string, want, got []float64) {
 	}
 }
 
-// expected is what Python computes for a case.
+// expected holds the results of Python for a case.
 type expected struct {
 	In, Bias, Out, Mean, Var []float64
 	Gain                     float64
 }
 
-// The weights of new units equal the formulas of the papers, computed by PyTorch on the whole network.
+// The weights of new units equal the formulas of the papers, which PyTorch computes on the whole network.
 func TestStartsEqualTheFormulas(t *testing.T) {
 	compareStarts(t, pythontest.Find(t, "torch"), "testdata/starts.py", slices.Sorted(maps.Keys(startCases()))...)
 }
 
-// The weights of new units equal GroMo's, a library that grows networks in PyTorch, on the layers that GroMo supports. It
-// includes the bias in GradMax's bypass, so only layers without bias compare.
+// The weights of new units equal the weights of GroMo, a library that grows networks in PyTorch. GroMo includes the
+// bias in GradMax's bypass, so the layers have none.
 func TestStartsEqualGroMo(t *testing.T) {
 	path := os.Getenv("GRAFT_PEERS")
 	if path == "" {
@@ -260,5 +260,40 @@ func (c startCase) check(t *testing.T, n *model.Network, o net2net.Options, want
 		requireNear(t, "mean", want.Mean, addedTo(change, norm+".running_mean"))
 		requireNear(t, "variance", want.Var, addedTo(change, norm+".running_var"))
 		requireNear(t, "shift", want.Mean, addedTo(change, norm+".bias"))
+	}
+}
+
+// The layer of ConvSmall that starts are measured on has 32 channels; 16 are added.
+func BenchmarkStarts(b *testing.B) {
+	for _, start := range net2net.Starts()[1:] {
+		b.Run(string(start), func(b *testing.B) {
+			require.NoError(b, torch.With(func(s *torch.Scope) error {
+				n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+				require.NoError(b, err)
+				require.NoError(b, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+				const rows = 256 // the default of adapt.rows
+				labels := make([]int64, rows)
+				for k := range labels {
+					labels[k] = int64(k % 10)
+				}
+				batch := s.To(drawn(s, s.NewGenerator(torch.CPU, 2), -1, 1, rows, 3, 32, 32), torch.Float32, torch.CPU)
+				o := net2net.Options{Batch: batch, Start: start,
+					Loss: net2net.CrossEntropy(torch.From(s, labels, rows))}
+				for b.Loop() {
+					b.StopTimer()
+					err := torch.With(func(inner *torch.Scope) error {
+						twin, err := n.Clone(inner)
+						require.NoError(b, err)
+						b.StartTimer()
+						_, err = net2net.Apply(twin, net2net.Action{Kind: "widen", Target: "conv2", Size: 48}, o)
+						b.StopTimer()
+						return err
+					})
+					require.NoError(b, err)
+					b.StartTimer()
+				}
+				return s.Err()
+			}))
+		})
 	}
 }

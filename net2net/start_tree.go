@@ -205,9 +205,9 @@ func (c *chainOf) program(s *torch.Scope, activate bool) (*torch.Program, error)
 }
 
 // Gain estimates what an action can add to a network: the squared norm of the gradient of the loss with respect to the
-// new weights, per example of o.Batch as o.Loss averages them. For "widen", the new units are linear and have orthonormal
-// other sides, which maximise the norm: the sum of the largest squared singular values of GradMax. For "deepen" and
-// "branch", the new layers start as the options state. The network is not changed.
+// new weights, on o.Batch and with o.Loss. For "widen", the new units are linear and have orthonormal other sides,
+// which maximise the norm: the sum of the largest squared singular values of GradMax. For "deepen" and "branch", the
+// new layers start as the options state. The network is not changed.
 func Gain(n *model.Network, a Action, o Options) (gain float64, err error) {
 	defer func() {
 		if err != nil {

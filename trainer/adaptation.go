@@ -152,14 +152,14 @@ func (a *adaptation) reset(divide int) error {
 	return a.renew()
 }
 
-// calibrated applies an action to a network, with training images to calibrate new normalizations and to start new units,
-// and then calls also.
+// calibrated applies an action to a network, with training images to calibrate new normalizations and to start new
+// units, and then calls also.
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	if a.remote != nil {
 		if a.starts() {
-			return nil, fmt.Errorf("%w: start is %q, but the network trains in a program; use start = %q", errImpossible,
-				o.Start, net2net.Copies)
+			return nil, fmt.Errorf("%w: new_units is %q, but the network trains in a program; use new_units = %q",
+				errImpossible, o.Start, net2net.Copies)
 		}
 		if change, err = net2net.Apply(n, action, o); err != nil {
 			return nil, fmt.Errorf("%w: %w", errImpossible, err)

@@ -15,14 +15,14 @@ const candidatesPerUnit = 4
 // and the best are taken together. The size ε is the amplitude.
 //
 // A new unit has incoming weights in a random direction, with the mean norm of the existing units, and the outgoing
-// weights ε·v. The paper optimises v by gradient descent; here v is the direction of steepest descent, which is known in
-// closed form, with the mean norm of the existing outgoing weights. Incoming directions are drawn and not optimised, four
-// for each new unit.
+// weights ε·v. The paper optimises v by gradient descent; here v is the direction of steepest descent, which is known
+// in closed form, with the mean norm of the existing outgoing weights. Incoming directions are drawn and not optimised,
+// four for each new unit.
 //
 // A split of a unit with the incoming weights θ gives it θ + εδ and its copy θ - εδ, and each of them half of the
-// outgoing weights. The direction δ is random, with the mean norm of the existing units. The loss decreases in proportion
-// to ε² at most, so its decrease is estimated at ε, with the gradient of the unchanged network. Each unit has one such
-// candidate. There are none if ε is zero, because copies would stay equal, or if units are normalised.
+// outgoing weights. The direction δ is random, with the mean norm of the existing units. The loss decreases in
+// proportion to ε² at most, so its decrease is estimated at ε, with the gradient of the unchanged network. Each unit
+// has one such candidate. There are none if ε is zero, because copies would stay equal, or if units are normalised.
 //
 // Zero, the default of ε, keeps the function. Otherwise the function changes in proportion to ε.
 var firefly = Kind{"firefly", "new units are the best of random units and splits of units (Firefly)",

@@ -59,7 +59,7 @@ func tensorOf(t *testing.T, x *torch.Tensor) any {
 	return map[string]any{"shape": x.Shape(), "values": values}
 }
 
-// chosen is what Python selects.
+// chosen holds the units that Python selects.
 type chosen struct {
 	In, Out [][]float64
 	Splits  []int

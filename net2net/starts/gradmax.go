@@ -61,8 +61,8 @@ func (u *Units) fill(g *Segment, from int, r Request, size float64) {
 	for k := from; k < r.Count; k++ {
 		u.In[k], u.Out[k] = direction(random, g.inputs(), size), make([]float64, g.outputs())
 	}
-	u.Notes = append(u.Notes, fmt.Sprintf("%d of %d new units start with random incoming weights, because the gradient "+
-		"has the rank %d", r.Count-from, r.Count, from))
+	u.Notes = append(u.Notes, fmt.Sprintf("%d of %d new units start with random incoming weights, because the "+
+		"gradient has the rank %d", r.Count-from, r.Count, from))
 }
 
 // sides are the singular vectors of a matrix, whose rows are the inputs of a unit and whose columns are its outputs.

@@ -4,9 +4,9 @@
 // # Design
 //
 // All starts work on a [Segment]: a producing layer, which computes the units, layers that work on each unit alone, and
-// a consuming layer, which sums over the units. A segment holds the input of the producing layer and the gradient of the
-// loss at the output of the consuming layer, both on one batch of training data. All statistics follow from the two:
-// the gradient of the loss with respect to the outgoing weights of any candidate unit is a sum of products of the
+// a consuming layer, which sums over the units. A segment holds the input of the producing layer and the gradient of
+// the loss at the output of the consuming layer, both on one batch of training data. All statistics follow from the
+// two: the gradient of the loss with respect to the outgoing weights of any candidate unit is a sum of products of the
 // candidate's activations and that gradient.
 //
 // For convolutions, the segment runs the candidates themselves. Borders, strides and pools therefore count exactly. The

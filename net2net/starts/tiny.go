@@ -19,9 +19,9 @@ import (
 //     and N = B·Vᵀ/n. The singular value decomposition of S^(-1/2)·N gives the values λ and the vectors u and v. A unit
 //     has the incoming weights √λ·S^(-1/2)·u and the outgoing weights √λ·v, for the largest λ. Patches have a one for
 //     the bias, if the producing layer has a bias.
-//  4. All weights are multiplied by √γ. The amplitude is γ. Zero, the default, searches the power of two from 2^-10 to
-//     2^6 with the smallest loss on the batch, as the line search of the paper; the outgoing weights are zero if none of
-//     them decreases the loss.
+//  4. All weights are multiplied by √γ. The amplitude is γ. Zero, the default, searches for the power of two from 2^-10
+//     to 2^6 with the smallest loss on the batch, as the line search of the paper. The outgoing weights are zero if
+//     none of them decreases the loss.
 //
 // The function changes: it takes a step along the negative gradient. Units beyond the rank of N start with random
 // incoming weights and without outgoing weights.

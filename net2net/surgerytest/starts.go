@@ -12,9 +12,10 @@ import (
 	"graft/torch"
 )
 
-// CheckStart draws a network, widens it with a start of new units, and checks the guarantees of the start: the function,
-// exact reversal, replay of a saved record, and moments. Preserves states whether the start keeps the function. The
-// result is false if no layer can be widened, or if the start refuses the layers; a refusal must name the remedy.
+// CheckStart draws a network, widens it with a start of new units, and checks the guarantees of the start: the
+// function, exact reversal, replay of a saved record, and moments. The parameter preserves states whether the start
+// keeps the function. CheckStart returns false if no layer can be widened, or if the start refuses the layers; a
+// refusal must name the remedy.
 func CheckStart(t *rapid.T, start net2net.Start, preserves bool) bool {
 	n := Network(t)
 	action, ok := Any("widen")(t, n)
@@ -54,7 +55,7 @@ func (c *Case) start(action net2net.Action, start net2net.Start, preserves bool)
 	o := net2net.Options{Batch: c.batch, Seed: 3, Start: start, Loss: c.loss()}
 	change, err := net2net.Apply(c.net, action, o)
 	if err != nil {
-		if !strings.Contains(err.Error(), `use start = "copies"`) {
+		if !strings.Contains(err.Error(), `use new_units = "copies"`) {
 			c.t.Fatalf("%s with start %s: %v\n%s", action, start, err, c.net)
 		}
 		c.same("the refusal of "+action.String(), first, c.net)
@@ -123,8 +124,8 @@ func (c *Case) moments(o *net2net.Optimizer) map[string][]float64 {
 	return all
 }
 
-// extended checks moments after a change that splits no units: those of old units are equal to the bit, and those of new
-// units are zero, or the mean of the second moment.
+// extended checks moments after a change that splits no units: moments of old units are equal to the bit. First moments
+// of new units are zero, and second moments are the mean.
 func (c *Case) extended(change *net2net.Change, before, after map[string][]float64) {
 	for _, e := range c.net.Trained() {
 		at := slices.IndexFunc(change.Moves, func(m net2net.Move) bool { return m.Name == e.Name })

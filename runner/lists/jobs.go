@@ -49,8 +49,8 @@ func unitStarts() (list []Entry) {
 	for _, k := range starts.Kinds() {
 		name, about := k.Listing()
 		list = append(list, Entry{Name: name, About: about,
-			TOML: fmt.Sprintf("[adapt]\ndecider = \"script\"\nactions = [\"widen:conv2:48\"]\n\n"+
-				"[adapt.surgery]\nstart = %q\n", name)})
+			TOML: fmt.Sprintf("[adapt]\ndecider = \"script\"\nactions = [\"widen:conv2:48\"]\nnew_units = %q\n",
+				name)})
 	}
 	return list
 }
