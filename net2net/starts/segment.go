@@ -196,9 +196,10 @@ func (g *Segment) Statistics(s *torch.Scope, u *Units) (mean, variance []float64
 			bias = g.like(s, u.Bias, len(u.Bias))
 		}
 		x := g.Producer.Apply(s, g.Inputs, g.incoming(s, u.In), bias)
-		values, shape := rows(s, x), []int{}
-		if shape = values.Shape(); len(shape) != 2 {
-			return
+		values := rows(s, x)
+		shape := values.Shape()
+		if len(shape) != 2 {
+			return // the scope holds the error
 		}
 		ones := torch.From(s, slices.Repeat([]float64{1 / float64(shape[0])}, shape[0]), 1, shape[0])
 		average := s.MatMul(ones, values)
