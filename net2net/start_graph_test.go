@@ -12,6 +12,7 @@ import (
 	"graft/model"
 	"graft/model/graph"
 	"graft/net2net"
+	"graft/net2net/rewrite"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -221,6 +222,51 @@ func TestStartsOfTransformers(t *testing.T) {
 		t.Logf("measured: %d widened, %d refused", widened, refused)
 		require.Positive(t, widened)
 		require.Positive(t, refused)
+		return s.Err()
+	}))
+}
+
+// A record with splits, as of Firefly, replays and reverts in trees and graphs: a split without a perturbation keeps the
+// function, and reverting merges the halves.
+func TestSplitsAmongNewUnits(t *testing.T) {
+	c := startCases()["convolutions"]
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		tree, o, _ := c.network(t, s)
+		o.Start = "gradmax"
+		for _, n := range []*model.Network{tree, c.graphOf(t, s, tree)} {
+			first, err := n.Clone(s)
+			require.NoError(t, err)
+			twin, err := n.Clone(s)
+			require.NoError(t, err)
+			record, err := net2net.Apply(twin, c.action(), o)
+			require.NoError(t, err)
+			old := len(record.Units) - 3
+			record.Units[old], record.Units[old+2] = 1, 3
+			moves := 0
+			zero := func(added []rewrite.Added) {
+				for _, a := range added {
+					clear(a.Values)
+					moves++
+				}
+			}
+			for _, m := range record.Moves {
+				zero(m.Added)
+			}
+			if record.Graph != nil {
+				for _, m := range record.Graph.Moves {
+					zero(m.Added)
+				}
+			}
+			require.Positive(t, moves)
+			before := logitsOf(t, n, o)
+			change, err := net2net.Replay(n, record, net2net.Options{})
+			require.NoError(t, err)
+			require.Less(t, net2net.DriftBetween(before, logitsOf(t, n, o)).Relative, 1e-12)
+			require.Equal(t, record.Units, change.Units)
+			_, err = net2net.Revert(n, change)
+			require.NoError(t, err)
+			requireSameTensors(t, first, n, 1e-15)
+		}
 		return s.Err()
 	}))
 }
