@@ -226,8 +226,8 @@ func TestStartsOfTransformers(t *testing.T) {
 	}))
 }
 
-// A record with splits, as of Firefly, replays and reverts in trees and graphs: a split without a perturbation keeps the
-// function, and reverting merges the halves.
+// A record with splits, as Firefly writes them, replays and reverts in trees and graphs: a split without a perturbation
+// keeps the function, and reverting merges the halves.
 func TestSplitsAmongNewUnits(t *testing.T) {
 	c := startCases()["convolutions"]
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
