@@ -650,6 +650,11 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. \"best\" " +
 		"imitates, on each workload, the scheduler with the smallest mean time to completion; \"none\" skips " +
 		"imitation. Empty means \"best\".",
+	"graft/net2net.Options.Amplitude": "Size of the weights of new units. With new_units = \"gradmax\", it " +
+		"multiplies their norm, which is the mean norm of existing units; zero means 1. With \"firefly\", it is the " +
+		"size of outgoing weights and of perturbations, relative to existing units; zero keeps the function exactly. " +
+		"With \"tiny\", it is the size of the step; zero searches for the power of two with the smallest loss. " +
+		"\"copies\" ignores it.",
 	"graft/net2net.Options.Compat": "Version of the deepen operation: \"original\" inserts layers as in the original " +
 		"system, including its bugs; \"original-without-norm\" inserts the same layers without batch normalisation. " +
 		"Empty means graft's version.",
@@ -664,6 +669,12 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied weights to break " +
 		"the symmetry between copies, relative to the root mean square of the weight tensor. Zero, the default, adds " +
 		"no noise, so the network's function stays exactly the same.",
+	"graft/net2net.Options.Start": "Start of new units when a layer is widened. \"copies\" copies existing units. " +
+		"\"gradmax\" sets one side of a new unit to zero and the other side to the direction with the largest " +
+		"gradient. \"firefly\" takes the best of random units and splits of units. \"tiny\" fits new units to the " +
+		"gradient that existing weights cannot follow, which changes the network's function. Starts other than " +
+		"\"copies\" use the gradient on a batch of training data, and need one layer that makes the units and one " +
+		"that reads them. Empty means \"copies\".",
 	"graft/original/dl2.Options.Agents": "Number of agents that learn together, each with its own workloads. Zero " +
 		"means 1.",
 	"graft/original/dl2.Options.Asynchronous": "Applies the gradient of each agent separately, as in A3C; agents " +

@@ -35,6 +35,7 @@ var dialect = &decode.Dialect{
 		reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
 		reflect.TypeFor[trainer.When]():    append([]string{""}, trainer.WhenKinds().Names()...),
 		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Forms()...),
+		reflect.TypeFor[net2net.Start]():   textsOf(net2net.Starts()...),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
 		reflect.TypeFor[net2net.Moments](): textsOf(net2net.AllMoments()...),
 		reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),

@@ -135,23 +135,32 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	if len(r.Actions) > 0 {
-		fitting := slices.DeleteFunc(slices.Clone(r.Actions), func(a net2net.Action) bool {
-			_, err := net2net.Apply(bare(n), a, r.Surgery)
-			return err != nil
-		})
+		fitting := slices.DeleteFunc(slices.Clone(r.Actions), r.misfit(n))
 		if len(fitting) == 0 {
 			return []net2net.Action{{}}, nil
 		}
 		return fitting, nil
 	}
 	if !r.Original {
-		return Proposals(n, r.Kinds)
+		actions, err := Proposals(n, r.Kinds)
+		if err != nil || r.Surgery.Start == "" || r.Surgery.Start == net2net.Copies {
+			return actions, err
+		}
+		return slices.DeleteFunc(actions, r.misfit(n)), nil // some layers cannot start new units in this way
 	}
 	var actions []net2net.Action
 	for k := range net2net.OriginalBlocks(n) {
 		actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
 	}
 	return append(actions, net2net.Action{}), nil
+}
+
+// misfit reports whether an action does not fit a network.
+func (r Random) misfit(n *model.Network) func(net2net.Action) bool {
+	return func(a net2net.Action) bool {
+		_, err := net2net.Apply(bare(n), a, r.Surgery)
+		return err != nil
+	}
 }
 
 // Proposals returns the actions of the given kinds that fit a network, followed by the action "none".

@@ -117,9 +117,13 @@ func (c Conv2d) Resize(in, out int) Layer {
 
 // Emit adds the convolution to a program.
 func (c Conv2d) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
-	p := torch.Plane{Kernel: c.Kernel.ints(), Stride: c.Stride.ints(), Padding: c.Padding.ints(),
+	return b.Conv2D(x, w[0], at(w, 1), c.Plane())
+}
+
+// Plane describes the layer's window.
+func (c Conv2d) Plane() torch.Plane {
+	return torch.Plane{Kernel: c.Kernel.ints(), Stride: c.Stride.ints(), Padding: c.Padding.ints(),
 		Dilation: c.Dilation.ints(), Groups: c.Groups}
-	return b.Conv2D(x, w[0], at(w, 1), p)
 }
 
 // at returns an optional tensor.

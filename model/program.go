@@ -38,6 +38,36 @@ func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }
 
+// Still compiles a program that runs the network in train mode, changes nothing in it, and has no dropout.
+func (n *Network) Still(s *torch.Scope) (*torch.Program, error) {
+	if n.Graph == nil {
+		return n.compile(s, torch.ProgramOptions{}, &emitter{quiet: true})
+	}
+	bound, err := n.Graph.BindTensors(s, n.Tensors())
+	if err != nil {
+		return nil, fmt.Errorf("compile a network: %w", err)
+	}
+	return bound.Probe(s, n.Graph.Output, "", nil)
+}
+
+// Before compiles a program that runs the network in train mode, and returns the input of the layer at path. The
+// program changes nothing in the network, and dropout is off.
+func (n *Network) Before(s *torch.Scope, path string) (*torch.Program, error) {
+	return n.compile(s, torch.ProgramOptions{}, &emitter{before: path})
+}
+
+// After compiles a program like Before that returns the output of the layer.
+func (n *Network) After(s *torch.Scope, path string) (*torch.Program, error) {
+	return n.compile(s, torch.ProgramOptions{}, &emitter{after: path})
+}
+
+// Shifted compiles a program that runs the network in train mode, and adds a tensor to the output of the layer at path.
+// The gradient of the tensor is the gradient of the layer's output. The program changes nothing in the network, and
+// dropout is off.
+func (n *Network) Shifted(s *torch.Scope, path string, by *torch.Tensor) (*torch.Program, error) {
+	return n.compile(s, torch.ProgramOptions{}, &emitter{shifted: path, by: by})
+}
+
 func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*torch.Program, error) {
 	if n.scope == nil {
 		return nil, errors.New("compile a network: it has no weights yet; initialize or load them first")
@@ -50,8 +80,8 @@ func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*
 	if err != nil && !errors.Is(err, errReached) {
 		return nil, fmt.Errorf("compile a network: %w", err)
 	}
-	if e.until != "" && err == nil {
-		return nil, fmt.Errorf("compile a network: layer %s never runs", e.until)
+	if end := e.until + e.before + e.after; end != "" && err == nil {
+		return nil, fmt.Errorf("compile a network: layer %s never runs", end)
 	}
 	return s.NewProgram(&e.b, out, o), s.Err()
 }
@@ -61,18 +91,40 @@ var errReached = errors.New("reached")
 
 // emitter is the algebra of programs.
 type emitter struct {
-	b      torch.Builder
-	until  string  // layer to probe and end at; empty emits all layers
-	pixels *Pixels // nil means the network's own input
+	b       torch.Builder
+	until   string        // layer to probe and end at; empty emits all layers
+	before  string        // layer to end in front of; empty emits all layers
+	after   string        // layer to end behind; empty emits all layers
+	shifted string        // layer whose output is shifted; empty shifts none
+	quiet   bool          // emits all layers without dropout and changes of statistics
+	by      *torch.Tensor // shift of that layer
+	pixels  *Pixels       // nil means the network's own input
 }
+
+// still reports whether the program must not change the network.
+func (e *emitter) still() bool { return e.quiet || e.until+e.before+e.after+e.shifted != "" }
 
 // Layer adds the instructions of a layer to the program.
 func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
-	if _, drops := leaf.Layer.(Dropout); drops && e.until != "" {
+	if at.Path == e.before && e.before != "" {
+		return x, errReached
+	}
+	y, err := e.layer(at, leaf, x)
+	if at.Path == e.shifted && e.shifted != "" {
+		y = e.b.Shift(y, e.by)
+	}
+	if at.Path == e.after && e.after != "" {
+		return y, errors.Join(err, errReached)
+	}
+	return y, err
+}
+
+func (e *emitter) layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
+	if _, drops := leaf.Layer.(Dropout); drops && e.still() {
 		return x, nil // statistics must be deterministic
 	}
 	norm, ok := leaf.Layer.(BatchNorm)
-	if !ok || e.until == "" {
+	if !ok || !e.still() {
 		return leaf.Layer.Emit(&e.b, x, leaf.Weights), nil
 	}
 	bound := norm.Bind(leaf.Weights)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"graft/model"
+	"graft/net2net/rewrite"
 	"graft/torch"
 	"graft/tracing"
 )
@@ -52,6 +53,20 @@ type Options struct {
 	// widened, as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally.
 	// Both kinds of split preserve the network's function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
+	// Start of new units when a layer is widened. "copies" copies existing units. "gradmax" sets one side of a new unit
+	// to zero and the other side to the direction with the largest gradient. "firefly" takes the best of random units
+	// and splits of units. "tiny" fits new units to the gradient that existing weights cannot follow, which changes the
+	// network's function. Starts other than "copies" use the gradient on a batch of training data, and need one layer
+	// that makes the units and one that reads them. Empty means "copies".
+	Start Start `config:"new_units" json:",omitempty"`
+	// Size of the weights of new units. With new_units = "gradmax", it multiplies their norm, which is the mean norm of
+	// existing units; zero means 1. With "firefly", it is the size of outgoing weights and of perturbations, relative
+	// to existing units; zero keeps the function exactly. With "tiny", it is the size of the step; zero searches for
+	// the power of two with the smallest loss. "copies" ignores it.
+	Amplitude float64 `json:",omitempty"`
+	// Loss returns the mean loss of the network's outputs on Batch, as a tensor with one value that records gradients.
+	// Starts other than copies need it, and Gain.
+	Loss func(s *torch.Scope, outputs *torch.Tensor) *torch.Tensor `json:"-"`
 
 	replay *Change // record whose random choices are repeated
 }
@@ -59,6 +74,9 @@ type Options struct {
 // Apply executes an action on a network. If the action is impossible, Apply returns an error and leaves the network
 // unchanged. For a network without weights, only the shapes change.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
+	if err := o.startable(n, a); err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", a, n.Name(), err)
+	}
 	if n.Graph != nil {
 		change, err := applyGraph(n, a, o)
 		if err != nil {
@@ -67,6 +85,7 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 		return change, nil
 	}
 	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
+	change.started(o)
 	err := transact(n, change, o, func(e *edit) error {
 		if a.Kind == None {
 			return nil
@@ -96,7 +115,7 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	o.Seed, o.Noise, o.Compat, o.Form, o.replay = record.Seed, record.Noise, record.Compat, record.Form, record
-	o.Equal = record.Equal
+	o.Equal, o.Start, o.Amplitude = record.Equal, record.Start, record.Amplitude
 	return Apply(n, record.Action, o)
 }
 
@@ -157,6 +176,7 @@ type edit struct {
 	change *Change
 	moves  map[slotKey]Move
 	donors map[slotKey]slotKey
+	added  map[slotKey][]rewrite.Added // weights of new units
 }
 
 // slotKey is a tensor of a leaf.
@@ -167,7 +187,8 @@ type slotKey struct {
 
 // transact runs body on a sketch, and adopts the result on success.
 func transact(n *model.Network, c *Change, o Options, body func(*edit) error) error {
-	e := &edit{Options: o, net: n.Sketch(), change: c, moves: map[slotKey]Move{}, donors: map[slotKey]slotKey{}}
+	e := &edit{Options: o, net: n.Sketch(), change: c, moves: map[slotKey]Move{}, donors: map[slotKey]slotKey{},
+		added: map[slotKey][]rewrite.Added{}}
 	var err error
 	if e.trace, err = tracing.Read(e.net); err != nil {
 		return err

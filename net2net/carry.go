@@ -1,6 +1,8 @@
 package net2net
 
 import (
+	"slices"
+
 	"graft/torch"
 )
 
@@ -57,30 +59,53 @@ func (c carrier) fillBorder(padded, t *torch.Tensor, h, w int) *torch.Tensor {
 
 func (c carrier) spread(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	var from torch.Sources
+	t = c.s.Detach(t)
 	if m.Rows != nil {
-		from.Rows = c.index(m.Rows)
+		from.Rows = c.index(c.withNew(&t, 0, m.Rows, q))
 		if q != value {
 			from.Scale = c.vector(shares(m.Rows, q))
 		}
 	}
 	if m.Columns != nil {
-		from.Columns = c.index(m.Columns)
+		from.Columns = c.index(c.withNew(&t, 1, m.Columns, q))
 		if q == value {
 			copies, firsts := counts(m.Columns)
 			from.Copies, from.First = c.vector(copies), c.vector(firsts)
 		}
 	}
-	return c.s.Spread(c.s.Detach(t), from)
+	return c.s.Spread(t, from)
+}
+
+// withNew appends a slice for new units to a tensor, and returns the sources with its index. The slice is zero, except
+// for a second moment: there it is the mean of the tensor, so that new units learn as fast as the others.
+func (c carrier) withNew(t **torch.Tensor, dim int, sources []int, q quantity) []int {
+	if !slices.Contains(sources, -1) {
+		return sources
+	}
+	slice := c.s.Scale(c.s.Narrow(*t, dim, 0, 1), 0, 0)
+	if q == second {
+		slice = c.s.Add(slice, c.s.Mean(*t))
+	}
+	last := (*t).Shape()[dim]
+	*t = c.s.Cat(dim, *t, slice)
+	sources = slices.Clone(sources)
+	for k, source := range sources {
+		if source < 0 {
+			sources[k] = last
+		}
+	}
+	return sources
 }
 
 // merge undoes spread. For values it averages rows and sums columns; for gradients the reverse.
 func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	t = c.s.Detach(t)
 	if m.Rows != nil {
-		switch q {
-		case value:
+		_, copies, _ := firstCopies(m.Rows)
+		switch {
+		case q == value:
 			t = c.fold(t, 0, m.Rows, true)
-		case first:
+		case q == first || len(copies) == 0: // the root of a square is not exact
 			t = c.fold(t, 0, m.Rows, false)
 		default:
 			root := c.fold(c.s.Sqrt(t), 0, m.Rows, false)
@@ -132,6 +157,9 @@ func (c carrier) divide(t *torch.Tensor, dim int, target, sources []int) *torch.
 func firstCopies(sources []int) (firsts, extra, target []int) {
 	at := make(map[int]int)
 	for k, source := range sources {
+		if source < 0 {
+			continue // new units are dropped
+		}
 		if _, seen := at[source]; seen {
 			extra, target = append(extra, k), append(target, source)
 		} else {
@@ -166,6 +194,10 @@ func counts(sources []int) (copies, firsts []float64) {
 func shares(sources []int, q quantity) []float64 {
 	copies, _ := counts(sources)
 	for k, n := range copies {
+		if sources[k] < 0 {
+			copies[k] = 1 // a new unit shares nothing
+			continue
+		}
 		copies[k] = 1 / n
 		if q == second {
 			copies[k] = 1 / (n * n)

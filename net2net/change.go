@@ -35,9 +35,12 @@ type Move struct {
 	Donor string `json:"donor,omitempty"`
 	// Rows and Columns map each channel of the wider tensor to its channel in the narrower tensor; nil if the dimension
 	// did not change.
-	Rows    []int  `json:"rows,omitempty"`
-	Columns []int  `json:"columns,omitempty"`
-	Pad     [2]int `json:"pad,omitzero"` // pixels added on each side, height and width
+	Rows    []int `json:"rows,omitempty"`
+	Columns []int `json:"columns,omitempty"`
+	// Added holds the weights of new units, which are added to their slices. New units have the index -1 in Rows and
+	// Columns.
+	Added []rewrite.Added `json:"added,omitempty"`
+	Pad   [2]int          `json:"pad,omitzero"` // pixels added on each side, height and width
 }
 
 // Insertion describes the place of a new block.
@@ -56,6 +59,9 @@ type Change struct {
 	Noise  float64 `json:"noise,omitempty"`
 	Compat Compat  `json:"compat,omitempty"`
 	Form   Form    `json:"form,omitempty"`
+	// Start is the start of new units, and Amplitude their size; see Options.
+	Start     Start   `json:"start,omitempty"`
+	Amplitude float64 `json:"amplitude,omitempty"`
 	// Before and After are the fingerprints of the network before and after the change.
 	Before string `json:"before"`
 	After  string `json:"after"`
@@ -63,7 +69,7 @@ type Change struct {
 	// tensors that were removed.
 	Moves []Move   `json:"moves"`
 	Gone  []string `json:"gone,omitempty"`
-	// Units holds, for each unit after widening, the index of the original unit that it copies.
+	// Units holds, for each unit after widening, the index of the original unit that it copies, or -1 for a new unit.
 	Units  []int      `json:"units,omitempty"`
 	Insert *Insertion `json:"insert,omitempty"`
 	Pad    [2]int     `json:"pad,omitzero"`

@@ -23,6 +23,11 @@
 //   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors. The network
 //     adopts the sketch when everything has succeeded.
 //
+// New units of a wider layer start as copies, or as package starts computes from the gradient of the loss on training
+// data. In the second case, the units' mapping has -1 for a new unit, and the record holds the new weights: replaying
+// the record needs no data, and reverting it drops the units. Every start except TINY keeps the function. A start needs
+// one layer that makes the units and one that reads them; other layers are refused.
+//
 // The optimizer follows. A change record states the origin of each tensor. Moments follow their gradients: each of n
 // copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The conformance
 // suite checks this against gradients. A new tensor starts with first moment zero, and the mean second moment and

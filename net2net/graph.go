@@ -17,8 +17,8 @@ import (
 const usualSpread = 0.5
 
 // planGraph plans an action on a network that runs as a graph.
-func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
-	read, err := axes.Read(g)
+func planGraph(n *model.Network, a Action, o Options) (*rewrite.Plan, error) {
+	read, err := axes.Read(n.Graph)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
 		}
 		return rewrite.Deepen(read, path, how)
 	case "widen":
-		return planWider(read, a, o)
+		return planWider(n, read, a, o)
 	}
 	return nil, fmt.Errorf("a network that runs as a graph supports only deepen and widen; %s requires a "+
 		"tree of layers", a.Kind)
@@ -57,7 +57,7 @@ func (f Form) branches() (rewrite.Branches, error) {
 // groupsSuffix follows the path of a layer of keys or values in the name of its groups.
 const groupsSuffix = "/groups"
 
-func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
+func planWider(n *model.Network, read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	switch a.Target {
 	case "vocabulary":
 		return rewrite.Vocabulary(read, a.Size)
@@ -82,6 +82,13 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	}
 	if a.Size == 0 {
 		return nil, fmt.Errorf("the size is missing; use, for example, widen:%s:%d", a.Target, 2*axis.Size)
+	}
+	if o.Start.evident() {
+		plan, err := startGraph(n, read, axis, a.Size, o)
+		if err != nil {
+			return nil, fmt.Errorf("axis %s (%s): %w", a.Target, read.Meaning(axis), err)
+		}
+		return plan, nil
 	}
 	r := rewrite.Options{Spread: usualSpread, Seed: o.Seed}
 	if o.Equal {
@@ -130,6 +137,7 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 // applyGraph executes an action on a graph.
 func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
 	c := &Change{Action: a, Seed: o.Seed, Equal: o.Equal, Form: o.Form, Before: Fingerprint(n)}
+	c.started(o)
 	if a.Kind == None {
 		c.After = c.Before
 		return c, c.adoptPlan(n, nil)
@@ -137,11 +145,11 @@ func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
 	}
-	plan, err := planGraph(n.Graph, a, o)
+	plan, err := planGraph(n, a, o)
 	if err != nil {
 		return nil, err
 	}
-	plan.Was = n.Graph.Form().Plain()
+	plan.Was, c.Units = n.Graph.Form().Plain(), plan.Units
 	return c, c.adoptPlan(n, plan)
 }
 

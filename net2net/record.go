@@ -67,7 +67,7 @@ func (c *Change) validate() error {
 		old++
 	}
 	for _, unit := range c.Units[old:] {
-		if unit < 0 || unit >= old {
+		if unit < -1 || unit < 0 && !c.Start.evident() || unit >= old {
 			faults = append(faults, fmt.Errorf("a new unit copies unit %d; expected one of the %d earlier units", unit,
 				old))
 			break
@@ -77,6 +77,10 @@ func (c *Change) validate() error {
 		faults = append(faults, err)
 	}
 	faults.When(c.Noise < 0, "noise is %g; must not be negative", c.Noise)
+	if c.Start != "" {
+		_, err := c.Start.kind()
+		faults = append(faults, err)
+	}
 	if cal := c.Calibration; cal != nil && len(cal.Mean) != len(cal.Var) {
 		faults = append(faults, fmt.Errorf("got %d means and %d variances; expected equal numbers", len(cal.Mean),
 			len(cal.Var)))

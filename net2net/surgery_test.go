@@ -61,6 +61,23 @@ func TestConformance(t *testing.T) {
 	t.Run("several", func(t *testing.T) { rapid.Check(t, surgerytest.Compose) })
 }
 
+// New units keep the function if their start claims it, and the record, the moments and the reversal treat them as new.
+func TestStartsKeepTheirGuarantees(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1)) // small networks
+	for start, preserves := range map[net2net.Start]bool{"gradmax": true, "firefly": true, "tiny": false} {
+		t.Run(string(start), func(t *testing.T) {
+			fitted := 0
+			rapid.Check(t, func(t *rapid.T) {
+				if surgerytest.CheckStart(t, start, preserves) {
+					fitted++
+				}
+			})
+			t.Logf("measured: %s starts new units of %d random networks", start, fitted)
+			require.Greater(t, fitted, 5)
+		})
+	}
+}
+
 // Each refusal is a sentence that says what is in the way, and leaves the network
 // alone.
 func TestRefusals(t *testing.T) {

@@ -52,7 +52,14 @@ func widen(e *edit, a Action) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be widened to %d channels: %w", a.Target, a.Size, err)
 	}
-	e.change.Units = e.mapping(space.Units, units)
+	if e.Start.evident() {
+		err = e.start(space, a, units)
+	} else {
+		e.change.Units = e.mapping(space.Units, units)
+	}
+	if err != nil {
+		return err
+	}
 	if err := e.change.copies(space.Units, units); err != nil {
 		return err
 	}
@@ -144,7 +151,9 @@ func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error 
 		done[l.Leaf] = true
 		old := l.Leaf.Layer
 		l.Leaf.Layer = model.Resized(old, x.width(l.In), x.width(l.Out))
-		e.rewire(l.Leaf, old, in, out, want < now)
+		if err := e.rewire(l.Leaf, old, in, out, want < now); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -189,7 +198,11 @@ func (x expansion) index(e tracing.Edge) []int {
 		size := part.Channels / x.now
 		for _, unit := range x.mapping {
 			for k := range size {
-				sources = append(sources, narrow+unit*size+k)
+				if unit < 0 {
+					sources = append(sources, -1)
+				} else {
+					sources = append(sources, narrow+unit*size+k)
+				}
 			}
 		}
 		narrow += size * min(x.now, x.want)
@@ -201,22 +214,29 @@ func (x expansion) index(e tracing.Edge) []int {
 }
 
 // rewire gives a leaf tensors of its new size.
-func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bool) {
+func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bool) error {
 	for k, slot := range old.Slots() {
 		m := moveOf(slot, in, out, merge)
 		if m.Fate == Kept {
 			continue
 		}
+		m.Added = e.added[slotKey{leaf, k}]
 		e.moves[slotKey{leaf, k}] = m
 		if e.s == nil {
 			continue
 		}
 		t := e.carry(m, leaf.Weights[k], value)
+		for _, a := range m.Added {
+			if err := a.Apply(e.s, t); err != nil {
+				return err
+			}
+		}
 		if e.Noise > 0 && !merge && slot.Role == model.Weight && m.Rows != nil {
 			t = e.addNoise(t, m.Rows)
 		}
 		leaf.Weights[k] = e.s.RequireGrad(t, slot.Role.Trained())
 	}
+	return nil
 }
 
 // moveOf returns the move of a tensor with axes over resized channels.

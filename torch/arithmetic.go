@@ -88,6 +88,19 @@ func (s *Scope) Sum(x *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_SUM, "sum", arguments{}, x)
 }
 
+// SVD returns the reduced singular value decomposition of a matrix: the left singular vectors as columns, the singular
+// values in descending order, and the right singular vectors as rows.
+func (s *Scope) SVD(x *Tensor) (left, values, right *Tensor) {
+	outs := s.run(C.GRAFT_OP_SVD, "svd", arguments{}, 3, x)
+	return outs[0], outs[1], outs[2]
+}
+
+// Eigen returns the eigenvalues of a symmetric matrix in ascending order, and the eigenvectors as columns.
+func (s *Scope) Eigen(x *Tensor) (values, vectors *Tensor) {
+	outs := s.run(C.GRAFT_OP_EIGH, "eigh", arguments{}, 2, x)
+	return outs[0], outs[1]
+}
+
 // Mean returns the average of all elements. The result does not depend on the number of threads.
 func (s *Scope) Mean(x *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_MEAN, "mean", arguments{}, x)

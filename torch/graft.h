@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 25
+#define GRAFT_ABI 26
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -103,7 +103,9 @@ enum {
   GRAFT_OP_AUGMENT,
   GRAFT_OP_RANDAUGMENT,
   GRAFT_OP_SUM,
-  GRAFT_OP_MEAN
+  GRAFT_OP_MEAN,
+  GRAFT_OP_SVD,
+  GRAFT_OP_EIGH
 };
 
 char *graft_op(int32_t op, graft_t *in, int32_t nin, const int64_t *ints,
@@ -132,7 +134,7 @@ enum {
   GRAFT_LAYER_ADAPTIVE_AVG_POOL,
   GRAFT_LAYER_FLATTEN,
   GRAFT_LAYER_DROPOUT,
-  GRAFT_LAYER_ADD,
+  GRAFT_LAYER_ADD,  // of two registers, or of a register and the first weight
   GRAFT_LAYER_CAT,
   GRAFT_LAYER_NORMALIZE,
   // Made by joining layers, never by a caller.

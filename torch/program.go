@@ -151,6 +151,11 @@ func (b *Builder) Dropout(x Value, p float64) Value {
 // Add adds two values, as a residual connection does.
 func (b *Builder) Add(x, y Value) Value { return b.add(C.GRAFT_LAYER_ADD, nil, nil, nil, x, y) }
 
+// Shift adds a tensor to x. The tensor has the shape of a batch of x.
+func (b *Builder) Shift(x Value, by *Tensor) Value {
+	return b.add(C.GRAFT_LAYER_ADD, nil, nil, []*Tensor{by}, x)
+}
+
 // Cat concatenates up to eight values along a dimension.
 func (b *Builder) Cat(dim int, parts ...Value) Value {
 	return b.add(C.GRAFT_LAYER_CAT, []int64{int64(dim)}, nil, nil, parts...)

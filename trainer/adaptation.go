@@ -199,10 +199,15 @@ func (a *adaptation) reset(divide int) error {
 	return a.renew()
 }
 
-// calibrated applies an action to a network, with training images to calibrate new normalizations, and then calls also.
+// calibrated applies an action to a network, with training images to calibrate new normalizations and to start new
+// units, and then calls also.
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	if a.remote != nil {
+		if a.starts() {
+			return nil, fmt.Errorf("%w: new_units is %q, but the network trains in a program; use new_units = %q",
+				errImpossible, o.Start, net2net.Copies)
+		}
 		if change, err = net2net.Apply(n, action, o); err != nil {
 			return nil, fmt.Errorf("%w: %w", errImpossible, err)
 		}
@@ -216,7 +221,7 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 		if err != nil {
 			return err
 		}
-		picked, _, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
+		picked, labels, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
 		if err != nil {
 			return err
 		}
@@ -226,15 +231,43 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 			images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
 			o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
 		}
+		o.Loss = net2net.CrossEntropy(s.To(labels, torch.Int64, place.Device))
 		if s.Err() != nil {
 			return s.Err()
 		}
-		if change, err = net2net.Apply(n, action, o); err != nil {
+		err = a.steadily(func() error {
+			change, err = net2net.Apply(n, action, o)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("%w: %w", errImpossible, err)
 		}
 		return also(change, o)
 	})
 	return change, err
+}
+
+// steadily runs surgery on one thread of the calling goroutine with Steady, so that sums over the batch, from which new
+// units start, do not depend on the number of threads.
+func (a *adaptation) steadily(do func() error) error {
+	if !a.Steady || !a.starts() {
+		return do()
+	}
+	r, err := torch.Describe()
+	if err != nil {
+		return err
+	}
+	if err := torch.UseThreads(1); err != nil {
+		return err
+	}
+	defer func() { _ = torch.UseThreads(r.Threads) }()
+	return do()
+}
+
+// starts reports whether new units start from the gradient.
+func (a *adaptation) starts() bool {
+	start := a.Adapt.Surgery.Start
+	return start != "" && start != net2net.Copies
 }
 
 // follow lets the optimizer follow a change of the network.

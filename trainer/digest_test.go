@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ func TestEveryOptionIsInTheDigest(t *testing.T) {
 	require.Greater(t, seen, 50)
 }
 
+// ofTheJob are options that the job sets from its own images.
+var ofTheJob = []string{"Options.Adapt.Surgery.Batch", "Options.Adapt.Surgery.Loss"}
+
 // eachField visits the fields of a struct and of those in it, with the tag result of the outermost that has one.
 func eachField(v reflect.Value, path, result string, visit func(name, result string, v reflect.Value)) {
 	for k := range v.NumField() {
@@ -41,7 +45,7 @@ func eachField(v reflect.Value, path, result string, visit func(name, result str
 			own = tag
 		}
 		switch {
-		case !f.IsExported(), name == "Options.Adapt.Surgery.Batch": // images of the job itself
+		case !f.IsExported(), slices.Contains(ofTheJob, name):
 		case v.Field(k).Kind() == reflect.Struct:
 			eachField(v.Field(k), name, own, visit)
 		case v.Field(k).Kind() == reflect.Slice && v.Field(k).Len() > 0:

@@ -19,7 +19,8 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 		if from == nil {
 			return nil, fmt.Errorf("apply surgery: tensor %q not found", m.From)
 		}
-		if plain := m.Fold == nil && m.Scale == 0 && m.Dims == nil && m.Values == "" && !m.Fresh; plain &&
+		if plain := m.Fold == nil && m.Scale == 0 && m.Dims == nil && m.Values == "" && !m.Fresh &&
+			m.Added == nil; plain &&
 			!taken[from] {
 			after[m.Name], taken[from] = from, true
 			continue
@@ -58,6 +59,11 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 		t = s.Scale(t, 0, 1)
 	default:
 		return nil, fmt.Errorf("the plan has unknown initial values %q; expected zeros or ones", m.Values)
+	}
+	for _, a := range m.Added {
+		if err := a.Apply(s, t); err != nil {
+			return nil, err
+		}
 	}
 	return t, s.Err()
 }
@@ -111,6 +117,9 @@ func times(s *torch.Scope, t *torch.Tensor, at int, factors []float64) *torch.Te
 	return s.Mul(t, s.To(torch.From(s, factors, shape...), info.DType, info.Device))
 }
 
+// meanOfAll pads with the mean of the whole tensor.
+const meanOfAll Pad = "mean of all"
+
 // filler makes padding for a number of places.
 func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.Generator) *torch.Tensor {
 	info, _ := t.Info()
@@ -120,6 +129,8 @@ func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.G
 	switch d.Pad {
 	case Ones:
 		s.Fill(fill, 1)
+	case meanOfAll:
+		return s.Add(fill, s.Mean(t))
 	case Mean:
 		from, to := make([]int64, info.Shape[d.At]), make([]int64, places)
 		one := slices.Clone(info.Shape)
@@ -189,7 +200,11 @@ func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float
 		if d.Moment == nil {
 			factors = nil
 		}
-		d.Pad = Zeros
+		if d.Pad == Units && power == 2 {
+			d.Pad = meanOfAll
+		} else {
+			d.Pad = Zeros
+		}
 		t = d.apply(s, t, factors, nil)
 	}
 	if m.Scale != 0 {

@@ -17,6 +17,7 @@ type Plan struct {
 	Was   map[string]any `json:"was,omitempty"`
 	Seed  uint64         `json:"seed,omitempty"` // seed of random padding
 	Notes []string       `json:"notes,omitempty"`
+	Units []int          `json:"-"` // copied unit of each unit, or -1 for a new unit; nil if there are no new units
 }
 
 // Move describes how a tensor of the new graph is made. A plan has only one Move for tensors that are tied, with the
@@ -36,6 +37,8 @@ type Move struct {
 	Fold *Fold `json:"fold,omitempty"`
 	// Scale multiplies all values; zero means 1.
 	Scale float64 `json:"scale,omitempty"`
+	// Added holds values that are added after all other changes, such as the weights of new units.
+	Added []Added `json:"added,omitempty"`
 }
 
 // Dim describes the change of a dimension.
@@ -66,6 +69,8 @@ const (
 	Ones   Pad = "ones"
 	Mean   Pad = "mean"   // mean over the dimension
 	Random Pad = "random" // normal random numbers with the root mean square of the tensor
+	// zeros, to which Move.Added adds the values of new units; their second moments start at the mean of the tensor's
+	Units Pad = "units"
 )
 
 // Fold multiplies the columns of a weight by a vector, or adds the product of a matrix and a vector to a bias.

@@ -18,6 +18,9 @@ type Options struct {
 	Spread float64
 	Seed   uint64    // seed of shares and padding
 	Shares []float64 // share of each place on the axis; nil draws the shares
+	// From holds the place that each place on the axis copies, or -1 for a new unit, whose weights start at zero. Nil
+	// copies all places in turn.
+	From []int
 }
 
 // Widen returns a plan that enlarges an axis to the given size by copying entries of the axis. An axis can count hidden
@@ -218,11 +221,19 @@ func (w *widening) spread() {
 			w.from = append(w.from, -1)
 		}
 	}
+	if len(w.From) == w.to {
+		w.from = w.From
+	}
 	if len(w.Shares) == w.to {
 		w.share = w.Shares
 		return
 	}
 	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
+	for k, f := range w.From {
+		if f < 0 {
+			w.share[k] = 1 // a new unit shares nothing
+		}
+	}
 }
 
 // shares gives the copies of each place shares that add up to one, each at least 1-spread of an equal share. Padding
@@ -314,6 +325,9 @@ func cross(outer []int, outerShare []float64, inner []int, innerShare []float64,
 // of the share, so products have the share.
 func (w *widening) copies() {
 	w.each(func(t graph.Tensor, dim int, d Dim, share []float64) {
+		if w.From != nil {
+			d.Pad = Units
+		}
 		switch {
 		case w.splits[place{t.Name, dim}]:
 			d.Share, d.Split = share, true

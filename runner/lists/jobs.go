@@ -8,6 +8,7 @@ import (
 	"graft/dataset"
 	"graft/model"
 	"graft/net2net"
+	"graft/net2net/starts"
 	"graft/trainer"
 )
 
@@ -52,6 +53,16 @@ func actions() (list []Entry) {
 		}
 		list = append(list, Entry{Name: line[0], About: line[1],
 			Command: "graft surgery --model ConvSmall --action " + example})
+	}
+	return list
+}
+
+func unitStarts() (list []Entry) {
+	for _, k := range starts.Kinds() {
+		name, about := k.Listing()
+		list = append(list, Entry{Name: name, About: about,
+			TOML: fmt.Sprintf("[adapt]\ndecider = \"script\"\nactions = [\"widen:conv2:48\"]\nnew_units = %q\n",
+				name)})
 	}
 	return list
 }

@@ -35,6 +35,7 @@ func Kinds() registry.List[Kind] {
 		{"deciders", "choose changes of a job's network", deciders},
 		{"timings", "values of the key adapt.when, which sets the times of a job's decisions", timings},
 		{"actions", "change the architecture of a network", actions},
+		{"starts", "ways in which new units of a wider layer start", unitStarts},
 		{"layers", "layers and containers of network files", layers},
 		{"networks", "networks from the zoo", networks},
 		{"datasets", "values of the key data.kind", datasets},

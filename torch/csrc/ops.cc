@@ -159,6 +159,21 @@ void run_layer(const Call &c, int32_t op) {
   }
 }
 
+// The reduced decomposition, of a matrix. Results: left vectors, values, transposed right vectors.
+void svd(const Call &c) {
+  auto r = at::linalg_svd(c.in(0), /*full_matrices=*/false);
+  c.out(std::get<0>(r), 0);
+  c.out(std::get<1>(r), 1);
+  c.out(std::get<2>(r), 2);
+}
+
+// Of a symmetric matrix. Results: values in ascending order, and vectors as columns.
+void eigh(const Call &c) {
+  auto r = at::linalg_eigh(c.in(0));
+  c.out(std::get<0>(r), 0);
+  c.out(std::get<1>(r), 1);
+}
+
 // LibTorch divides a sum of 32,768 values or more (GRAIN_SIZE in ATen/Parallel.h) among its threads, and rounds it
 // differently for each number of them.
 void on_one_thread(const Call &c, at::Tensor (*reduce)(const at::Tensor &)) {
@@ -186,6 +201,8 @@ void run(const Call &c, int32_t op) {
     case GRAFT_OP_MEAN: return on_one_thread(c, [](const at::Tensor &t) { return t.mean(); });
     case GRAFT_OP_MATMUL: return c.out(c.in(0).matmul(c.in(1)));
     case GRAFT_OP_TO: return to_device(c);
+    case GRAFT_OP_SVD: return svd(c);
+    case GRAFT_OP_EIGH: return eigh(c);
     case GRAFT_OP_RANDPERM: return randperm(c);
     default: return run_layer(c, op);
   }

@@ -341,7 +341,7 @@ at::Tensor Program::compute(const graft_instr &c, Pass &pass) const {
     case GRAFT_LAYER_ADAPTIVE_AVG_POOL: return at::adaptive_avg_pool2d(x, {i[0], i[1]});
     case GRAFT_LAYER_FLATTEN: return x.flatten(i[0], i[1]);
     case GRAFT_LAYER_DROPOUT: return dropout(c, x, pass.training, pass.generator, pass.masks);
-    case GRAFT_LAYER_ADD: return x + regs[c.in[1]];
+    case GRAFT_LAYER_ADD: return c.nin > 1 ? x + regs[c.in[1]] : x + weight(c, 0);
     case GRAFT_LAYER_CAT: return at::cat(gather(c, regs), i[0]);
     case GRAFT_LAYER_NORMALIZE: return normalize(c, x);
     default: TORCH_CHECK(false, "this library does not know the layer; run make deps again");
