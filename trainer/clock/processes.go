@@ -112,8 +112,8 @@ type TogetherStep struct {
 	Step    float64 // all processes on the batch
 }
 
-// Fit sets the slowdown and the wait so that the sum of squared relative errors of the steps is least, and the errors of
-// steps that are left out of the fit. The exchanges must be set.
+// Fit sets the slowdown and the wait so that the sum of squared relative errors of the steps is least, and the errors
+// of steps that are left out of the fit. The exchanges must be set.
 func (s *Processes) Fit(steps []TogetherStep) {
 	var misses []float64
 	for k, t := range steps {
