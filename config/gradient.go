@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"graft/decider"
@@ -19,8 +18,7 @@ func (o AdaptOptions) validateGradient() error {
 	faults.When(o.Surgery.Noise > 0 && start.Evident(),
 		"noise applies only to copied units, but new_units is %q; remove noise, or use new_units = %q", string(start),
 		net2net.Copies)
-	faults.Unless(o.Surgery.Amplitude >= 0 && !math.IsInf(o.Surgery.Amplitude, 1),
-		"amplitude is %v; must be finite and at least 0", o.Surgery.Amplitude)
+	faults.When(o.Surgery.Amplitude < 0, "amplitude is %v; must not be negative", o.Surgery.Amplitude)
 	if o.Decider != decideGradient {
 		return errors.Join(faults...)
 	}
