@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,8 @@ func TestGradientsThatCannotBeComputedAreFaults(t *testing.T) {
 		"a script with copies": {[]string{"network.name=CIFARResNet20", "adapt.decider=script",
 			`adapt.actions=["widen:conv1:32"]`}, ""},
 		"a graph with a refused start": {[]string{"network.name=CharGPT", "data.kind=text",
-			"adapt.decider=script", "adapt.new_units=gradmax", `adapt.actions=["widen:ln_f.weight:96"]`},
+			"data.path=" + Quote(written(t, "a.txt", strings.Repeat("some text ", 1000))), "adapt.decider=script",
+			"adapt.new_units=gradmax", `adapt.actions=["widen:tok:256"]`},
 			`use new_units = "copies"`},
 		"noise": {[]string{"adapt.decider=random", "adapt.new_units=firefly", "adapt.noise=0.1"},
 			`remove noise, or use new_units = "copies"`},

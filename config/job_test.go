@@ -146,7 +146,7 @@ func TestAssignments(t *testing.T) {
 		`run.listen="[::1]:70000"`:   "expected an address and a port",
 		"time.start=90s":             "start is 1m30s",
 		"adapt.actions=deepen:1":     "must be a list",
-		`adapt.actions=["deepen:1"]`: "actions are used only by the deciders fixed, script, random, trials and policy",
+		`adapt.actions=["deepen:1"]`: "actions are used only by the deciders fixed, script, random, trials, gradient and policy",
 		"time.profile=stedy":         `unknown profile "stedy"`,
 		"network.name=ConvNet4":      "did you mean ConvNet",
 		"time.timeline=none.csv":     "no such file",

@@ -14,10 +14,10 @@ import (
 // Gain is the estimated benefit of an action, and its cost.
 type Gain struct {
 	Action net2net.Action `json:"action"` // action that was rated
-	// squared norm of the gradient of the loss with respect to the new weights; see [net2net.Gain]
+	// squared norm of the gradient of the loss with respect to the new weights
 	Gain float64     `json:"gain"`
-	Cost float64     `json:"cost"` // increase of the quantity that Unit names
-	Unit GainMeasure `json:"unit"` // quantity that Cost measures; the same for all actions of a decision
+	Cost float64     `json:"cost"` // increase of the measure that Unit names
+	Unit GainMeasure `json:"unit"` // measure of the cost: step_s, operations or parameters; the same for all actions of a decision
 }
 
 // GainMeasure names a measure of the cost of an action.
