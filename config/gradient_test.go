@@ -19,7 +19,8 @@ func TestGradientsThatCannotBeComputedAreFaults(t *testing.T) {
 	}{
 		"any growth":   {[]string{"adapt.decider=gradient"}, ""},
 		"listed":       {[]string{"adapt.decider=gradient", `adapt.actions=["widen:conv1:24", "none"]`}, ""},
-		"no new units": {[]string{"adapt.decider=gradient", `adapt.kinds=["kernel"]`}, "use only [deepen widen branch]"},
+		"no new units": {[]string{"adapt.decider=gradient", `adapt.kinds=["kernel"]`},
+			"use only [deepen widen branch]"},
 		"a listed kernel": {[]string{"adapt.decider=gradient", `adapt.actions=["kernel:conv2:5"]`},
 			"or another decider"},
 		"a residual sum": {[]string{"network.name=CIFARResNet20", "adapt.decider=gradient",

@@ -213,9 +213,9 @@ type AdaptOptions struct {
 	// A path, such as "./mine.py", names a program that chooses the actions. Empty means "none".
 	Decider string `config:",path=word"`
 	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" requires exactly one action
-	// and repeats it; "script" takes the actions in order; "random", "trials", "gradient" and structural policies choose
-	// among the listed actions that fit the network. Must be empty for the decider "none". If the list is empty, these
-	// deciders choose from adapt.kinds.
+	// and repeats it; "script" takes the actions in order; "random", "trials", "gradient" and structural policies
+	// choose among the listed actions that fit the network. Must be empty for the decider "none". If the list is empty,
+	// these deciders choose from adapt.kinds.
 	Actions []net2net.Action
 	// Operations that "random", "trials", "gradient" or a structural policy can choose if adapt.actions is empty. For a
 	// policy, empty means all kinds of actions in the policy's training set. For other deciders, empty means deepen and

@@ -17,7 +17,7 @@ type Gain struct {
 	// squared norm of the gradient of the loss with respect to the new weights
 	Gain float64     `json:"gain"`
 	Cost float64     `json:"cost"` // increase of the measure that Unit names
-	Unit GainMeasure `json:"unit"` // measure of the cost: step_s, operations or parameters; the same for all actions of a decision
+	Unit GainMeasure `json:"unit"` // measure of the cost, the same for all actions of a decision
 }
 
 // GainMeasure names a measure of the cost of an action.
@@ -34,9 +34,9 @@ const (
 var ErrNoTime = errors.New("the budget has no time left to compute the gradient")
 
 // Gradient is the decider that takes the action with the largest gain per cost. The gain is the squared norm of the
-// gradient that the new weights would have, which GradMax maximises (Evci et al., GradMax: Growing Neural Networks using
-// Gradient Information, 2022, arXiv 2201.05125): to first order, it is the decrease of the loss per learning rate in a
-// step of the new weights alone. The cost is the increase of the time of a training step.
+// gradient that the new weights would have, which GradMax maximises (Evci et al., GradMax: Growing Neural Networks
+// using Gradient Information, 2022, arXiv 2201.05125): to first order, it is the decrease of the loss per learning rate
+// in a step of the new weights alone. The cost is the increase of the time of a training step.
 //
 // All actions of a decision have the same measure of cost, since gains per different units cannot be compared. It is
 // the time of a step if this time is known, and increases with every action. Otherwise it is the number of

@@ -36,7 +36,8 @@ func TestJobsDecideByTheGradient(t *testing.T) {
 				at := func(time time.Duration, book trainer.Recorder) trainer.Parts {
 					clock := steady(t)
 					clock.Time = time
-					return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking(), Decider: gradient(t)})
+					return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking(),
+						Decider: gradient(t)})
 				}
 				book := &memory{}
 				j, err := trainer.New(s, at(0, book), o)
