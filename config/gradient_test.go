@@ -17,8 +17,8 @@ func TestGradientsThatCannotBeComputedAreFaults(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"any growth":   {[]string{"adapt.decider=gradient"}, ""},
-		"listed":       {[]string{"adapt.decider=gradient", `adapt.actions=["widen:conv1:24", "none"]`}, ""},
+		"any growth": {[]string{"adapt.decider=gradient"}, ""},
+		"listed":     {[]string{"adapt.decider=gradient", `adapt.actions=["widen:conv1:24", "none"]`}, ""},
 		"no new units": {[]string{"adapt.decider=gradient", `adapt.kinds=["kernel"]`},
 			"use only [deepen widen branch]"},
 		"a listed kernel": {[]string{"adapt.decider=gradient", `adapt.actions=["kernel:conv2:5"]`},
