@@ -13,12 +13,13 @@ import (
 
 // Names of the deciders of jobs that code refers to.
 const (
-	DecideNone   = "none"
-	DecideScript = "script"
-	DecideRandom = "random"
-	decideFixed  = "fixed"
-	decideTrials = "trials"
-	decidePolicy = "policy"
+	DecideNone     = "none"
+	DecideScript   = "script"
+	DecideRandom   = "random"
+	decideFixed    = "fixed"
+	decideTrials   = "trials"
+	decidePolicy   = "policy"
+	decideGradient = "gradient"
 )
 
 // ActionUse states how a decider uses adapt.actions.
@@ -62,6 +63,9 @@ func JobDeciders() registry.List[JobDecider] {
 			ActionChoices, func(j *Job) (decider.Decider, error) {
 				return decider.Trials{Random: j.random(), Steps: j.Adapt.TrialSteps}, nil
 			}},
+		{decideGradient, "takes the action whose new weights have the largest gradient per cost (GradMax)",
+			`kinds = ["deepen", "widen"]`, ActionChoices,
+			func(j *Job) (decider.Decider, error) { return decider.Gradient{Random: j.random()}, nil }},
 		{decidePolicy, "uses a learned policy, structural or of the original system", `policy = "runs/learned"`,
 			ActionChoices,
 			(*Job).learnedDecider},

@@ -70,20 +70,20 @@ func (j *Job) expectation() (trainer.Forecast, bool) {
 	return f, true
 }
 
-// decided returns the network after an action that is known in advance. An action that does not fit is skipped.
-func (j *Job) decided(n *model.Network, decision int) *model.Network {
+// decided returns an action that is known in advance, and the network after it. An action that does not fit is skipped.
+func (j *Job) decided(n *model.Network, decision int) (net2net.Action, *model.Network) {
 	if j.Adapt.kind().Actions == OneAction {
 		decision = 0
 	}
 	a := scripted(j.Adapt.Actions, decision)
 	if a.Kind == "" || a.Kind == net2net.None {
-		return n
+		return net2net.Action{}, n
 	}
 	grown := n.Sketch()
 	if _, err := net2net.Apply(grown, a, j.Adapt.Surgery); err != nil {
-		return n
+		return net2net.Action{}, n
 	}
-	return grown
+	return a, grown
 }
 
 // checkBudget reports a budget that ends before the first step.

@@ -9,6 +9,7 @@ import (
 	"graft/internal/decode"
 	"graft/internal/words"
 	"graft/model"
+	"graft/net2net"
 	"graft/trainer"
 	"graft/trainer/clock"
 )
@@ -28,7 +29,7 @@ func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisio
 	}
 	o := j.Options()
 	f := j.forecast(p, first)
-	f.Decide = func(*model.Network, int) *model.Network { return grown }
+	f.Decide = func(*model.Network, int) (net2net.Action, *model.Network) { return net2net.Action{}, grown }
 	spans, known := f.Spans()
 	if !known {
 		return nil, j.Decisions()

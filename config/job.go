@@ -254,6 +254,7 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.Adapt.rehearsed() { // other deciders skip actions that do not fit
 		j.rehearse(r)
 	}
+	j.checkGradient(r)
 	if !r.Failed() {
 		j.checkBudget(r)
 	}

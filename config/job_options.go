@@ -208,17 +208,18 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 type AdaptOptions struct {
 	// Decider that chooses the actions: "fixed" repeats one action; "script" takes its actions in order; "random" draws
 	// an action that fits the network; "trials" trains a copy of the network for some steps with each action that fits,
-	// and takes the action with the lowest validation loss; "policy" follows a learned policy; "none" takes no action.
+	// and takes the action with the lowest validation loss; "gradient" takes the action whose new weights have the
+	// largest gradient per cost; "policy" follows a learned policy; "none" takes no action.
 	// A path, such as "./mine.py", names a program that chooses the actions. Empty means "none".
 	Decider string `config:",path=word"`
 	// List of actions, such as "deepen:0", "widen:conv2:48" and "none". The decider "fixed" requires exactly one action
-	// and repeats it; "script" takes the actions in order; "random", "trials" and structural policies choose among the
-	// listed actions that fit the network. Must be empty for the decider "none". If the list is empty, "random",
-	// "trials" and structural policies choose from adapt.kinds.
+	// and repeats it; "script" takes the actions in order; "random", "trials", "gradient" and structural policies
+	// choose among the listed actions that fit the network. Must be empty for the decider "none". If the list is empty,
+	// these deciders choose from adapt.kinds.
 	Actions []net2net.Action
-	// Operations that "random", "trials" or a structural policy can choose if adapt.actions is empty. For "random"
-	// and "trials", empty means deepen and widen. For a policy, empty means all kinds of actions in the
-	// policy's training set.
+	// Operations that "random", "trials", "gradient" or a structural policy can choose if adapt.actions is empty. For a
+	// policy, empty means all kinds of actions in the policy's training set. For other deciders, empty means deepen and
+	// widen.
 	Kinds []net2net.Kind
 	// Path of a learned policy. For a structural policy: its file, or a folder that contains policy.safetensors. For
 	// a policy in the original system's format: its weight file, or the folder that contains it. Must be empty unless
@@ -276,6 +277,7 @@ func (o AdaptOptions) Validate() error {
 			"but "+
 			"the decider is %s; remove these keys, or change the decider", o.Decider))
 	}
+	faults = append(faults, o.validateGradient())
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)
 }

@@ -15,6 +15,7 @@ import (
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
+	"graft/net2net"
 	"graft/results"
 	"graft/torch"
 	"graft/trainer"
@@ -142,6 +143,14 @@ func (j *Job) checkProgram(r *decode.Reading) {
 			r.Blame(key, fmt.Sprintf("%s does not apply to a job with program.command: %s; remove it", key,
 				ownKeys[k].why))
 		}
+	}
+	if j.Adapt.Decider == decideGradient {
+		r.Blame("adapt.decider", "adapt.decider is \"gradient\", which computes gradients of the network, but "+
+			"program.command starts a program that trains; use another decider")
+	}
+	if start := j.Adapt.Surgery.Start; start.Evident() {
+		r.Blame("adapt.new_units", fmt.Sprintf("adapt.new_units is %q, which computes gradients of the network, but "+
+			"program.command starts a program that trains; use new_units = %q", string(start), net2net.Copies))
 	}
 	if j.Adapt.Decider == decideTrials {
 		r.Blame("adapt.decider", "adapt.decider is \"trials\", which trains copies of the network, but "+

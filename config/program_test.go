@@ -56,6 +56,10 @@ func TestKeysOfWhatFollowsSurgery(t *testing.T) {
 	_, err = read(program + "[adapt]\nwarm_up_new = 10\n")
 	require.ErrorContains(t, err, "job.toml:4:15: adapt.warm_up_new does not apply to a job with program.command: "+
 		"graft does not compute the steps; remove it")
+	_, err = read(program + "[adapt]\ndecider = \"gradient\"\n")
+	require.ErrorContains(t, err, "program.command starts a program that trains; use another decider")
+	_, err = read(program + "[adapt]\nnew_units = \"tiny\"\n")
+	require.ErrorContains(t, err, `program.command starts a program that trains; use new_units = "copies"`)
 	plain, err := read("")
 	require.NoError(t, err)
 	for text, same := range map[string]bool{

@@ -5,6 +5,7 @@ import (
 
 	"graft/internal/words"
 	"graft/model"
+	"graft/net2net"
 	"graft/trainer"
 )
 
@@ -47,7 +48,7 @@ func (j *Job) lateMoment(first, grown *model.Network, wanted int, remedy string)
 		return ""
 	}
 	f := j.forecast(p, first)
-	f.Decide = func(*model.Network, int) *model.Network { return grown }
+	f.Decide = func(*model.Network, int) (net2net.Action, *model.Network) { return net2net.Action{}, grown }
 	spans, known := f.Spans()
 	fits := 0
 	for _, s := range spans {

@@ -29,6 +29,10 @@ type State struct {
 	// Try applies an action to a copy of the network, trains the copy for the given number of steps, and charges the
 	// time to the job's budget. A nil Try means that actions cannot be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
+	// Gain returns the squared norm of the gradient that the new weights of an action would have on training data, and
+	// charges the time of the gradient to the job's budget; see [net2net.Gain]. A nil Gain means that the job cannot
+	// compute gradients.
+	Gain func(a net2net.Action) (float64, error)
 }
 
 // Curve summarises the learning curve at the last complete epoch before a decision. The zero value means that the curve
@@ -49,12 +53,13 @@ func (c Curve) Next(loss, gap float64) Curve {
 	return next
 }
 
-// Decision is a chosen action, with the probabilities or trials that led to it.
+// Decision is a chosen action, with the probabilities, trials or gains that led to it.
 type Decision struct {
 	Action net2net.Action
 	// probability of each candidate action; nil if the decider has no probabilities
 	Probabilities []float64
 	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
+	Gains         []Gain  // gains of the candidate actions; nil if the decider computes none
 }
 
 // ErrOpen reports that a decider did not decide. The job then saves a checkpoint before the decision, and ends. When

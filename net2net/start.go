@@ -35,15 +35,15 @@ func (t Start) kind() (starts.Kind, error) {
 	return starts.Kinds().Named("start of new units", string(t))
 }
 
-// evident reports whether a start needs training data.
-func (t Start) evident() bool {
+// Evident reports whether a start needs training data.
+func (t Start) Evident() bool {
 	kind, err := t.kind()
 	return err == nil && kind.Evident()
 }
 
 // started records the start of a change.
 func (c *Change) started(o Options) {
-	if c.Action.Kind == widening.kind && o.Start.evident() {
+	if c.Action.Kind == widening.kind && o.Start.Evident() {
 		c.Start, c.Amplitude = o.Start, o.Amplitude
 	}
 }
@@ -58,10 +58,10 @@ func (o Options) startable(n *model.Network, a Action) error {
 		return nil
 	case o.Amplitude < 0:
 		return fmt.Errorf("the amplitude of new units is %g; must not be negative", o.Amplitude)
-	case o.Start.evident() && o.Noise > 0:
+	case o.Start.Evident() && o.Noise > 0:
 		return fmt.Errorf("noise applies only to copied units, but new_units is %q; remove noise, "+
 			"or use new_units = %q", o.Start, Copies)
-	case o.Start.evident() && n.Scope() != nil && o.replay == nil && (o.Batch == nil || o.Loss == nil):
+	case o.Start.Evident() && n.Scope() != nil && o.replay == nil && (o.Batch == nil || o.Loss == nil):
 		return fmt.Errorf("new_units is %q, which needs training data with labels; train the network in a job, "+
 			"or use new_units = %q", o.Start, Copies)
 	}
@@ -152,8 +152,7 @@ func (o Options) measured(s *torch.Scope, g *starts.Segment, t taps) error {
 	return s.Err()
 }
 
-// grownUnits is the outcome of a start: the new units' values for each tensor, by the part of the tensor in the
-// segment.
+// grownUnits is the outcome of a start: the new units' values for each tensor, by the tensor's part in the segment.
 type grownUnits struct {
 	units                         []int // mapping of units, as in Change.Units
 	weight, bias, next            []rewrite.Added

@@ -164,30 +164,28 @@ func pairOf(node *graph.Node, argument string) (pair [2]int) {
 	return pair
 }
 
-// graphGain is Gain for a wider axis of a graph.
-func (o Options) graphGain(n *model.Network, a Action) (gain float64, err error) {
+// graphGain is the gain of a wider axis of a graph.
+func (o Options) graphGain(n *model.Network, a Action) (measuredGain, error) {
 	read, err := axes.Read(n.Graph)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	axis, err := read.Named(a.Target)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if a.Size <= axis.Size {
-		return 0, fmt.Errorf("the size of the axis is already %d; use a larger size", axis.Size)
+		return nil, fmt.Errorf("the size of the axis is already %d; use a larger size", axis.Size)
 	}
 	c, err := rewrite.FindChain(read, axis)
 	if err != nil {
-		return 0, o.refused("%w", err)
+		return nil, o.refused("%w", err)
 	}
-	err = evidence(n, o, func(s *torch.Scope, twin *model.Network) error {
+	return func(s *torch.Scope, twin *model.Network) (float64, error) {
 		g, err := o.graphSegment(s, twin, c)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		gain, err = g.Gain(s, a.Size-axis.Size)
-		return err
-	})
-	return gain, err
+		return g.Gain(s, a.Size-axis.Size)
+	}, nil
 }

@@ -217,84 +217,110 @@ func Gain(n *model.Network, a Action, o Options) (gain float64, err error) {
 	if n.Scope() == nil {
 		return 0, errors.New("the network has no weights yet; initialize or load them first")
 	}
-	switch a.Kind {
-	case widening.kind:
-		o.Start = gradMaxStart
-		return o.wideningGain(n, a)
-	case deepening.kind, branches.kind:
-		o.Start = Copies
-		return o.newGain(n, a)
-	case None:
+	if a.Kind == None {
 		return 0, nil
 	}
-	return 0, fmt.Errorf("the gain of %s is unknown; it is defined for widen, deepen and branch", a.Kind)
-}
-
-// gradMaxStart is the start that Gain describes.
-const gradMaxStart Start = "gradmax"
-
-func (o Options) wideningGain(n *model.Network, a Action) (gain float64, err error) {
-	if n.Graph != nil {
-		return o.graphGain(n, a)
-	}
-	trace, err := tracing.Read(n)
+	measure, err := o.gain(n, a)
 	if err != nil {
 		return 0, err
 	}
-	space, now, err := trace.SpaceAt(a.Target)
-	if err != nil {
-		return 0, err
-	}
-	units, err := space.Target(now, a.Size)
-	if err != nil {
-		return 0, err
-	}
-	c, err := o.chain(trace, space)
-	if err != nil {
-		return 0, err
-	}
-	err = evidence(n, o, func(s *torch.Scope, twin *model.Network) error {
-		g, err := o.segment(s, twin, c)
-		if err != nil {
-			return err
-		}
-		gain, err = g.Gain(s, units-space.Units)
+	err = evidence(n, o, func(s *torch.Scope, twin *model.Network) (err error) {
+		gain, err = measure(s, twin)
 		return err
 	})
 	return gain, err
 }
 
+// CheckGain returns an error if the gain of an action is undefined. The action must fit the network, which needs no
+// weights.
+func CheckGain(n *model.Network, a Action, o Options) error {
+	if a.Kind == None {
+		return nil
+	}
+	_, err := o.gain(n, a)
+	return err
+}
+
+// GainKinds lists the operations whose gain is defined. A larger kernel adds taps to existing units, and no units.
+func GainKinds() []Kind { return []Kind{deepening.kind, widening.kind, branches.kind} }
+
+// measuredGain computes the gain of an action on a copy of the network.
+type measuredGain func(s *torch.Scope, twin *model.Network) (float64, error)
+
+// gain finds the tensors that determine the gain of an action.
+func (o Options) gain(n *model.Network, a Action) (measuredGain, error) {
+	switch {
+	case !slices.Contains(GainKinds(), a.Kind):
+		return nil, fmt.Errorf("the gain of %s is undefined; use one of %v", a.Kind, GainKinds())
+	case a.Kind != widening.kind:
+		o.Start = Copies
+		return func(s *torch.Scope, twin *model.Network) (float64, error) { return o.newGain(s, twin, a) }, nil
+	}
+	o.Start = gradMaxStart
+	if n.Graph != nil {
+		return o.graphGain(n, a)
+	}
+	return o.treeGain(n, a)
+}
+
+// gradMaxStart is the start that Gain describes.
+const gradMaxStart Start = "gradmax"
+
+// treeGain is the gain of wider layers of a tree.
+func (o Options) treeGain(n *model.Network, a Action) (measuredGain, error) {
+	trace, err := tracing.Read(n)
+	if err != nil {
+		return nil, err
+	}
+	space, now, err := trace.SpaceAt(a.Target)
+	if err != nil {
+		return nil, err
+	}
+	units, err := space.Target(now, a.Size)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.chain(trace, space)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *torch.Scope, twin *model.Network) (float64, error) {
+		g, err := o.segment(s, twin, c)
+		if err != nil {
+			return 0, err
+		}
+		return g.Gain(s, units-space.Units)
+	}, nil
+}
+
 // newGain applies an action to a copy of the network, and returns the squared gradient of the new tensors.
-func (o Options) newGain(n *model.Network, a Action) (gain float64, err error) {
-	err = evidence(n, o, func(s *torch.Scope, twin *model.Network) error {
-		change, err := Apply(twin, a, o)
+func (o Options) newGain(s *torch.Scope, twin *model.Network, a Action) (gain float64, err error) {
+	change, err := Apply(twin, a, o)
+	if err != nil {
+		return 0, err
+	}
+	fresh := map[string]bool{}
+	for _, m := range change.Moves {
+		fresh[m.Name] = m.Fate == New
+	}
+	for _, e := range twin.Trained() {
+		s.RequireGrad(e.Tensor, fresh[e.Name])
+	}
+	p, err := twin.Still(s)
+	if err != nil {
+		return 0, err
+	}
+	s.Backward(o.Loss(s, p.Forward(s, o.Batch, true, nil)))
+	for _, e := range twin.Trained() {
+		if !fresh[e.Name] {
+			continue
+		}
+		grad := s.To(s.Detach(s.Grad(e.Tensor)), torch.Float64, torch.CPU)
+		square, err := s.Sum(s.Mul(grad, grad)).Item()
 		if err != nil {
-			return err
+			return 0, err
 		}
-		fresh := map[string]bool{}
-		for _, m := range change.Moves {
-			fresh[m.Name] = m.Fate == New
-		}
-		for _, e := range twin.Trained() {
-			s.RequireGrad(e.Tensor, fresh[e.Name])
-		}
-		p, err := twin.Still(s)
-		if err != nil {
-			return err
-		}
-		s.Backward(o.Loss(s, p.Forward(s, o.Batch, true, nil)))
-		for _, e := range twin.Trained() {
-			if !fresh[e.Name] {
-				continue
-			}
-			grad := s.To(s.Detach(s.Grad(e.Tensor)), torch.Float64, torch.CPU)
-			square, err := s.Sum(s.Mul(grad, grad)).Item()
-			if err != nil {
-				return err
-			}
-			gain += square
-		}
-		return s.Err()
-	})
-	return gain, err
+		gain += square
+	}
+	return gain, s.Err()
 }

@@ -16,6 +16,7 @@ var unread = map[string]bool{
 	"State.Network":   true, // which the structure describes
 	"State.StepOf":    true, // of jobs, not of tables
 	"State.Try":       true,
+	"State.Gain":      true,
 	"Situation.State": true, // fields of their own
 	"Node.Situation":  true,
 	// changed below, since trees share them

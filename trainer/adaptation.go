@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"graft/dataset"
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
 	"graft/results"
-	"graft/torch"
 	"graft/trainer/clock"
 )
 
@@ -113,7 +111,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	}
 	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(),
 		Budget: a.Scheduler.Budget(), Decisions: a.Decisions, Accuracy: a.Validation.Accuracy,
-		Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying()})
+		Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying(), Gain: a.gaining()})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return a.postpone(began, used)
 	}
@@ -125,6 +123,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.Deciding += decided - began
 	note := a.note(results.EventDecision)
 	note.Action, note.Probabilities, note.Trials = decision.Action.String(), decision.Probabilities, decision.Trials
+	note.Gains = decision.Gains
 	err = a.operate(decision.Action)
 	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
 		note.Event, note.Why = results.EventSkipped, err.Error()
@@ -204,7 +203,7 @@ func (a *adaptation) reset(divide int) error {
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	if a.remote != nil {
-		if a.starts() {
+		if a.Adapt.starts() {
 			return nil, fmt.Errorf("%w: new_units is %q, but the network trains in a program; use new_units = %q",
 				errImpossible, o.Start, net2net.Copies)
 		}
@@ -213,61 +212,21 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 		}
 		return change, also(change, o)
 	}
-	err = torch.With(func(s *torch.Scope) error {
-		place := n.Placement()
-		rows := min(a.Adapt.Rows, a.Data.Train.Count)
-		order := s.Permutation(a.Data.Train.Count, s.NewGenerator(torch.CPU, int64(o.Seed)))
-		places, err := torch.Values[int64](s.Narrow(order, 0, 0, rows))
-		if err != nil {
-			return err
-		}
-		picked, labels, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
-		if err != nil {
-			return err
-		}
-		if a.Data.Tokens() {
-			o.Batch = s.To(picked, torch.Int64, place.Device)
-		} else {
-			images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
-			o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
-		}
-		o.Loss = net2net.CrossEntropy(s.To(labels, torch.Int64, place.Device))
-		if s.Err() != nil {
-			return s.Err()
-		}
-		err = a.steadily(func() error {
+	work := a.gradientWork(n.Sketch())
+	err = a.sampled(n, o, func(o net2net.Options) error {
+		err := a.steadily(a.Adapt.starts(), func() error {
 			change, err = net2net.Apply(n, action, o)
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("%w: %w", errImpossible, err)
 		}
+		if a.Adapt.starting(action) {
+			a.chargeGradient(work)
+		}
 		return also(change, o)
 	})
 	return change, err
-}
-
-// steadily runs surgery on one thread of the calling goroutine with Steady, so that sums over the batch, from which new
-// units start, do not depend on the number of threads.
-func (a *adaptation) steadily(do func() error) error {
-	if !a.Steady || !a.starts() {
-		return do()
-	}
-	r, err := torch.Describe()
-	if err != nil {
-		return err
-	}
-	if err := torch.UseThreads(1); err != nil {
-		return err
-	}
-	defer func() { _ = torch.UseThreads(r.Threads) }()
-	return do()
-}
-
-// starts reports whether new units start from the gradient.
-func (a *adaptation) starts() bool {
-	start := a.Adapt.Surgery.Start
-	return start != "" && start != net2net.Copies
 }
 
 // follow lets the optimizer follow a change of the network.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"graft/model"
+	"graft/net2net"
 	"graft/torch"
 	"graft/trainer/clock"
 )
@@ -21,9 +22,9 @@ type Forecast struct {
 	// PerDevice makes the batch size proportional to the number of devices; Options.Batch is the batch size at the
 	// start.
 	PerDevice bool
-	// Decide returns the network after a decision, given the network before the decision. Decisions are counted from 0.
-	// Nil means that decisions do not change the network.
-	Decide func(n *model.Network, decision int) *model.Network
+	// Decide returns the action of a decision and the network after it, given the network before the decision.
+	// Decisions are counted from 0. Nil means that decisions do not change the network.
+	Decide func(n *model.Network, decision int) (net2net.Action, *model.Network)
 }
 
 // Span is the expected work of a job between two changes of its devices.
@@ -86,7 +87,7 @@ func (f Forecast) Spans() (spans []Span, known bool) {
 func (f Forecast) begin() *forecast {
 	f.Options.EnsureDefaults()
 	if f.Decide == nil {
-		f.Decide = func(n *model.Network, _ int) *model.Network { return n }
+		f.Decide = func(n *model.Network, _ int) (net2net.Action, *model.Network) { return net2net.Action{}, n }
 	}
 	r := &forecast{Forecast: f, now: f.Timeline.Start, devices: f.Timeline.First(),
 		spans: []Span{{From: f.Timeline.Start, Devices: f.Timeline.First()}},
@@ -229,15 +230,20 @@ func (r *forecast) take(e Event) {
 func (r *forecast) onDevices() bool { return r.Options.Adapt.Kind().Name == WhenDevices }
 
 func (r *forecast) decide() {
+	action, after := r.Decide(r.network, r.decided)
 	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network}) +
 		r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
+	if r.Options.Adapt.starting(action) {
+		w := r.Options.gradientWork(r.network, r.Training, r.Profile.Knows)
+		r.now += time.Duration(w.Count) * r.Profile.Cost(w)
+	}
 	if r.onDevices() {
 		r.spans[r.up].Decisions++
 	} else {
 		r.span().Decisions++
 	}
 	r.asked, r.asking = r.asked+1, false
-	r.use(r.Decide(r.network, r.decided))
+	r.use(after)
 	r.decided++
 }
 

@@ -42,6 +42,7 @@ type Note struct {
 	Action        string          `json:"action,omitempty"`        // action of a decision
 	Probabilities []float64       `json:"probabilities,omitempty"` // probability of each candidate action
 	Trials        []decider.Trial `json:"trials,omitempty"`        // trials on which the decision is based
+	Gains         []decider.Gain  `json:"gains,omitempty"`         // gains on which the decision is based
 	Took          time.Duration   `json:"took_ns,omitempty"`       // time that the event took from the budget
 	// number of distillation steps after the event
 	DistillationSteps int `json:"lessons,omitempty"`

@@ -70,6 +70,10 @@ func (c *chainReader) ends() error {
 			continue
 		}
 		dims := c.Tensors[string(w)]
+		if _, plain := n.Arg("bias").(graph.Weight); !plain && n.Arg("bias") != nil &&
+			(dims[0].Has(c.axis) || dims[1].Has(c.axis)) {
+			return fmt.Errorf("the bias of layer %s is computed", n.Module)
+		}
 		if dims[0].Has(c.axis) {
 			if err := set(&c.chain.Producer, n, "make"); err != nil {
 				return err
