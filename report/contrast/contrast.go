@@ -31,7 +31,9 @@ type Estimate struct {
 	High *float64 `json:"high"` // upper end of the interval; null for fewer than three values
 }
 
-func estimate(values []float64, of stat.Range) Estimate { return Estimate(stat.NewOverSeeds(values, level, of)) }
+func estimate(values []float64, of stat.Range) Estimate {
+	return Estimate(stat.NewOverSeeds(values, level, of))
+}
 
 // Contrast holds the difference between two arms, in each setting and over all settings.
 type Contrast struct {
@@ -41,8 +43,8 @@ type Contrast struct {
 	// mean over settings of the differences, in the report's difference_unit, with its 95% interval over settings by
 	// Student's t-distribution; null if no setting has both arms
 	Over *Estimate `json:"over_settings"`
-	P    *float64        `json:"p"`      // p-value of the sign-flip test over settings; null without settings
-	Holm *float64        `json:"p_holm"` // p-value after Holm's correction over the contrasts of the file
+	P    *float64  `json:"p"`      // p-value of the sign-flip test over settings; null without settings
+	Holm *float64  `json:"p_holm"` // p-value after Holm's correction over the contrasts of the file
 	// number of settings with a significantly positive difference, after Holm's correction over these settings
 	Higher int `json:"higher"`
 	Lower  int `json:"lower"` // number of settings with a significantly negative difference, in the same way

@@ -134,4 +134,3 @@ func (f *File) checkArms(arms []string) error {
 
 // maxListed is the maximum number of names in an error.
 const maxListed = 30
-

@@ -12,7 +12,7 @@ import (
 const ByFolder = "folder"
 
 // groupsOf computes the mean difference over the settings of each sweep, and over the settings with each swept value.
-// Groups of a single kind, such as the only sweep, are left out.
+// It omits a key whose groups equal the settings, or have only one group.
 func groupsOf(all []*setting, means []float64, m runs.TrialMeasure) (list []Group) {
 	list = grouped(ByFolder, all, means, m, func(s *setting) string { return s.Folder })
 	for _, key := range keysOf(all) {
@@ -35,7 +35,7 @@ func grouped(by string, all []*setting, means []float64, m runs.TrialMeasure, of
 		}
 		values[name] = append(values[name], means[k])
 	}
-	if len(names) < 2 {
+	if len(names) < 2 || len(names) == len(means) { // the table of settings has the same rows
 		return nil
 	}
 	for _, name := range names {

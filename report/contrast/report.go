@@ -33,7 +33,7 @@ type Report struct {
 // arm is an error with the exit code Configuration.
 func New(f *File, list []*runs.Run) (*Report, error) {
 	m, _ := f.measure()
-	r := &Report{Metric: f.Metric, Unit: m.Unit, DifferenceUnit: differenceUnit(m), Better: betterText(m.Better),
+	r := &Report{Metric: f.Metric, Unit: m.Unit, DifferenceUnit: differenceUnit(m), Better: m.Better.Word(),
 		Contrasts: []*Contrast{}, Baseline: f.Baseline, Listing: []Listing{}, Notes: []string{}, measure: m}
 	var err error
 	if r.Folders, err = foldersOf(list); err != nil {
@@ -128,13 +128,3 @@ func ones(n int) []float64 {
 
 // valueRange returns the range of values of a measure.
 func valueRange(m runs.TrialMeasure) stat.Range { return runs.RangeOf(m.Unit) }
-
-func betterText(d runs.Direction) string {
-	switch d {
-	case runs.Higher:
-		return "more"
-	case runs.Lower:
-		return "less"
-	}
-	return ""
-}
