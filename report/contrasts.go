@@ -95,14 +95,19 @@ func (c *Contrasts) folderTable() *document.Table {
 
 // differenceFormat returns the format of differences.
 func (c *Contrasts) differenceFormat() string {
-	if c.DifferenceUnit == document.UnitPoints {
+	switch c.DifferenceUnit {
+	case document.UnitPoints:
 		return "%+.2f"
+	case document.UnitNats:
+		return "%+.4f"
 	}
 	return "%+.4g"
 }
 
 // detectableFormat returns the format of detectable differences, which have no sign.
-func (c *Contrasts) detectableFormat() string { return strings.Replace(c.differenceFormat(), "+", "", 1) }
+func (c *Contrasts) detectableFormat() string {
+	return strings.Replace(c.differenceFormat(), "+", "", 1)
+}
 
 // estimateCell formats a difference with its interval.
 func (c *Contrasts) estimateCell(e *contrast.Estimate) document.Cell {

@@ -50,15 +50,15 @@ type Contrast struct {
 	Lower  int `json:"lower"` // number of settings with a significantly negative difference, in the same way
 	// smallest true mean difference that the 95% interval over this number of settings excludes from zero with 80%
 	// probability; null for fewer than three settings, and if all differences are equal
-	Detectable *float64     `json:"detectable"`
-	Settings   []Difference `json:"settings"` // difference in each setting with both arms
-	Groups     []Group      `json:"groups"`   // means over the settings of each sweep and of each swept value
-	Missing    []Missing    `json:"missing"`  // settings without this contrast
-	Notes      []string     `json:"notes"`    // seeds that only one of the arms has
+	Detectable *float64            `json:"detectable"`
+	Settings   []SettingDifference `json:"settings"` // difference in each setting with both arms
+	Groups     []SettingGroup      `json:"groups"`   // means over the settings of each sweep and of each swept value
+	Missing    []MissingSetting    `json:"missing"`  // settings without this contrast
+	Notes      []string            `json:"notes"`    // seeds that only one of the arms has
 }
 
-// Difference is the difference between two arms in a setting.
-type Difference struct {
+// SettingDifference is the difference between two arms in a setting.
+type SettingDifference struct {
 	Setting
 	// mean over seeds of the paired differences, in the report's difference_unit, with its 95% interval over seeds by
 	// Student's t-distribution
@@ -70,28 +70,28 @@ type Difference struct {
 	Holm *float64 `json:"p_holm"` // p-value after Holm's correction over the settings of the contrast
 }
 
-// Group holds the mean difference over the settings with one sweep or one swept value.
-type Group struct {
+// SettingGroup holds the mean difference over the settings with one sweep or one swept value.
+type SettingGroup struct {
 	By   string `json:"by"`   // folder, or a swept key
 	Name string `json:"name"` // name of the sweep, or swept values
 	Estimate
 	Positive int `json:"positive"` // number of settings with a difference above zero
 }
 
-// Missing is a setting that a contrast lacks.
-type Missing struct {
+// MissingSetting is a setting that a contrast lacks.
+type MissingSetting struct {
 	Setting
 	Why string `json:"why"` // reason
 }
 
 // contrastOf computes a contrast over all settings.
 func contrastOf(q Question, all []*setting, m runs.TrialMeasure) *Contrast {
-	c := &Contrast{Question: q.Question, Arm: q.Arm, Against: q.Against, Settings: []Difference{}, Groups: []Group{},
-		Missing: []Missing{}, Notes: []string{}}
+	c := &Contrast{Question: q.Question, Arm: q.Arm, Against: q.Against, Settings: []SettingDifference{}, Groups: []SettingGroup{},
+		Missing: []MissingSetting{}, Notes: []string{}}
 	var used []*setting
 	for _, s := range all {
 		if why := lacking(s, q); why != "" {
-			c.Missing = append(c.Missing, Missing{s.Setting, why})
+			c.Missing = append(c.Missing, MissingSetting{s.Setting, why})
 			continue
 		}
 		d, alone := differenceIn(s, q, m)
@@ -129,7 +129,7 @@ func lacking(s *setting, q Question) string {
 }
 
 // differenceIn pairs two arms by seed, and describes the seeds that only one of them has.
-func differenceIn(s *setting, q Question, m runs.TrialMeasure) (d Difference, alone string) {
+func differenceIn(s *setting, q Question, m runs.TrialMeasure) (d SettingDifference, alone string) {
 	a, b := s.arm(q.Arm), s.arm(q.Against)
 	var ours, theirs, values []float64
 	var single []int64
@@ -152,7 +152,7 @@ func differenceIn(s *setting, q Question, m runs.TrialMeasure) (d Difference, al
 		}
 		alone += fmt.Sprintf("only %s has %s", b.name, document.SeedsText(lone))
 	}
-	return Difference{Setting: s.Setting, Estimate: estimate(values, rangeOf(m)),
+	return SettingDifference{Setting: s.Setting, Estimate: estimate(values, rangeOf(m)),
 		ArmMean: stat.Mean(ours), AgainstMean: stat.Mean(theirs), P: pairedP(values)}, alone
 }
 

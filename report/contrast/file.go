@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"graft/internal/decode"
-	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/words"
 	"graft/report/runs"
@@ -54,7 +53,7 @@ func Read(fsys files.FS, path string) (*File, error) {
 		err = f.finish()
 	}
 	if err != nil {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("read contrasts: %w", err))
+		return nil, runs.AsConfigFault(fmt.Errorf("read contrasts: %w", err))
 	}
 	return f, nil
 }
@@ -83,7 +82,7 @@ func (f *File) validate() {
 			words.Guess(f.Metric, names), strings.Join(names, ", ")))
 	}
 	if len(f.Contrast) == 0 && f.Baseline == "" {
-		f.reading.Blame("", "the file has no contrasts; add a table [[contrast]] with the keys arm and against")
+		f.reading.Blame("contrast", "the file has no contrasts; add a table [[contrast]] with the keys arm and against")
 	}
 	if len(f.Contrast) > maxContrasts {
 		f.reading.Blame("contrast", fmt.Sprintf("got %d contrasts; the maximum is %d", len(f.Contrast), maxContrasts))
@@ -127,7 +126,7 @@ func (f *File) checkArms(arms []string) error {
 		}
 	}
 	if err := f.finish(); err != nil {
-		return failure.With(failure.Configuration, fmt.Errorf("read contrasts: %w", err))
+		return runs.AsConfigFault(fmt.Errorf("read contrasts: %w", err))
 	}
 	return nil
 }

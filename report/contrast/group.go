@@ -8,12 +8,12 @@ import (
 	"graft/report/runs"
 )
 
-// ByFolder is the field Group.By of groups with the settings of one sweep.
+// ByFolder is the field SettingGroup.By of groups with the settings of one sweep.
 const ByFolder = "folder"
 
 // groupsOf computes the mean difference over the settings of each sweep, and over the settings with each swept value.
 // It omits a key whose groups equal the settings, or have only one group.
-func groupsOf(all []*setting, means []float64, m runs.TrialMeasure) (list []Group) {
+func groupsOf(all []*setting, means []float64, m runs.TrialMeasure) (list []SettingGroup) {
 	list = grouped(ByFolder, all, means, m, func(s *setting) string { return s.Folder })
 	for _, key := range keysOf(all) {
 		list = append(list, grouped(key, all, means, m, valueGroups(key, all))...)
@@ -22,7 +22,7 @@ func groupsOf(all []*setting, means []float64, m runs.TrialMeasure) (list []Grou
 }
 
 // grouped makes a group per name that the callback returns; it skips settings with an empty name.
-func grouped(by string, all []*setting, means []float64, m runs.TrialMeasure, of func(*setting) string) (list []Group) {
+func grouped(by string, all []*setting, means []float64, m runs.TrialMeasure, of func(*setting) string) (list []SettingGroup) {
 	var names []string
 	values := map[string][]float64{}
 	for k, s := range all {
@@ -39,7 +39,7 @@ func grouped(by string, all []*setting, means []float64, m runs.TrialMeasure, of
 		return nil
 	}
 	for _, name := range names {
-		g := Group{By: by, Name: name, Estimate: estimate(values[name], rangeOf(m))}
+		g := SettingGroup{By: by, Name: name, Estimate: estimate(values[name], rangeOf(m))}
 		for _, v := range values[name] {
 			if v > 0 {
 				g.Positive++

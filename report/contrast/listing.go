@@ -7,8 +7,8 @@ import (
 	"graft/report/runs"
 )
 
-// Listing holds all arms of a setting, the best arm first.
-type Listing struct {
+// ListedSetting holds all arms of a setting, the best arm first.
+type ListedSetting struct {
 	Setting
 	Arms []ListedArm `json:"arms"` // arms by their mean, the best first; smallest first if neither direction is better
 }
@@ -27,8 +27,8 @@ type ListedArm struct {
 }
 
 // listingOf lists the arms of a setting with their differences from a baseline.
-func listingOf(s *setting, baseline string, m runs.TrialMeasure) Listing {
-	l := Listing{Setting: s.Setting, Arms: []ListedArm{}}
+func listingOf(s *setting, baseline string, m runs.TrialMeasure) ListedSetting {
+	l := ListedSetting{Setting: s.Setting, Arms: []ListedArm{}}
 	for _, a := range s.arms {
 		one := ListedArm{Arm: a.name, Notes: append([]string{}, a.notes...)}
 		if values := a.list(); len(values) > 0 {

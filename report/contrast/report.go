@@ -17,14 +17,14 @@ type Report struct {
 	Unit   string `json:"unit"`   // unit of the measure; share means a fraction between 0 and 1
 	// unit of differences; points, which are hundredths of a share, for shares
 	DifferenceUnit string      `json:"difference_unit"`
-	Better         string      `json:"better"`   // better direction: more or less; empty if neither is better
-	Folders        []*Folder   `json:"folders"`  // sweeps in the order of the arguments
-	Settings       int         `json:"settings"` // number of settings of all sweeps
-	Contrasts      []*Contrast `json:"contrasts"`
+	Better         string      `json:"better"`    // better direction: more or less; empty if neither is better
+	Folders        []*Sweep    `json:"folders"`   // sweeps in the order of the arguments
+	Settings       int         `json:"settings"`  // number of settings of all sweeps
+	Contrasts      []*Contrast `json:"contrasts"` // contrasts in the order of the file
 	// arm from which the listing takes differences; empty without a listing
-	Baseline string    `json:"baseline"`
-	Listing  []Listing `json:"listing"` // all arms of each setting; empty without a baseline
-	Notes    []string  `json:"notes"`   // trials without a value, for the arms that the contrasts compare
+	Baseline string          `json:"baseline"`
+	Listing  []ListedSetting `json:"listing"` // all arms of each setting; empty without a baseline
+	Notes    []string        `json:"notes"`   // trials without a value, for the arms that the contrasts compare
 
 	measure runs.TrialMeasure
 }
@@ -34,7 +34,7 @@ type Report struct {
 func New(f *File, list []*runs.Run) (*Report, error) {
 	m, _ := f.measure()
 	r := &Report{Metric: f.Metric, Unit: m.Unit, DifferenceUnit: differenceUnit(m), Better: m.Better.Word(),
-		Contrasts: []*Contrast{}, Baseline: f.Baseline, Listing: []Listing{}, Notes: []string{}, measure: m}
+		Contrasts: []*Contrast{}, Baseline: f.Baseline, Listing: []ListedSetting{}, Notes: []string{}, measure: m}
 	var err error
 	if r.Folders, err = foldersOf(list); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"graft/report/runs"
 )
 
-// Folder describes a sweep of the study.
-type Folder struct {
+// Sweep describes a sweep of the study.
+type Sweep struct {
 	Name   string `json:"name"`   // name in tables: the last part of the path or, if it is not unique, the path
 	Path   string `json:"path"`   // path of the run folder
 	Ended  bool   `json:"ended"`  // whether the sweep has ended
@@ -41,7 +41,7 @@ func (s Setting) name() string { return strings.Join(append([]string{s.Folder}, 
 // setting holds the trials of a setting.
 type setting struct {
 	Setting
-	folder *Folder
+	folder *Sweep
 	arms   []*arm // in the order of the sweep
 }
 
@@ -80,7 +80,7 @@ func (a *arm) list() (values []float64) {
 }
 
 // foldersOf checks that the runs are different sweeps, and names them.
-func foldersOf(list []*runs.Run) (folders []*Folder, err error) {
+func foldersOf(list []*runs.Run) (folders []*Sweep, err error) {
 	outcomes, paths, names := map[string]string{}, map[string]bool{}, map[string]int{}
 	for _, r := range list {
 		if r.Kind != runs.SweepKind || r.Begun {
@@ -98,7 +98,7 @@ func foldersOf(list []*runs.Run) (folders []*Folder, err error) {
 		names[r.Base()]++
 	}
 	for _, r := range list {
-		f := &Folder{Name: r.Base(), Path: r.Path, Ended: r.Ended}
+		f := &Sweep{Name: r.Base(), Path: r.Path, Ended: r.Ended}
 		if names[f.Name] > 1 {
 			f.Name = r.Path
 		}
@@ -108,7 +108,7 @@ func foldersOf(list []*runs.Run) (folders []*Folder, err error) {
 }
 
 // settingsOf lists the settings of a sweep, in the order of the sweep.
-func settingsOf(r *runs.Run, f *Folder, m runs.TrialMeasure) (list []*setting, err error) {
+func settingsOf(r *runs.Run, f *Sweep, m runs.TrialMeasure) (list []*setting, err error) {
 	arms, err := r.Arms(m)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Path, err)
@@ -127,7 +127,7 @@ func settingsOf(r *runs.Run, f *Folder, m runs.TrialMeasure) (list []*setting, e
 }
 
 // addKeys adds swept values.
-func (f *Folder) addKeys(swept []string) {
+func (f *Sweep) addKeys(swept []string) {
 	for k, set := range swept {
 		key, value, _ := strings.Cut(set, "=")
 		if k == len(f.keys) {
