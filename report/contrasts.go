@@ -199,12 +199,13 @@ func (c *Contrasts) remarks() (lines []string) {
 	}
 	lines = append(lines, fmt.Sprintf("A setting is a sweep with one combination of its swept values; there are %s.",
 		words.Plural(c.Settings, "setting")),
-		fmt.Sprintf("DIFFERENCE is the mean over settings of the differences paired by seed%s. In brackets: 95%% interval "+
-			"over settings, by Student's t-distribution. Each setting counts once.", unit),
-		fmt.Sprintf("P is the p-value of a sign-flip test over settings (Fisher 1935), and P (HOLM) is corrected for %s.",
+		fmt.Sprintf("DIFFERENCE is the mean over settings of the differences paired by seed%s. In brackets: 95%% "+
+			"interval over settings, by Student's t-distribution. Each setting counts once.", unit),
+		fmt.Sprintf("P is the p-value of a sign-flip test over settings (Fisher 1935), and P (HOLM) is corrected "+
+			"for %s.",
 			words.Plural(len(c.Contrasts), "contrast")),
-		"HIGHER IN and LOWER IN count the settings with a significant difference: a paired t-test over seeds, corrected "+
-			"for the settings of the contrast by Holm, at 5%.",
+		"HIGHER IN and LOWER IN count the settings with a significant difference: a paired t-test over seeds, "+
+			"corrected for the settings of the contrast by Holm, at 5%.",
 		"DETECTABLE is the smallest true difference that the interval over settings excludes from zero with 80% "+
 			"probability, if the differences keep their spread (Cohen 1988).")
 	if c.Undecidable() {
@@ -239,8 +240,8 @@ func (c *Contrasts) settingTable(one *contrast.Contrast) *document.Table {
 	t := document.NewTable("setting").Numbers("", "%.0f", "seeds").Given(one.Arm, true).Given(one.Against, true).
 		Numbers(c.DifferenceUnit, c.differenceFormat(), "difference").Numbers("", "", "p", "p (holm)")
 	for _, s := range one.Settings {
-		t.Add(settingName(s.Setting), s.N, c.meanCell(s.ArmMean), c.meanCell(s.AgainstMean), c.estimateCell(&s.Estimate),
-			pCell(s.P), pCell(s.Holm))
+		t.Add(settingName(s.Setting), s.N, c.meanCell(s.ArmMean), c.meanCell(s.AgainstMean),
+			c.estimateCell(&s.Estimate), pCell(s.P), pCell(s.Holm))
 	}
 	return t
 }
@@ -275,7 +276,8 @@ func (c *Contrasts) writeListing(d *document.Document) {
 			t.Add(a.Arm, a.Over.N, cell, c.estimateCell(a.Difference))
 		}
 		d.Show(t)
-		if !slices.ContainsFunc(l.Arms, func(a contrast.ListedArm) bool { return a.Arm == c.Baseline && a.Over != nil }) {
+		known := func(a contrast.ListedArm) bool { return a.Arm == c.Baseline && a.Over != nil }
+		if !slices.ContainsFunc(l.Arms, known) {
 			d.Say(fmt.Sprintf("%s has no value in this setting.", document.Printable(c.Baseline)))
 		}
 	}
@@ -294,7 +296,8 @@ func (c *Contrasts) rows() *document.Table {
 			if e.N == 0 {
 				mean = nil
 			}
-			t.Add(fmt.Sprint(k+1), one.Arm, one.Against, scope, name, c.DifferenceUnit, e.N, mean, e.Low, e.High, p, holm)
+			t.Add(fmt.Sprint(k+1), one.Arm, one.Against, scope, name, c.DifferenceUnit, e.N, mean, e.Low, e.High,
+				p, holm)
 		}
 		add("all", "", one.Over, one.P, one.Holm)
 		for _, g := range one.Groups {

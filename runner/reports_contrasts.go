@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"graft/internal/failure"
 	"graft/report"
@@ -21,10 +20,13 @@ func reportContrasts(ctx context.Context, w io.Writer, args []string, o reportOp
 	if err != nil {
 		return err
 	}
-	for k, arg := range args {
-		if slices.ContainsFunc(args[:k], func(other string) bool { return filepath.Clean(other) == filepath.Clean(arg) }) {
+	named := map[string]bool{}
+	for _, arg := range args {
+		clean := filepath.Clean(arg)
+		if named[clean] {
 			return failure.Usagef("%s is named twice; name each folder once", arg)
 		}
+		named[clean] = true
 	}
 	list, skipped := runs.OpenAll(env.Files, args)
 	if err := ctx.Err(); err != nil {
@@ -32,6 +34,9 @@ func reportContrasts(ctx context.Context, w io.Writer, args []string, o reportOp
 	}
 	for _, s := range skipped {
 		err = errors.Join(err, s.Err)
+	}
+	for _, r := range list {
+		err = errors.Join(err, r.Faults)
 	}
 	if err != nil {
 		return err

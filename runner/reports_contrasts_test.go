@@ -73,7 +73,8 @@ func writeArms(t testing.TB) {
 		studyArm{"never", map[string][]float64{"4s": {0.50, 0.52, 0.51}, "8s": {0.55, 0.56, 0.57}}},
 		studyArm{"early", map[string][]float64{"4s": {0.51, 0.53, 0.52}, "8s": {0.58, 0.60, 0.59}}},
 		studyArm{"late", map[string][]float64{"8s": {0.58, 0.605, 0.6}}})
-	write(t, "contrasts.toml", "baseline = \"never\"\n[[contrast]]\nquestion = \"Does growing late beat growing early?\"\n"+
+	write(t, "contrasts.toml", "baseline = \"never\"\n[[contrast]]\n"+
+		"question = \"Does growing late beat growing early?\"\n"+
 		"arm = \"late\"\nagainst = \"early\"\n[[contrast]]\narm = \"early\"\nagainst = \"never\"\n")
 }
 

@@ -86,8 +86,8 @@ type MissingSetting struct {
 
 // contrastOf computes a contrast over all settings.
 func contrastOf(q Question, all []*setting, m runs.TrialMeasure) *Contrast {
-	c := &Contrast{Question: q.Question, Arm: q.Arm, Against: q.Against, Settings: []SettingDifference{}, Groups: []SettingGroup{},
-		Missing: []MissingSetting{}, Notes: []string{}}
+	c := &Contrast{Question: q.Question, Arm: q.Arm, Against: q.Against, Settings: []SettingDifference{},
+		Groups: []SettingGroup{}, Missing: []MissingSetting{}, Notes: []string{}}
 	var used []*setting
 	for _, s := range all {
 		if why := lacking(s, q); why != "" {

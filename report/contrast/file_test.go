@@ -36,13 +36,15 @@ func TestFaultyFiles(t *testing.T) {
 		"no TOML":       {"[[contrast]\n", "c.toml:1"},
 		"unknown key":   {pair + "agains = \"x\"\n", "c.toml:4:1"},
 		"unknown table": {"[contrasts]\n" + pair, "c.toml:1"},
-		"metric":        {"metric = \"test acuracy\"\n" + pair, "unknown measure \"test acuracy\"; did you mean test accuracy?"},
+		"metric": {"metric = \"test acuracy\"\n" + pair,
+			"unknown measure \"test acuracy\"; did you mean test accuracy?"},
 		"metric's line": {"metric = \"speed\"\n" + pair, "c.toml:1:10"},
 		"no arm":        {"[[contrast]]\nagainst = \"early\"\n", "contrast 1 needs the keys arm and against"},
 		"same arm":      {"[[contrast]]\narm = \"early\"\nagainst = \"early\"\n", "c.toml:3:11"},
 		"twice":         {pair + pair, "contrast 2 has the arms of contrast 1"},
-		"reversed":      {pair + "[[contrast]]\narm = \"early\"\nagainst = \"late\"\n", "contrast 2 has the arms of contrast 1"},
-		"type":          {"metric = 3\n" + pair, "c.toml:1"},
+		"reversed": {pair + "[[contrast]]\narm = \"early\"\nagainst = \"late\"\n",
+			"contrast 2 has the arms of contrast 1"},
+		"type": {"metric = 3\n" + pair, "c.toml:1"},
 	} {
 		_, err := Read(files.OS{}, written(t, c.text))
 		require.ErrorContains(t, err, c.says, about)

@@ -22,7 +22,9 @@ func groupsOf(all []*setting, means []float64, m runs.TrialMeasure) (list []Sett
 }
 
 // grouped makes a group per name that the callback returns; it skips settings with an empty name.
-func grouped(by string, all []*setting, means []float64, m runs.TrialMeasure, of func(*setting) string) (list []SettingGroup) {
+func grouped(by string, all []*setting, means []float64, m runs.TrialMeasure,
+	of func(*setting) string) (list []SettingGroup) {
+
 	var names []string
 	values := map[string][]float64{}
 	for k, s := range all {
@@ -72,8 +74,8 @@ func (s *setting) value(key string) string {
 	return ""
 }
 
-// valueGroups returns the function that groups settings by the value of a swept key. If the sweeps have other values but
-// the same number of them, such as the budgets of small and large networks, it groups by the position of the value.
+// valueGroups returns the function that groups settings by the value of a swept key. If the sweeps have other values
+// but the same number of them, such as the budgets of small and large networks, it groups by the position of the value.
 func valueGroups(key string, all []*setting) func(*setting) string {
 	lists := valueLists(key, all)
 	for _, list := range lists {

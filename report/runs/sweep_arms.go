@@ -43,8 +43,8 @@ func ContrastMeasures() []TrialMeasure {
 		loss("validation_loss", func(o *JobOutcome) trainer.Score { return o.Validation }))
 }
 
-// Arms lists the cases of a sweep with a measure of their trials. If the sweep has not ended, Arms lists the trials that
-// have ended so far.
+// Arms lists the cases of a sweep with a measure of their trials. If the sweep has not ended, Arms lists the trials
+// that have ended so far.
 func (r *Run) Arms(m TrialMeasure) ([]*SweepArm, error) {
 	plan, err := ReadSweepPlan(r.Files, r.Path)
 	if err != nil {
@@ -118,8 +118,8 @@ func (r *Run) trialValue(folder string, m TrialMeasure) (float64, error) {
 }
 
 // arms splits the reported cases. With option "cases" and "sweep", graft names a case after its arm, followed by the
-// swept assignments, which also end the list of the case's assignments. The split takes the largest number of swept keys
-// that fits all cases.
+// swept assignments, which also end the list of the case's assignments. The split takes the largest number of swept
+// keys that fits all cases.
 func (p *SweepPlan) arms() (list []*SweepArm) {
 	cases := p.Reported()
 	swept := 0

@@ -64,13 +64,18 @@ func TestArmsAreSplitFromSweptValues(t *testing.T) {
 		cases []made
 		want  [][2]string
 	}{
-		"cases and two keys": {[]made{{"never a=1 b=2", []string{"a=1", "b=2"}}, {"x y a=2 b=2", []string{"c=3", "a=2", "b=2"}}},
+		"cases and two keys": {[]made{{"never a=1 b=2", []string{"a=1", "b=2"}},
+			{"x y a=2 b=2", []string{"c=3", "a=2", "b=2"}}},
 			[][2]string{{"never", "a=1 b=2"}, {"x y", "a=2 b=2"}}},
-		"cases alone":         {[]made{{"never", nil}, {"late", []string{"a=1"}}}, [][2]string{{"never", ""}, {"late", ""}}},
-		"one key alone":       {[]made{{"a=1", []string{"a=1"}}, {"a=2", []string{"a=2"}}}, [][2]string{{"a=1", ""}, {"a=2", ""}}},
-		"two keys":            {[]made{{"a=1 b=1", []string{"a=1", "b=1"}}}, [][2]string{{"a=1", "b=1"}}},
-		"names like values":   {[]made{{"x a=1", []string{"a=1"}}, {"y", []string{"a=1"}}}, [][2]string{{"x a=1", ""}, {"y", ""}}},
-		"other keys in cases": {[]made{{"x a=1", []string{"a=1"}}, {"y b=1", []string{"b=1"}}}, [][2]string{{"x a=1", ""}, {"y b=1", ""}}},
+		"cases alone": {[]made{{"never", nil}, {"late", []string{"a=1"}}},
+			[][2]string{{"never", ""}, {"late", ""}}},
+		"one key alone": {[]made{{"a=1", []string{"a=1"}}, {"a=2", []string{"a=2"}}},
+			[][2]string{{"a=1", ""}, {"a=2", ""}}},
+		"two keys": {[]made{{"a=1 b=1", []string{"a=1", "b=1"}}}, [][2]string{{"a=1", "b=1"}}},
+		"names like values": {[]made{{"x a=1", []string{"a=1"}}, {"y", []string{"a=1"}}},
+			[][2]string{{"x a=1", ""}, {"y", ""}}},
+		"other keys in cases": {[]made{{"x a=1", []string{"a=1"}}, {"y b=1", []string{"b=1"}}},
+			[][2]string{{"x a=1", ""}, {"y b=1", ""}}},
 	} {
 		p := &SweepPlan{}
 		for _, one := range c.cases {
