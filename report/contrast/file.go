@@ -34,9 +34,6 @@ type Question struct {
 	Against  string // arm that is subtracted
 }
 
-// name returns the contrast as a difference of its arms.
-func (q Question) name() string { return q.Arm + " − " + q.Against }
-
 // dialect has no descriptions, because no reference page lists the keys of these files.
 var dialect decode.Dialect
 
