@@ -152,7 +152,8 @@ func (o Options) measured(s *torch.Scope, g *starts.Segment, t taps) error {
 	return s.Err()
 }
 
-// grownUnits is the outcome of a start: the new units' values for each tensor, by the part of the tensor in the segment.
+// grownUnits is the outcome of a start: the new units' values for each tensor, by the part of the tensor in the
+// segment.
 type grownUnits struct {
 	units                         []int // mapping of units, as in Change.Units
 	weight, bias, next            []rewrite.Added

@@ -43,6 +43,10 @@ func printProfile(w io.Writer, r *profile.Report) error {
 	if len(r.Processes) > 0 {
 		rates += "\n"
 	}
+	if len(r.Errors) > 0 {
+		p.Line("")
+		p.Table(profileErrors(r))
+	}
 	p.Line("%s\nA decision takes %s, an operation %s.", rates, profileCostText(r.Decision), profileCostText(r.Surgery))
 	return p.Err
 }
@@ -127,6 +131,15 @@ func profileRates(r *profile.Report) *document.Table {
 func rateList(r clock.Rates) []float64 {
 	list := r.List()
 	return list[:]
+}
+
+// profileErrors lists the errors of predicted steps by groups.
+func profileErrors(r *profile.Report) *document.Table {
+	t := document.NewTable("steps by", "group").Numbers("", "", "n", "median error", "worst")
+	for _, e := range r.Errors {
+		t.Add(e.By, e.Value, e.Steps, shareText(e.Median), shareText(e.Worst))
+	}
+	return t
 }
 
 // rateText formats a rate; a dash if it is zero.

@@ -30,8 +30,10 @@ type Report struct {
 	// prediction errors for a network and its adapted variants, with rates fitted to the other networks
 	NewToThem Misses `json:"new"`
 	// measured groups of processes that train together; absent if none was measured
-	Processes []Group        `json:"processes,omitempty"`
-	Profile   *clock.Profile `json:"-"` // profile that is reported
+	Processes []Group `json:"processes,omitempty"`
+	// errors of steps that operators predict for measured networks, by groups; absent without operators of graft
+	Errors  []GroupError   `json:"errors,omitempty"`
+	Profile *clock.Profile `json:"-"` // profile that is reported
 }
 
 // Group holds what was measured with several processes that train together.
@@ -42,6 +44,15 @@ type Group struct {
 	Wait float64 `json:"wait_seconds"`
 	// time in seconds to add the gradients of a million parameters
 	Million float64 `json:"million_seconds"`
+}
+
+// GroupError holds the errors of predicted steps for a group of measured steps.
+type GroupError struct {
+	By     string  `json:"by"`     // what the group has in common: family, batch, growth or processes
+	Value  string  `json:"value"`  // its value
+	Steps  int     `json:"steps"`  // number of measured steps
+	Median float64 `json:"median"` // median relative error
+	Worst  float64 `json:"worst"`  // largest relative error
 }
 
 // Made records how a profile was measured.
@@ -113,6 +124,9 @@ func NewReport(p *clock.Profile, file string) *Report {
 	for k := range p.Processes {
 		g := &p.Processes[k]
 		r.Processes = append(r.Processes, Group{g.Count, g.Slowdown, g.WaitSeconds, g.Seconds(4e6)})
+	}
+	for _, e := range p.Errors() {
+		r.Errors = append(r.Errors, GroupError(e))
 	}
 	for _, m := range p.Measured {
 		step, batch := p.Estimate(m)

@@ -2,10 +2,12 @@ package clock
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
 
+	"graft/internal/stat"
 	"graft/internal/validate"
 	"graft/model"
 	"graft/model/graph"
@@ -21,6 +23,10 @@ type Processes struct {
 	// time in seconds that processes wait for each other at an exchange in a step, in addition to the exchange
 	WaitSeconds float64
 	Exchanges   []Exchange // times to add tensors over all processes, by increasing size
+	// number of steps of small networks to which slowdown and wait were fitted, and the median and the largest relative
+	// error if each network is left out of the fit; zero means unknown
+	Steps                   int
+	MedianError, WorstError float64
 }
 
 // Exchange is the measured time in which processes add a tensor.
@@ -43,6 +49,10 @@ func (s Processes) faults(at int) (found validate.Faults) {
 	}
 	if !(s.WaitSeconds >= 0 && s.WaitSeconds < mostSlowdown) {
 		bad("wait_seconds is %v; must be at least 0 and less than %v", s.WaitSeconds, mostSlowdown)
+	}
+	if !(s.MedianError >= 0 && s.WorstError >= s.MedianError && s.WorstError < mostSlowdown && s.Steps >= 0) {
+		bad("steps is %d with errors of %v in the median and %v at worst; must be at least 0, and the median at most "+
+			"the worst", s.Steps, s.MedianError, s.WorstError)
 	}
 	if len(s.Exchanges) == 0 {
 		bad("exchanges is empty; measure the processes again with 'graft profile --processes'")
@@ -102,9 +112,21 @@ type TogetherStep struct {
 	Step    float64 // all processes on the batch
 }
 
-// Fit sets the slowdown and the wait so that the sum of squared relative errors of the steps is least. The exchanges
-// must be set.
+// Fit sets the slowdown and the wait so that the sum of squared relative errors of the steps is least, and the errors
+// of steps that are left out of the fit. The exchanges must be set.
 func (s *Processes) Fit(steps []TogetherStep) {
+	var misses []float64
+	for k, t := range steps {
+		s.fit(slices.Delete(slices.Clone(steps), k, k+1))
+		misses = append(misses, math.Abs(s.step(t.Alone, t.Network)/t.Step-1))
+	}
+	s.fit(steps)
+	if s.Steps = len(misses); s.Steps > 0 {
+		s.MedianError, s.WorstError = digits(stat.Median(misses)), digits(slices.Max(misses))
+	}
+}
+
+func (s *Processes) fit(steps []TogetherStep) {
 	var aa, am, mm, ab, mb float64 // sums of products of relative times: alone, number of messages, target
 	for _, t := range steps {
 		exchanged, count := s.exchanged(t.Network)

@@ -75,6 +75,8 @@ func TestProcessesAreFitted(t *testing.T) {
 	fitted.Fit(steps)
 	assert.InEpsilon(t, made.Slowdown, fitted.Slowdown, 1e-3)
 	assert.InEpsilon(t, made.WaitSeconds, fitted.WaitSeconds, 1e-3)
+	assert.Equal(t, 4, fitted.Steps)
+	assert.InDelta(t, 0, fitted.WorstError, 1e-3, "the other steps predict each step")
 	fitted.Fit(nil)
 	assert.Equal(t, 1.0, fitted.Slowdown)
 	assert.Zero(t, fitted.WaitSeconds)
@@ -90,6 +92,7 @@ func TestProcessFaults(t *testing.T) {
 		"wait_seconds is -1":                  func(s []Processes) { s[1].WaitSeconds = -1 },
 		"exchanges is empty":                  func(s []Processes) { s[1].Exchanges = nil },
 		"sizes must be positive and increase": func(s []Processes) { s[0].Exchanges[1].Bytes = 64 },
+		"errors of 0.2 in the median":         func(s []Processes) { s[0].MedianError = 0.2 },
 		"takes 0 seconds":                     func(s []Processes) { s[0].Exchanges[1].Seconds = 0 },
 		"numbers of processes must increase":  func(s []Processes) { s[0].Count = 8 },
 		"2 processes are listed twice":        func(s []Processes) { s[1].Count = 2 },
