@@ -24,6 +24,9 @@
 // (Bonferroni 1936). The test needs no assumption about the distribution, and with two seeds it never reports a
 // difference. internal/stat has the tests and intervals, each with its source.
 //
+// A contrast is a difference between two arms over several sweeps, listed in a file. report/contrast pairs trials by
+// seed in each setting, and then counts each setting once.
+//
 // A page is one file. report/page writes style, script and figures into it. Its Content-Security-Policy forbids loading
 // anything and running any script except the script with the given digest, so a hostile folder name is harmless even if
 // an escape is missed. Text is escaped for its context. Embedded figures consist only of shapes, without ids that could

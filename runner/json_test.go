@@ -22,6 +22,7 @@ import (
 	"graft/config/comments"
 	"graft/internal/telemetry"
 	"graft/report"
+	"graft/report/contrast"
 	"graft/report/plot"
 	"graft/report/runs"
 	"graft/report/serve"
@@ -71,7 +72,7 @@ var jsonReports = map[string][]any{
 	"graft fleet status":  {simulate.Status{}, sweep.Status{}},
 	"graft pipeline":      {pipeline.Result{}},
 	"graft plot":          {plot.Report{}},
-	"graft report":        {report.Report{}},
+	"graft report":        {report.Report{}, contrast.Report{}},
 	"graft serve":         {serveReport{}, serve.RunList{}},
 	"graft surgery":       {surgery.Report{}},
 	"graft table check":   {table.CheckReport{}},
@@ -117,6 +118,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[learn.CasesResult]():     "Of schedulers of elastic jobs, with `--cases`.",
 	reflect.TypeFor[runs.NodeRunOutcome]():   "Of tasks that ran.",
 	reflect.TypeFor[runs.NodePlan]():         "With `--dry-run`.",
+	reflect.TypeFor[contrast.Report]():       "With `--contrasts`.",
 	reflect.TypeFor[listIndex]():             "Without a kind.",
 	reflect.TypeFor[listReport]():            "With a kind.",
 }

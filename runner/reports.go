@@ -14,14 +14,15 @@ import (
 
 // reportOptions are the flags of `graft report`.
 type reportOptions struct {
-	all      bool   // show every row of every table
-	json     bool   // print one object
-	csv      bool   // print comma-separated rows
-	markdown bool   // print tables for GitHub
-	latex    bool   // print tables for LaTeX
-	reach    string // case whose loss the others are to reach; empty for none
-	html     string // write a page into this file; empty for none
-	force    bool   // replace a file that is not a page
+	all       bool   // show every row of every table
+	json      bool   // print one object
+	csv       bool   // print comma-separated rows
+	markdown  bool   // print tables for GitHub
+	latex     bool   // print tables for LaTeX
+	reach     string // case whose loss the others are to reach; empty for none
+	html      string // write a page into this file; empty for none
+	contrasts string // file of contrasts between arms of sweeps; empty for none
+	force     bool   // replace a file that is not a page
 }
 
 // newReportCommand makes `graft report`. It does not need LibTorch.
@@ -40,6 +41,10 @@ are compared: first their configurations, then their results. Runs that differ o
 share a column, with the mean and its 95% interval. Values without a significant difference from
 the first column are marked ~. Runs are not ranked.
 
+--contrasts compares arms over several sweeps, such as one per network family. Its file lists pairs
+of arms. For each pair, the report has the difference in each setting (a sweep with one combination
+of swept values), and the mean over settings with a test.
+
 --html writes a page instead of text, with the figures of graft plot, sortable tables, the timeline of
 each job, and the commands that reproduce the runs. The page is self-contained: it can be
 stored, sent and opened as a file.
@@ -49,7 +54,8 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 		Example: `  graft report runs/first
   graft report runs/base-* runs/wide-*
   graft report runs --csv >runs.csv
-  graft report --html report.html runs/first`,
+  graft report --html report.html runs/first
+  graft report runs/plain runs/residual --contrasts contrasts.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if o.force && o.html == "" {
@@ -65,11 +71,15 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
 		"print the training cost at which each case of a sweep reaches the final validation loss of the named `case`")
+	flags.StringVar(&o.contrasts, "contrasts", "",
+		"print the differences between arms of sweeps that this `file` lists, over all sweeps and swept values")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")
 	flags.BoolVar(&o.force, "force", false, "overwrite an existing file that graft did not write")
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
+	command.MarkFlagsMutuallyExclusive("contrasts", "reach")
+	command.MarkFlagsMutuallyExclusive("contrasts", "html")
 	return command
 }
 
@@ -89,6 +99,9 @@ func (o reportOptions) form() report.Form {
 }
 
 func runReport(ctx context.Context, w io.Writer, args []string, o reportOptions) error {
+	if o.contrasts != "" {
+		return reportContrasts(ctx, w, args, o)
+	}
 	list, skipped := runs.OpenAll(environment(ctx).Files, args)
 	if err := ctx.Err(); err != nil {
 		return err

@@ -123,6 +123,7 @@ var rooms = []room{
 	{"original/convert", []string{"config"}},
 	{"report/runs", everyRoomBelow},
 	{"report/plot", everyRoomBelow},
+	{"report/contrast", everyRoomBelow},
 	{"report", everyRoomBelow},
 	{"report/serve", everyRoomBelow},
 	{"runner/*", everyRoomBelow},

@@ -32,3 +32,12 @@ func (i Interval) PValue() float64 {
 	const width = 2 * 1.959963984540054 // of a 95% interval, in standard errors
 	return math.Erfc(math.Abs(i.Mean) * width / (i.High - i.Low) / math.Sqrt2)
 }
+
+// TPValue computes the two-sided p-value of the one-sample t-test, for the hypothesis that the mean of a normal
+// distribution is zero (Student, The probable error of a mean, 1908). It is below 0.05 exactly if the interval of
+// [TInterval] excludes zero. It returns NaN for fewer than two values, and if all values are zero.
+func TPValue(values []float64) float64 {
+	n := float64(len(values))
+	t := math.Abs(Mean(values)) / (Deviation(values) / math.Sqrt(n))
+	return 2 * StudentCDF(-t, n-1)
+}

@@ -33,3 +33,16 @@ func TestCrossedPValueAgreesWithItsInterval(t *testing.T) {
 		require.Equal(t, i.Low > 0 || i.High < 0, CrossedPValue(a, b) < 0.05, shift)
 	}
 }
+
+// With two degrees of freedom the distribution has a closed form. The test agrees with the interval.
+func TestTPValue(t *testing.T) {
+	require.InDelta(t, 1-math.Sqrt(12.0/14), TPValue([]float64{2, 4, 6}), 1e-12)
+	require.Equal(t, 1.0, TPValue([]float64{-1, 0, 1}))
+	require.True(t, math.IsNaN(TPValue([]float64{1})))
+	require.True(t, math.IsNaN(TPValue([]float64{0, 0})))
+	for shift := -3.0; shift < 3; shift += 0.25 {
+		values := []float64{shift - 1, shift + 0.25, shift + 1, shift + 0.5}
+		i := TInterval(values)
+		require.Equal(t, i.Low > 0 || i.High < 0, TPValue(values) < 0.05, shift)
+	}
+}

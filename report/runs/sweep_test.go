@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,39 @@ func TestEqualDifferencesDetectNothing(t *testing.T) {
 	o.Summarize("a")
 	require.Nil(t, o.Cases[1].Difference.Detectable, "equal but for rounding")
 	require.Nil(t, o.Cases[2].Difference.Detectable, "two seeds")
+}
+
+// The swept assignments end the name and the assignments of every case; what is before them is the arm.
+func TestArmsAreSplitFromSweptValues(t *testing.T) {
+	type made struct {
+		name string
+		set  []string
+	}
+	for about, c := range map[string]struct {
+		cases []made
+		want  [][2]string
+	}{
+		"cases and two keys": {[]made{{"never a=1 b=2", []string{"a=1", "b=2"}},
+			{"x y a=2 b=2", []string{"c=3", "a=2", "b=2"}}},
+			[][2]string{{"never", "a=1 b=2"}, {"x y", "a=2 b=2"}}},
+		"cases alone": {[]made{{"never", nil}, {"late", []string{"a=1"}}},
+			[][2]string{{"never", ""}, {"late", ""}}},
+		"one key alone": {[]made{{"a=1", []string{"a=1"}}, {"a=2", []string{"a=2"}}},
+			[][2]string{{"a=1", ""}, {"a=2", ""}}},
+		"two keys": {[]made{{"a=1 b=1", []string{"a=1", "b=1"}}}, [][2]string{{"a=1", "b=1"}}},
+		"names like values": {[]made{{"x a=1", []string{"a=1"}}, {"y", []string{"a=1"}}},
+			[][2]string{{"x a=1", ""}, {"y", ""}}},
+		"other keys in cases": {[]made{{"x a=1", []string{"a=1"}}, {"y b=1", []string{"b=1"}}},
+			[][2]string{{"x a=1", ""}, {"y b=1", ""}}},
+	} {
+		p := &SweepPlan{}
+		for _, one := range c.cases {
+			p.Cases = append(p.Cases, &SweepCase{Name: one.name, Set: one.set})
+		}
+		var got [][2]string
+		for _, a := range p.arms() {
+			got = append(got, [2]string{a.Arm, strings.Join(a.Swept, " ")})
+		}
+		require.Equal(t, c.want, got, about)
+	}
 }
