@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"graft/internal/failure"
@@ -30,20 +29,26 @@ func (s *sweep) finish() (*Result, error) {
 	return &Result{s.folder, o}, failed
 }
 
+// FailedTrials is an error about trials that failed, while all other trials have completed.
+type FailedTrials struct{ text string }
+
+// Error returns the number of failed trials and the reason of the first failure.
+func (f *FailedTrials) Error() string { return f.text }
+
 // failedError reports trials that failed.
 func (s *sweep) failedError(o *runs.SweepOutcome) error {
 	if len(o.Failed) == 0 {
 		return nil
 	}
 	f := o.Failed[0]
-	err := fmt.Errorf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s; retry "+
+	text := fmt.Sprintf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s; retry "+
 		"with "+
 		"option \"resume\"", len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why,
 		s.folder)
 	if len(o.Cases) == 0 {
-		return errors.New(err.Error())
+		return &FailedTrials{text}
 	}
-	return failure.With(failure.Partial, err)
+	return failure.With(failure.Partial, &FailedTrials{text})
 }
 
 // outcome reads the completed trials.
