@@ -126,8 +126,12 @@ func (p *Pipeline) trialsSummary() string {
 		trials, budget = trials+study+tuning, budget+one+two
 		lines += "\n" + e.summary()
 	}
-	return fmt.Sprintf("runs %s of %s, %s of budgets; digest %.12s%s\n", words.Plural(trials, "trial"),
-		words.Plural(len(p.entries), "entry"), hours(budget), p.Digest(), lines)
+	entries := "1 entry"
+	if n := len(p.entries); n > 1 {
+		entries = fmt.Sprintf("%d entries", n)
+	}
+	return fmt.Sprintf("runs %s of %s, %s of budgets; digest %.12s%s\n", words.Plural(trials, "trial"), entries,
+		hours(budget), p.Digest(), lines)
 }
 
 // checkTrials checks each case of each entry.

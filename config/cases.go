@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -220,7 +221,11 @@ func CasesText(cases []Case) string {
 		if k > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "[%s]\n", decode.Quote(c.Name))
+		name := c.Name
+		if !bareKey.MatchString(name) {
+			name = decode.Quote(name)
+		}
+		fmt.Fprintf(&b, "[%s]\n", name)
 		for _, set := range c.Set {
 			key, value, _ := strings.Cut(set, "=")
 			fmt.Fprintf(&b, "%s = %s\n", strings.TrimSpace(key), valueInFile(value))
@@ -228,6 +233,9 @@ func CasesText(cases []Case) string {
 	}
 	return b.String()
 }
+
+// bareKey matches the keys of TOML that need no quotes.
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // valueInFile returns the value of an assignment in TOML: an assignment may omit the quotes of a text.
 func valueInFile(text string) string {

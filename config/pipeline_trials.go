@@ -31,8 +31,8 @@ type TrialsOptions struct {
 }
 
 // TuneOptions selects values for each case of an entry by additional trials. The combination of values with the highest
-// mean validation accuracy wins, and the first one of equals. A combination with a failed trial is worse than all
-// others.
+// mean validation accuracy wins, and the first one of equals. A combination with a trial that diverges is worse than
+// all others.
 type TuneOptions struct {
 	// Keys with lists of candidate values, such as "optimizer.lr=1e-3,3e-3". Every case tries all combinations. Empty
 	// means no tuning.

@@ -26,8 +26,8 @@ func writeTrials(entries []runs.EntryOutcome, d *document.Document) {
 	if len(tuned.Rows) > 0 {
 		d.Break()
 		d.Show(tuned)
-		d.Say("SELECTED has the highest mean validation accuracy of the values in TRIED; values with failed trials are " +
-			"not selected.")
+		d.Say("SELECTED has the highest mean validation accuracy of the values in TRIED; values whose trials diverged " +
+			"are not selected.")
 	}
 }
 
@@ -36,10 +36,9 @@ func triedText(c runs.TunedCase) string {
 	var list []string
 	for _, one := range c.Tried {
 		text := strings.Join(one.Set, " ") + ": "
-		switch {
-		case one.Failed > 0:
-			text += fmt.Sprintf("%d failed", one.Failed)
-		default:
+		if one.Diverged > 0 {
+			text += fmt.Sprintf("%d diverged", one.Diverged)
+		} else {
 			text += document.AccuracyText(*one.Accuracy)
 		}
 		list = append(list, text)

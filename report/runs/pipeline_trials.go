@@ -42,7 +42,7 @@ type TunedCandidate struct {
 	Set []string `json:"set"` // values, as assignments
 	// mean validation accuracy of the completed trials; null if none completed
 	Accuracy *float64 `json:"validation_accuracy"`
-	Failed   int      `json:"failed"` // number of failed trials; a combination with a failed trial is not selected
+	Diverged int      `json:"diverged"` // number of trials that diverged; their combination is not selected
 }
 
 // trialsQuantities counts the trials of all entries.

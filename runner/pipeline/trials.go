@@ -12,7 +12,6 @@ import (
 
 	"graft/config"
 	"graft/internal/failure"
-	"graft/internal/words"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/runner/sweep"
@@ -67,18 +66,19 @@ func (p *pipeline) checkOnly() error {
 // trials runs the remaining stages of the selected entries. Failed trials do not end the pipeline.
 func (p *pipeline) trials(ctx context.Context) (*runs.PipelineOutcome, error) {
 	o, open := &runs.PipelineOutcome{Trials: []runs.EntryOutcome{}}, 0
-	var failed []error
+	var failed []string
 	for _, e := range p.Entries() {
 		one, err := p.entry(ctx, e)
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if err != nil && !errors.As(err, new(*sweep.FailedTrials)) && !errors.Is(err, errUntuned) {
+		why, tolerated := failedText(err)
+		if err != nil && !tolerated {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		if err != nil {
-			p.env.Log.Warn("some trials failed", zap.String("entry", e.Name), zap.Error(err))
-			failed = append(failed, fmt.Errorf("%s: %w", e.Name, err))
+			p.env.Log.Warn("some trials failed", zap.String("entry", e.Name), zap.String("reason", why))
+			failed = append(failed, e.Name+": "+why)
 		}
 		if one == nil || err != nil {
 			open++
@@ -88,13 +88,25 @@ func (p *pipeline) trials(ctx context.Context) (*runs.PipelineOutcome, error) {
 		}
 	}
 	if len(failed) > 0 {
-		return o, failure.With(failure.Partial, fmt.Errorf("trials failed in %d of %s; run the same command again to "+
-			"retry them: %w", len(failed), words.Plural(len(p.Entries()), "entry"), errors.Join(failed...)))
+		return o, failure.With(failure.Partial, fmt.Errorf("trials failed in %d of %d entries; run the same command "+
+			"again to retry them: %s", len(failed), len(p.Entries()), strings.Join(failed, "; ")))
 	}
 	if open > 0 { // option "only"
 		return o, nil
 	}
 	return o, p.writeJSON(runs.OutcomeFile, o)
+}
+
+// failedText describes the error of an entry whose trials failed. It reports false for all other errors.
+func failedText(err error) (text string, failed bool) {
+	var trials *sweep.FailedTrials
+	switch {
+	case errors.As(err, &trials):
+		return trials.Text, true
+	case errors.Is(err, errUntuned):
+		return err.Error(), true
+	}
+	return "", false
 }
 
 // entry runs the stages of an entry. It returns nil if the entry is neither selected nor complete.

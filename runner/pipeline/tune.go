@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,7 @@ import (
 )
 
 // errUntuned reports a case without usable values.
-var errUntuned = errors.New("no candidate has completed all its trials")
+var errUntuned = errors.New("a trial of every candidate diverged")
 
 // tunedCases returns the cases file with the values selected for an entry.
 func tunedCases(name string) string { return filepath.Join(runs.TunedFolder, name+".toml") }
@@ -29,8 +30,8 @@ func tunedCases(name string) string { return filepath.Join(runs.TunedFolder, nam
 // tunedReport returns the file with the accuracies of all candidates of an entry.
 func tunedReport(name string) string { return filepath.Join(runs.TunedFolder, name+".json") }
 
-// tune runs the trials that select values for the cases of an entry, and writes the selected values. It accepts failed
-// trials, such as trials that diverge at a high learning rate.
+// tune runs the trials that select values for the cases of an entry, and writes the selected values. It accepts trials
+// that diverge, for example at a high learning rate. Other failures could change the selection, so that they end it.
 func (p *pipeline) tune(ctx context.Context, e *config.TrialsEntry) error {
 	folder := filepath.Join(runs.TuningFolder, e.Name)
 	_, err := sweep.Run(ctx, p.env, e.Job, sweep.Options{Set: e.TuneAssignments(), Folder: p.at(folder), Resume: true,
@@ -40,7 +41,10 @@ func (p *pipeline) tune(ctx context.Context, e *config.TrialsEntry) error {
 	}
 	o, missing := p.readSweep(folder)
 	if missing != nil {
-		return errors.Join(err, missing)
+		return cmp.Or(err, missing) // without a completed trial there is no outcome
+	}
+	if slices.ContainsFunc(o.Failed, func(f runs.FailedTrial) bool { return !f.Diverged }) {
+		return err
 	}
 	t, cases, err := selectValues(e, o)
 	if err != nil {
@@ -71,7 +75,7 @@ func selectValues(e *config.TrialsEntry, o *runs.SweepOutcome) (*runs.Tuning, []
 			tried := candidate(o.Case(trialName(e, trial, candidates[k])), e.Tune.Seeds)
 			tried.Set = candidates[k].Set
 			one.Tried = append(one.Tried, tried)
-			if tried.Failed == 0 && *tried.Accuracy > one.Accuracy {
+			if tried.Diverged == 0 && *tried.Accuracy > one.Accuracy {
 				best, one.Accuracy, one.Set = k, *tried.Accuracy, tried.Set
 			}
 		}
@@ -94,13 +98,13 @@ func trialName(e *config.TrialsEntry, trial, candidate config.Case) string {
 
 // candidate summarizes the trials of a combination of values; nil means that none has completed.
 func candidate(c *runs.CaseOutcome, seeds int) (t runs.TunedCandidate) {
-	t.Failed = seeds
+	t.Diverged = seeds
 	if c == nil {
 		return t
 	}
 	if _, values := c.Measure(runs.ValidationAccuracy); len(values) > 0 {
 		mean := stat.Mean(values)
-		t.Accuracy, t.Failed = &mean, seeds-len(values)
+		t.Accuracy, t.Diverged = &mean, seeds-len(values)
 	}
 	return t
 }

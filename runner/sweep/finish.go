@@ -30,10 +30,12 @@ func (s *sweep) finish() (*Result, error) {
 }
 
 // FailedTrials is an error about trials that failed, while all other trials have completed.
-type FailedTrials struct{ text string }
+type FailedTrials struct {
+	Text string // number of failed trials and the reason of the first failure, without the remedy
+}
 
-// Error returns the number of failed trials and the reason of the first failure.
-func (f *FailedTrials) Error() string { return f.text }
+// Error returns the text with the remedy.
+func (f *FailedTrials) Error() string { return f.Text + "; retry with option \"resume\"" }
 
 // failedError reports trials that failed.
 func (s *sweep) failedError(o *runs.SweepOutcome) error {
@@ -41,10 +43,8 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 		return nil
 	}
 	f := o.Failed[0]
-	text := fmt.Sprintf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s; retry "+
-		"with "+
-		"option \"resume\"", len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why,
-		s.folder)
+	text := fmt.Sprintf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s",
+		len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
 	if len(o.Cases) == 0 {
 		return &FailedTrials{text}
 	}
@@ -62,7 +62,7 @@ func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 				return nil, err
 			}
 			if t.state == failed {
-				o.Failed = append(o.Failed, runs.FailedTrial{Case: c.Name, Seed: seed, Why: t.why})
+				o.Failed = append(o.Failed, runs.FailedTrial{Case: c.Name, Seed: seed, Why: t.why, Diverged: t.diverged})
 				continue
 			}
 			from := t.SweepTrial
