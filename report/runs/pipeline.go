@@ -45,7 +45,7 @@ type PipelineOutcome struct {
 	// pipeline of trials
 	Learned                string `json:"learned"`
 	*evaluation.Comparison        // comparison on the training tables; nil for a pipeline of trials
-	// Trials holds the entries of a pipeline of trials, in order; absent for other pipelines.
+	// entries of a pipeline of trials, in order; absent for other pipelines
 	Trials []EntryOutcome `json:"trials,omitempty"`
 	// LeftOut is the evaluation of policies on tables that they did not learn from; null if no tables are left out.
 	LeftOut *LeaveOutReport `json:"left_out"`

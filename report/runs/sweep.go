@@ -96,7 +96,7 @@ type FailedTrial struct {
 	Case string `json:"case"` // name of the case
 	Seed int64  `json:"seed"` // seed of the trial
 	Why  string `json:"why"`  // error message
-	// Diverged reports that training diverged; absent for other failures.
+	// training diverged; absent for other failures
 	Diverged bool `json:"diverged,omitempty"`
 }
 
