@@ -147,7 +147,8 @@ func (p *Pipeline) checkTrials(fsys files.FS, r *decode.Reading) {
 		}
 		c.index = k
 		if other, twice := names[o.Name]; twice {
-			c.blame("name", "duplicate name %s, also used by trials[%d]; set another name in one of them", o.Name, other)
+			c.blame("name", "duplicate name %s, also used by trials[%d]; set another name in one of them", o.Name,
+				other)
 		} else if slices.Contains(reservedEntries, o.Name) || o.Name != filepath.Base(o.Name) ||
 			strings.HasPrefix(o.Name, ".") {
 			c.blame("name", "the name %q cannot be a folder name; set another name", o.Name)

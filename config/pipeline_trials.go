@@ -87,7 +87,8 @@ func (o PipelineOptions) validateTrials() (faults validate.Faults) {
 		when(e.Tune.Seeds < 0, "tune", "tune.seeds is %d; must not be negative", e.Tune.Seeds)
 		when(e.Tune.FirstSeed < 0, "tune", "tune.first_seed is %d; must not be negative", e.Tune.FirstSeed)
 		when(!e.Tune.On() && (e.Tune.Seeds != 0 || e.Tune.FirstSeed != 0 || len(e.Tune.Set) > 0), "tune",
-			"tune has no effect without tune.sweep; add it, such as sweep = [\"optimizer.lr=1e-3,3e-3\"], or remove tune")
+			"tune has no effect without tune.sweep; add it, such as sweep = [\"optimizer.lr=1e-3,3e-3\"], or "+
+				"remove tune")
 	}
 	return faults
 }

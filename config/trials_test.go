@@ -73,11 +73,13 @@ func TestEntriesOfTrials(t *testing.T) {
 	require.Len(t, e, 2)
 	var names []string
 	for _, c := range append(e[0].Study, e[0].Tuning...) {
-		names = append(names, fmt.Sprint(c.Name, " ", c.Job.Train.Optimizer.LR, " ", c.Job.Time.Budget, " ", c.Job.Train.Batch))
+		j := c.Job
+		names = append(names, fmt.Sprint(c.Name, " ", j.Train.Optimizer.LR, " ", j.Time.Budget, " ", j.Train.Batch))
 	}
 	require.Equal(t, []string{"never time.budget=80ms 0.001 80ms 10", "never time.budget=100ms 0.001 100ms 10",
 		"grow time.budget=80ms 0.001 80ms 10", "grow time.budget=100ms 0.001 100ms 10",
-		"never optimizer.lr=1e-3 0.001 90ms 10", "never optimizer.lr=1e-2 0.01 90ms 10", "never optimizer.lr=1 1 90ms 10",
+		"never optimizer.lr=1e-3 0.001 90ms 10", "never optimizer.lr=1e-2 0.01 90ms 10",
+		"never optimizer.lr=1 1 90ms 10",
 		"grow optimizer.lr=1e-3 0.001 90ms 10", "grow optimizer.lr=1e-2 0.01 90ms 10",
 		"grow optimizer.lr=1 1 90ms 10"}, names)
 	require.Equal(t, "job", e[1].Name, "the name of the job file")
@@ -128,37 +130,41 @@ func TestDigestsOfTrials(t *testing.T) {
 
 func TestFaultsOfTrials(t *testing.T) {
 	dir := trialsFolder(t)
+	const job = "job = \"job.toml\"\n"
 	for text, says := range map[string]string{
-		"name = \"x\"": "all.toml:1:12: trials[0]: job is empty; set it to the path of a job file",
-		"job = 3":      "all.toml:2:7: ",
-		"job = \"job.toml\"\ncase = \"arms.toml\"":     "all.toml:3:1: unknown key \"case\"",
-		"job = \"none.toml\"":                          "all.toml:2:7: trials[0]: stat none.toml: no such file or directory; expected the path",
-		"job = \"scenario.toml\"":                      "all.toml:2:7: trials[0]: " + dir + "/scenario.toml is a scenario file, not a job file",
-		"job = \"job.toml\"\nseeds = -1":               "all.toml:3:9: trials[0]: seeds is -1; must not be negative",
-		"job = \"job.toml\"\nset = [\"train.bach=1\"]": "--set train.bach=1: unknown key \"bach\" in train",
-		"job = \"job.toml\"\ncases = \"none.toml\"":    "none.toml",
-		"job = \"job.toml\"\ncases = \"wrong.toml\"":   "wrong.toml:3:7: deepen:nowhere",
-		"job = \"job.toml\"\nsweep = [\"time.budget\"]": "all.toml:3:1: trials[0]: option sweep time.budget: expected a key " +
+		"name = \"x\"":               "all.toml:1:12: trials[0]: job is empty; set it to the path of a job file",
+		"job = 3":                    "all.toml:2:7: ",
+		job + "case = \"arms.toml\"": "all.toml:3:1: unknown key \"case\"",
+		"job = \"none.toml\"": "all.toml:2:7: trials[0]: " +
+			"stat none.toml: no such file or directory; expected the path",
+		"job = \"scenario.toml\"": "all.toml:2:7: trials[0]: " +
+			dir + "/scenario.toml is a scenario file, not a job file",
+		job + "seeds = -1":               "all.toml:3:9: trials[0]: seeds is -1; must not be negative",
+		job + "set = [\"train.bach=1\"]": "--set train.bach=1: unknown key \"bach\" in train",
+		job + "cases = \"none.toml\"":    "none.toml",
+		job + "cases = \"wrong.toml\"":   "wrong.toml:3:7: deepen:nowhere",
+		job + "sweep = [\"time.budget\"]": "all.toml:3:1: trials[0]: option sweep time.budget: expected a key " +
 			"and values",
-		"job = \"job.toml\"\nsweep = [\"time.budget=1x,2x\"]":             "--set time.budget=1x: ",
-		"job = \"job.toml\"\nsweep = [\"run.seed=1,2\"]":                  "sweep varies run.seed, which the list of seeds sets too",
-		"job = \"job.toml\"\nseeds = 2001":                                "1 case and 2001 seeds make 2001 trials; the maximum is 2000",
-		"job = \"job.toml\"\nname = \"tuned\"":                            "the name \"tuned\" cannot be a folder name",
-		"job = \"job.toml\"\nname = \"a/b\"":                              "the name \"a/b\" cannot be a folder name",
-		"job = \"job.toml\"\n[[pipeline.trials]]\njob = \"job.toml\"":     "duplicate name job, also used by trials[0]",
-		"job = \"job.toml\"\ntune = {seeds = 2}":                          "tune has no effect without tune.sweep",
-		"job = \"job.toml\"\ntune = {key = 2}":                            "unknown key \"key\"",
-		"job = \"job.toml\"\ntune = {sweep = [\"optimizer.lr=-1,0.1\"]}":  "--set optimizer.lr=-1: ",
-		"job = \"job.toml\"\ntune = {sweep = [\"optimizer.lr=0.1,0.1\"]}": "duplicate value",
-		"job = \"job.toml\"\nseeds = 3\ntune = {sweep = [\"optimizer.lr=1,2\"], first_seed = 3}": "the seeds of tune, 3 to 3, " +
+		job + "sweep = [\"time.budget=1x,2x\"]": "--set time.budget=1x: ",
+		job + "sweep = [\"run.seed=1,2\"]":      "sweep varies run.seed, which the list of seeds sets too",
+		job + "seeds = 2001": "1 case and 2001 seeds make 2001 trials; " +
+			"the maximum is 2000",
+		job + "name = \"tuned\"":                            "the name \"tuned\" cannot be a folder name",
+		job + "name = \"a/b\"":                              "the name \"a/b\" cannot be a folder name",
+		job + "[[pipeline.trials]]\njob = \"job.toml\"":     "duplicate name job, also used by trials[0]",
+		job + "tune = {seeds = 2}":                          "tune has no effect without tune.sweep",
+		job + "tune = {key = 2}":                            "unknown key \"key\"",
+		job + "tune = {sweep = [\"optimizer.lr=-1,0.1\"]}":  "--set optimizer.lr=-1: ",
+		job + "tune = {sweep = [\"optimizer.lr=0.1,0.1\"]}": "duplicate value",
+		job + "seeds = 3\ntune = {sweep = [\"optimizer.lr=1,2\"], first_seed = 3}": "the seeds of tune, 3 to 3, " +
 			"overlap the seeds of the other trials, 1 to 3; set tune.first_seed to 4",
-		"job = \"job.toml\"\ncases = \"rate.toml\"\ntune = {sweep = [\"optimizer.lr=1,2\"]}": "case slow sets optimizer.lr, " +
+		job + "cases = \"rate.toml\"\ntune = {sweep = [\"optimizer.lr=1,2\"]}": "case slow sets optimizer.lr, " +
 			"which tune sets too; remove one of them",
-		"job = \"job.toml\"\nsweep = [\"optimizer.lr=3,4\"]\ntune = {sweep = [\"optimizer.lr=1,2\"]}": "tune varies " +
+		job + "sweep = [\"optimizer.lr=3,4\"]\ntune = {sweep = [\"optimizer.lr=1,2\"]}": "tune varies " +
 			"optimizer.lr, which sweep sets too",
-		"job = \"job.toml\"\nset = [\"fleet.engine=kubernetes\", \"fleet.image=i\", \"fleet.claim=c\", " +
+		job + "set = [\"fleet.engine=kubernetes\", \"fleet.image=i\", \"fleet.claim=c\", " +
 			"\"fleet.mount=/m\"]": "trials run on the engines local and slurm",
-		"job = \"job.toml\"\n[run]\nseeds = 2": "a pipeline of trials does not use run.seeds",
+		job + "[run]\nseeds = 2": "a pipeline of trials does not use run.seeds",
 	} {
 		_, err := readTrials(t, dir, "[[pipeline.trials]]\n"+text+"\n")
 		assert.ErrorContains(t, err, says, text)
@@ -173,7 +179,8 @@ func TestFaultsOfTrials(t *testing.T) {
 // A file of cases has the cases that were written.
 func TestCasesText(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 9))
-	values := []string{"1e-3", "16s", "true", `"a = \"b\""`, "[1, 2]", `[{at = "1s", change = "up"}]`, "word", "-3", "0.5"}
+	values := []string{"1e-3", "16s", "true", `"a = \"b\""`, "[1, 2]", `[{at = "1s", change = "up"}]`, "word",
+		"-3", "0.5"}
 	for range 50 {
 		var cases []Case
 		for k := range 1 + random.IntN(4) {

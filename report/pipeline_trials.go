@@ -26,8 +26,8 @@ func writeTrials(entries []runs.EntryOutcome, d *document.Document) {
 	if len(tuned.Rows) > 0 {
 		d.Break()
 		d.Show(tuned)
-		d.Say("SELECTED has the highest mean validation accuracy of the values in TRIED; values whose trials diverged " +
-			"are not selected.")
+		d.Say("SELECTED has the highest mean validation accuracy of the values in TRIED; values whose trials " +
+			"diverged are not selected.")
 	}
 }
 

@@ -50,8 +50,10 @@ is 3; the same command retries failed trials.`,
 		"run folder (default: the value of pipeline.folder or, without that key, runs/NAME for a file NAME.toml)")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and start over")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
-	flags.IntVar(&o.Workers, "workers", 0, "number of workers per simulation or per entry of trials; 0 means the value of fleet.workers")
-	flags.StringArrayVar(&o.Only, "only", nil, "name of an entry of pipeline.trials to run; repeatable (default: all)")
+	flags.IntVar(&o.Workers, "workers", 0,
+		"number of workers per simulation or per entry of trials; 0 means the value of fleet.workers")
+	flags.StringArrayVar(&o.Only, "only", nil,
+		"name of an entry of pipeline.trials to run; repeatable (default: all)")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

@@ -20,13 +20,15 @@ import (
 func newTrials(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	const job = "[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 400\ntest = 40\n[train]\nbatch = 40\n" +
-		"[time]\nbudget = \"400ms\"\nevents = [{at = \"50ms\", change = \"up\"}]\n[adapt]\nrows = 20\n[run]\nthreads = 1\n"
+	const job = "[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 400\ntest = 40\n[train]\n" +
+		"batch = 40\n[time]\nbudget = \"400ms\"\nevents = [{at = \"50ms\", change = \"up\"}]\n[adapt]\n" +
+		"rows = 20\n[run]\nthreads = 1\n"
 	write(t, "one.toml", job)
 	write(t, "two.toml", job+"seed = 11\n")
 	write(t, "arms.toml", "[never]\n[grow]\nadapt.decider = \"script\"\nadapt.actions = [\"deepen:conv1\"]\n")
-	const entry = "[[pipeline.trials]]\njob = \"%s.toml\"\ncases = \"arms.toml\"\nsweep = [\"time.budget=200ms,400ms\"]\n" +
-		"seeds = 2\ntune = {sweep = [\"optimizer.lr=1e-9,1e-2\"], seeds = 1, first_seed = 101, set = [\"time.budget=2s\"]}\n"
+	const entry = "[[pipeline.trials]]\njob = \"%s.toml\"\ncases = \"arms.toml\"\n" +
+		"sweep = [\"time.budget=200ms,400ms\"]\nseeds = 2\ntune = {sweep = [\"optimizer.lr=1e-9,1e-2\"], " +
+		"seeds = 1, first_seed = 101, set = [\"time.budget=2s\"]}\n"
 	write(t, "all.toml", "[pipeline]\nfolder = \"run\"\nset = [\"fleet.workers=2\"]\n"+
 		fmt.Sprintf(entry, "one")+fmt.Sprintf(entry, "two"))
 }
@@ -35,7 +37,8 @@ func newTrials(t *testing.T) {
 func ofTrials(path string) bool {
 	name := filepath.Base(path)
 	return name == runs.SweepFile || name == "epochs.csv" || filepath.Dir(path) == runs.TunedFolder ||
-		name == runs.OutcomeFile && filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(path)))) != runs.TrialsFolder ||
+		name == runs.OutcomeFile &&
+			filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(path)))) != runs.TrialsFolder ||
 		filepath.Base(filepath.Dir(path)) == runs.CasesFolder && filepath.Ext(name) == ".toml"
 }
 

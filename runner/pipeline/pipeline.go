@@ -64,7 +64,8 @@ func (r *Result) Skipped() string {
 
 // Run runs the pipeline of a configuration file, or continues it in its folder. If sequences of a scenario failed, the
 // policies do not learn from the table of this scenario; Run then returns a result and an error with the code
-// failure.Partial; it also does so if trials failed. When ctx ends, completed work is kept, and the error has the code failure.Requeue.
+// failure.Partial; it also does so if trials failed. When ctx ends, completed work is kept, and the error has the code
+// failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, o.Set)
 	if err != nil {

@@ -54,7 +54,8 @@ func (p *pipeline) checkOnly() error {
 	}
 	for _, name := range p.o.Only {
 		if len(names) == 0 {
-			return failure.Usagef("option \"only\" selects entries of pipeline.trials, but the pipeline has none; omit it")
+			return failure.Usagef("option \"only\" selects entries of pipeline.trials, but the pipeline has none; " +
+				"omit it")
 		}
 		if !slices.Contains(names, name) {
 			return failure.Usagef("option \"only\": no entry %q; the entries are %s", name, strings.Join(names, ", "))

@@ -24,12 +24,13 @@ func smallTrials(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"one.toml": "[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 3\ntrain = 20\ntest = 10\n[train]\nbatch = 20\n" +
-			"[time]\nbudget = \"100ms\"\nevents = [{at = \"50ms\", change = \"up\"}]\n[adapt]\nrows = 10\n[run]\nthreads = 1\n",
+		"one.toml": "[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 3\ntrain = 20\ntest = 10\n[train]\n" +
+			"batch = 20\n[time]\nbudget = \"100ms\"\nevents = [{at = \"50ms\", change = \"up\"}]\n[adapt]\n" +
+			"rows = 10\n[run]\nthreads = 1\n",
 		"arms.toml": "[never]\n[grow]\nadapt.decider = \"script\"\nadapt.actions = [\"deepen:conv1\"]\n",
-		"all.toml": "[pipeline]\ntrials = [{job = \"one.toml\", cases = \"arms.toml\", sweep = [\"time.budget=80ms,100ms\"], " +
-			"tune = {sweep = [\"optimizer.lr=1e-2,1e30\"], set = [\"time.budget=80ms\"]}}, " +
-			"{name = \"two\", job = \"one.toml\", set = [\"run.seed=5\"]}]\n",
+		"all.toml": "[pipeline]\ntrials = [{job = \"one.toml\", cases = \"arms.toml\", " +
+			"sweep = [\"time.budget=80ms,100ms\"], tune = {sweep = [\"optimizer.lr=1e-2,1e30\"], " +
+			"set = [\"time.budget=80ms\"]}}, {name = \"two\", job = \"one.toml\", set = [\"run.seed=5\"]}]\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -44,7 +45,8 @@ func keptOfTrials(path string) bool {
 		return false
 	}
 	return strings.HasPrefix(path, runs.TunedFolder) || name == runs.SweepFile || name == "epochs.csv" ||
-		name == runs.OutcomeFile && !strings.Contains(path, runs.TrialsFolder) || strings.Contains(path, runs.CasesFolder)
+		name == runs.OutcomeFile && !strings.Contains(path, runs.TrialsFolder) ||
+		strings.Contains(path, runs.CasesFolder)
 }
 
 // A pipeline of trials that meets a fault at any write ends in an error or the same bytes; the same pipeline then
@@ -116,7 +118,8 @@ func TestPipelinesOfTrialsContinue(t *testing.T) {
 	require.Equal(t, want, worktest.Contents(t, folder, keptOfTrials))
 	require.Empty(t, only())
 	for _, name := range []string{"three", ""} {
-		_, err = Run(context.Background(), worktest.Env(files.OS{}), path, Options{Folder: folder, Only: []string{name}})
+		o := Options{Folder: folder, Only: []string{name}}
+		_, err = Run(context.Background(), worktest.Env(files.OS{}), path, o)
 		require.ErrorContains(t, err, "the entries are one, two")
 	}
 }

@@ -62,7 +62,8 @@ func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 				return nil, err
 			}
 			if t.state == failed {
-				o.Failed = append(o.Failed, runs.FailedTrial{Case: c.Name, Seed: seed, Why: t.why, Diverged: t.diverged})
+				o.Failed = append(o.Failed,
+					runs.FailedTrial{Case: c.Name, Seed: seed, Why: t.why, Diverged: t.diverged})
 				continue
 			}
 			from := t.SweepTrial
