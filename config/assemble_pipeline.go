@@ -13,9 +13,10 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// Check reports the errors in the scenarios and the policy files to r. It checks each scenario with the settings that
-// the pipeline passes to it.
+// Check reports the errors in the scenarios, the jobs of trials and the policy files to r. It checks each scenario and
+// each case of a job with the settings that the pipeline passes to it.
 func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
+	p.checkTrials(fsys, r)
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {
 		return
@@ -88,6 +89,9 @@ func (p *Pipeline) groups(r *decode.Reading) {
 
 // Summary describes the pipeline in one line.
 func (p *Pipeline) Summary() (string, error) {
+	if len(p.entries) > 0 {
+		return p.trialsSummary(), nil
+	}
 	sequences, ends := 0, 0
 	for k, m := range p.Scenarios() {
 		if m.unknown() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -199,6 +200,50 @@ func GridCases(sweeps []string) ([]Case, error) {
 		cases = next
 	}
 	return cases, nil
+}
+
+// CombineCases returns the product of named cases and combinations of values: each case with each combination.
+func CombineCases(named, grid []Case) []Case {
+	cases := make([]Case, 0, len(named)*len(grid))
+	for _, c := range named {
+		for _, g := range grid {
+			cases = append(cases, Case{Name: c.Name + " " + g.Name, Set: slices.Concat(c.Set, g.Set),
+				places: c.places})
+		}
+	}
+	return cases
+}
+
+// CasesText returns the text of a file that [ReadCases] reads as the same cases.
+func CasesText(cases []Case) string {
+	var b strings.Builder
+	for k, c := range cases {
+		if k > 0 {
+			b.WriteByte('\n')
+		}
+		name := c.Name
+		if !bareKey.MatchString(name) {
+			name = decode.Quote(name)
+		}
+		fmt.Fprintf(&b, "[%s]\n", name)
+		for _, set := range c.Set {
+			key, value, _ := strings.Cut(set, "=")
+			fmt.Fprintf(&b, "%s = %s\n", strings.TrimSpace(key), valueInFile(value))
+		}
+	}
+	return b.String()
+}
+
+// bareKey matches the keys of TOML that need no quotes.
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// valueInFile returns the value of an assignment in TOML: an assignment may omit the quotes of a text.
+func valueInFile(text string) string {
+	doc := decode.NewDocument("", []byte("value = "+text+"\n"))
+	if _, err := doc.TOML(); err != nil {
+		return decode.Quote(strings.TrimSpace(text))
+	}
+	return strings.TrimSpace(text)
 }
 
 // splitValues splits a text at commas outside of quotes and brackets.

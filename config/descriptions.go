@@ -469,7 +469,7 @@ var descriptions = map[string]string{
 		"comparison can start from a separate file. Empty draws random weights.",
 	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options for the learner.",
-	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
+	"graft/config.Pipeline.Pipeline": "Scenarios to simulate or trials to run, and the output.",
 	"graft/config.Pipeline.Policy": "Size of the structural policy's own network, not of the networks that the " +
 		"policy changes.",
 	"graft/config.Pipeline.Run": "Seeds and checkpoints of the learned policies.",
@@ -480,11 +480,14 @@ var descriptions = map[string]string{
 		"scenario uses its own key simulate.cache; scenarios without this key use the folder \"cache\" next to the " +
 		"scenarios' folders.",
 	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
-		"for the policies. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.",
+		"for the policies, or one per entry of pipeline.trials. Empty lets the command choose a path, such as " +
+		"runs/NAME for a file NAME.toml.",
 	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
-		"scenarios. Required.",
-	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". If " +
-		"the list is empty, the scenarios stay as they are.",
+		"scenarios. Required without pipeline.trials.",
+	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, or of every job in pipeline.trials, " +
+		"such as run.device=\"cuda:0\". If the list is empty, the scenarios and jobs stay as they are.",
+	"graft/config.PipelineOptions.Trials": "Trials of jobs to run, in order. Each entry has its own run folder. " +
+		"Cannot be combined with pipeline.scenarios. Empty means none.",
 	"graft/config.RunOptions.Device": "Device of all tensors: \"cpu\" or \"cuda:N\". Empty means \"cpu\".",
 	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose a path, such as " +
 		"runs/NAME for a file NAME.toml.",
@@ -550,6 +553,25 @@ var descriptions = map[string]string{
 		"system's. Required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. If empty, " +
 		"learning stops when the training objective stops improving.",
+	"graft/config.TrialsOptions.Cases": "Path of a TOML file of cases, with one table of keys and values per case. " +
+		"Empty means one case: the unmodified job.",
+	"graft/config.TrialsOptions.Job": "Path of the job file. Required.",
+	"graft/config.TrialsOptions.Name": "Name of the entry and of its run folder. Empty means the name of the job " +
+		"file without its extension.",
+	"graft/config.TrialsOptions.Seeds": "Number of trials per case and combination of values, with run.seed and the " +
+		"following seeds. Zero means 1.",
+	"graft/config.TrialsOptions.Set": "Assignments to keys of the job, such as \"fleet.workers=8\"; they follow " +
+		"pipeline.set. Empty means none.",
+	"graft/config.TrialsOptions.Sweep": "Keys with lists of values, such as \"time.budget=8s,16s\". Every case runs " +
+		"with all combinations. Empty means no further values.",
+	"graft/config.TrialsOptions.Tune": "Selection of values for each case, before the trials of the entry.",
+	"graft/config.TuneOptions.FirstSeed": "First seed of these trials. It must not lead to a seed of the entry's " +
+		"other trials. Zero means the seed after the last seed of the entry.",
+	"graft/config.TuneOptions.Seeds": "Number of trials per case and combination. Zero means 1.",
+	"graft/config.TuneOptions.Set": "Assignments to keys of the job in these trials, such as \"time.budget=16s\"; " +
+		"they follow the entry's assignments. Empty means none.",
+	"graft/config.TuneOptions.Sweep": "Keys with lists of candidate values, such as \"optimizer.lr=1e-3,3e-3\". " +
+		"Every case tries all combinations. Empty means no tuning.",
 	"graft/dataset.Options.Context": "Number of tokens per example. A text file is cut into consecutive windows of " +
 		"this length; in a table, the text of each row is padded or truncated to it. Zero means 64.",
 	"graft/dataset.Options.Deviation": "Standard deviations of the channels, above zero: one value per channel, or " +

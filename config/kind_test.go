@@ -105,7 +105,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
 		decode.Contents: "workload.traces elastic.speeds elastic.types graphs.models " +
 			"adaptive.data machine.profiles " +
-			"workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
+			"workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set pipeline.trials " +
 			"tables.folders tables.held_out",
 	} {
 		for _, key := range by[result] {

@@ -9,27 +9,39 @@ import (
 	"graft/internal/decode"
 )
 
-// PipelineOptions selects the scenarios to simulate and the output.
+// PipelineOptions selects the scenarios to simulate or the trials to run, and the output.
 type PipelineOptions struct {
-	// Paths of the scenario files; policies learn from the tables of these scenarios. Required.
+	// Paths of the scenario files; policies learn from the tables of these scenarios. Required without
+	// pipeline.trials.
 	Scenarios []string `result:"contents"`
-	// Path of the folder of results, with one subfolder per scenario and one for the policies. Empty lets the command
-	// choose a path, such as runs/NAME for a file NAME.toml.
+	// Path of the folder of results, with one subfolder per scenario and one for the policies, or one per entry of
+	// pipeline.trials. Empty lets the command choose a path, such as runs/NAME for a file NAME.toml.
 	Folder string `result:"none"`
 	// Path of the folder that caches the outcomes of runs. If empty, each scenario uses its own key simulate.cache;
 	// scenarios without this key use the folder "cache" next to the scenarios' folders.
 	Cache string `result:"none"`
-	// Assignments to keys of every scenario, such as run.device="cuda:0". If the list is empty, the
-	// scenarios stay as they are.
+	// Assignments to keys of every scenario, or of every job in pipeline.trials, such as run.device="cuda:0". If the
+	// list is empty, the scenarios and jobs stay as they are.
 	Set []string `result:"contents"`
+	// Trials of jobs to run, in order. Each entry has its own run folder. Cannot be combined with pipeline.scenarios.
+	// Empty means none.
+	Trials []TrialsOptions `result:"contents"`
+}
+
+// EnsureDefaults sets zero fields to their defaults.
+func (o *PipelineOptions) EnsureDefaults() {
+	for k := range o.Trials {
+		o.Trials[k].ensureDefaults()
+	}
 }
 
 // Validate returns an error that lists every invalid option.
 func (o PipelineOptions) Validate() error {
-	if len(o.Scenarios) == 0 {
-		return errors.New("scenarios is empty; list the scenario files to learn from")
+	if len(o.Scenarios)+len(o.Trials) == 0 {
+		return errors.New("scenarios is empty; list the scenario files to learn from, or add trials of jobs with " +
+			"[[pipeline.trials]]")
 	}
-	return nil
+	return errors.Join(o.validateTrials()...)
 }
 
 // Groups of tables that are left out at a time, to evaluate policies that did not learn from them.

@@ -11,9 +11,13 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Pipeline returns the evaluation of a pipeline's policies as a document in compact form.
+// Pipeline returns the evaluation of a pipeline's policies, or its trials, as a document in compact form.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
+	if o.Comparison == nil {
+		writeTrials(o.Trials, d)
+		return d
+	}
 	writePipeline(o, d, "The policies learned from these tables. On tables left out:", "")
 	return d
 }
@@ -153,6 +157,11 @@ func (p *PipelineDetail) write(d *document.Document) {
 	d.Say(failed...)
 	if p.Outcome == nil {
 		d.Say("No outcome yet: run the same pipeline in the same folder to continue.")
+		return
+	}
+	if p.Outcome.Comparison == nil {
+		d.Head("trials")
+		writeTrials(p.Outcome.Trials, d)
 		return
 	}
 	d.Head("scenarios used for learning")

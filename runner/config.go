@@ -19,6 +19,7 @@ import (
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/app"
+	"graft/runner/pipeline"
 	simulations "graft/runner/study"
 	"graft/runner/train"
 )
@@ -64,7 +65,8 @@ func newConfigCheckCommand() *cobra.Command {
 traces and cluster data that they refer to. For a job, check applies the job's actions to the
 network (without weights), locates the dataset's files, and checks that the initial weights and
 the dataset's shape fit the network (without reading images). For a scenario, check also counts
-the action sequences. In a trace larger than 64 MiB, check reads only the first job. check prints
+the action sequences. For a pipeline of trials, check applies all cases to their jobs, and counts
+the trials and sums their budgets. In a trace larger than 64 MiB, check reads only the first job. check prints
 one line for each valid file, and at most 20 errors, with line numbers, for each invalid file.
 Devices and dataset contents are checked only when a job starts.
 
@@ -116,12 +118,15 @@ func readAny(env *app.Env, path string, set []string) (config.File, *config.Kind
 	return f, d.Kind(), runs.AsConfigFault(err)
 }
 
-// jobsOf returns the jobs of a file: its own, or the jobs of a pipeline's scenarios.
+// jobsOf returns the jobs of a file: its own, or the jobs of a pipeline's scenarios and trials.
 func jobsOf(f config.File) (jobs []*config.Job) {
 	switch c := f.(type) {
 	case *config.Pipeline:
 		for _, m := range c.Scenarios() {
 			jobs = append(jobs, &m.Job)
+		}
+		for _, e := range c.Entries() {
+			jobs = append(jobs, &e.Base.Job)
 		}
 	case interface{ OneJob() *config.Job }:
 		jobs = append(jobs, c.OneJob())
@@ -148,6 +153,14 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 	case study.File:
 		_, failed := simulations.Prepare(ctx, env, c, true)
 		err = errors.Join(err, failed)
+	case *config.Pipeline:
+		err = errors.Join(err, pipeline.CheckTrials(env, c))
+		for _, e := range c.Entries() {
+			if absent := e.Base.MissingData(); absent != nil && !withoutData {
+				err = errors.Join(err, fmt.Errorf("%s: %w; if the trials run on another machine, add --without-data",
+					e.Name, absent))
+			}
+		}
 	case interface{ OneJob() *config.Job }:
 		job = c.OneJob()
 		err = errors.Join(err, train.Check(ctx, env, job))

@@ -100,7 +100,7 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 // evaluation's folder cannot be read, it draws the pipeline's outcome, without intervals, and returns the error.
 func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []drawing) ([]drawing, error) {
 	outcome, err := r.Pipeline()
-	if err != nil {
+	if err != nil || outcome.Comparison == nil {
 		return nil, err
 	}
 	type part struct {

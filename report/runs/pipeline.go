@@ -26,9 +26,9 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 			"%s: %w; delete the file, and rerun the same command to recreate it",
 			path, err))
 	}
-	if o.Comparison == nil {
+	if o.Comparison == nil && o.Trials == nil {
 		return nil, failure.With(failure.Damaged,
-			fmt.Errorf("%s: the file contains no comparison; "+
+			fmt.Errorf("%s: the file contains neither a comparison nor trials; "+
 				"delete the file, and rerun the same command to recreate it",
 				path))
 	}
@@ -38,11 +38,15 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 // largestOutcome limits the size of an outcome, in bytes.
 const largestOutcome = 1 << 28
 
-// PipelineOutcome is the content of outcome.json for a pipeline: the evaluation of its policies.
+// PipelineOutcome is the content of outcome.json for a pipeline: the evaluation of its policies, or the outcomes of its
+// trials. A pipeline of trials has no comparison.
 type PipelineOutcome struct {
-	// name of the candidate in the comparison whose decisions are votes of the policies of all seeds
+	// name of the candidate in the comparison whose decisions are votes of the policies of all seeds; empty for a
+	// pipeline of trials
 	Learned                string `json:"learned"`
-	*evaluation.Comparison        // comparison on the training tables
+	*evaluation.Comparison        // comparison on the training tables; nil for a pipeline of trials
+	// entries of a pipeline of trials, in order; absent for other pipelines
+	Trials []EntryOutcome `json:"trials,omitempty"`
 	// LeftOut is the evaluation of policies on tables that they did not learn from; null if no tables are left out.
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
@@ -103,11 +107,14 @@ func (e *Stage) kind() string {
 
 // quantities lists numbers of stages and their times.
 func (l *Journal) quantities() []Quantity {
-	took, failed, scenarios := map[string]float64{}, 0, 0
+	took, failed, scenarios, entries := map[string]float64{}, 0, 0, 0
 	for _, e := range l.Stages {
 		took[e.kind()] += e.Seconds
 		if e.kind() == strings.TrimSpace(SimulateStage) {
 			scenarios++
+		}
+		if e.kind() == strings.TrimSpace(TrialsStage) {
+			entries++
 		}
 		if e.State == stageFailed {
 			failed++
@@ -115,7 +122,11 @@ func (l *Journal) quantities() []Quantity {
 	}
 	list := []Quantity{seedless("scenarios", "", Neutral, float64(scenarios)),
 		seedless("failed_stages", "", Lower, float64(failed))}
-	for _, kind := range []string{"simulate", LearnStage, EvaluateStage} {
+	kinds := []string{"simulate", LearnStage, EvaluateStage}
+	if entries > 0 {
+		list[0], kinds = seedless("entries", "", Neutral, float64(entries)), []string{"tune", "trials"}
+	}
+	for _, kind := range kinds {
 		list = append(list, seedless(kind+"_time", document.UnitSeconds, Neutral, took[kind]))
 	}
 	return list
@@ -125,6 +136,9 @@ func (l *Journal) quantities() []Quantity {
 func pipelineQuantities(o *PipelineOutcome) []Quantity {
 	if o == nil {
 		return nil
+	}
+	if o.Comparison == nil {
+		return trialsQuantities(o.Trials)
 	}
 	list := evaluationQuantities(&EvaluationOutcome{Compared: o.AsEvaluation()})
 	if o.LeftOut == nil {

@@ -96,6 +96,8 @@ type FailedTrial struct {
 	Case string `json:"case"` // name of the case
 	Seed int64  `json:"seed"` // seed of the trial
 	Why  string `json:"why"`  // error message
+	// training diverged; absent for other failures
+	Diverged bool `json:"diverged,omitempty"`
 }
 
 // MeasureSummary summarises a measure over the trials of a case.

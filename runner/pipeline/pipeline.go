@@ -1,5 +1,6 @@
 // Package pipeline runs the stages from scenarios to policies: it simulates the scenarios, trains policies on their
-// tables and evaluates them. Unchanged stages are skipped.
+// tables and evaluates them. It also runs the trials of several jobs, each after the selection of its values. Unchanged
+// stages are skipped.
 package pipeline
 
 import (
@@ -28,17 +29,19 @@ type Options struct {
 	Folder string
 	// moves an existing run folder aside and starts from the beginning; if false, the run in the existing folder
 	// continues
-	Force   bool
-	Retry   bool // retries sequences that failed too often; false skips them
-	Workers int  // number of workers of each simulation; zero means fleet.workers of the scenario
+	Force bool
+	Retry bool // retries sequences that failed too often; false skips them
+	// number of workers of each simulation or of each entry's trials; zero means fleet.workers of the scenario or job
+	Workers int
+	Only    []string // names of the entries of pipeline.trials to run; empty means all
 }
 
 // Result is the JSON output of `graft pipeline --json`.
 type Result struct {
 	Folder  string                `json:"folder"`  // path of the pipeline's run folder
-	Policy  string                `json:"policy"`  // path of the vote of all seeds
+	Policy  string                `json:"policy"`  // path of the vote of all seeds; empty for a pipeline of trials
 	Stages  []Stage               `json:"stages"`  // stages in order
-	Outcome *runs.PipelineOutcome `json:"outcome"` // evaluation of the policies
+	Outcome *runs.PipelineOutcome `json:"outcome"` // evaluation of the policies, or the trials
 }
 
 // Stage describes a completed stage.
@@ -61,7 +64,8 @@ func (r *Result) Skipped() string {
 
 // Run runs the pipeline of a configuration file, or continues it in its folder. If sequences of a scenario failed, the
 // policies do not learn from the table of this scenario; Run then returns a result and an error with the code
-// failure.Partial. When ctx ends, completed work is kept, and the error has the code failure.Requeue.
+// failure.Partial; it also does so if trials failed. When ctx ends, completed work is kept, and the error has the code
+// failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, o.Set)
 	if err != nil {
@@ -72,6 +76,12 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 		_, err := simulate.Run(ctx, env, path, simulate.Options{Set: c.Assignments(), Folder: folder, Force: true,
 			Retry: o.Retry, Engine: "local", Workers: o.Workers})
 		return err
+	}
+	if err := p.checkOnly(); err != nil {
+		return nil, err
+	}
+	if err := CheckTrials(env, c); err != nil {
+		return nil, err
 	}
 	return p.run(ctx)
 }
@@ -96,7 +106,11 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	}
 	defer func() { _ = p.lock.Close() }() // the end of the process also frees it
 	p.track = p.env.Track(p.folder, "stages")
-	outcome, err := p.stages(ctx)
+	run := p.stages
+	if len(p.Entries()) > 0 {
+		run = p.trials
+	}
+	outcome, err := run(ctx)
 	if outcome != nil { // although some scenarios may have failed
 		p.track.End(nil)
 	}
@@ -108,8 +122,11 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	if outcome == nil {
 		return nil, err
 	}
-	return &Result{Folder: p.folder, Policy: p.at(runs.PolicyFolder, runs.VoteFile), Stages: p.done,
-		Outcome: outcome}, err
+	r := &Result{Folder: p.folder, Stages: p.done, Outcome: outcome}
+	if len(p.Entries()) == 0 {
+		r.Policy = p.at(runs.PolicyFolder, runs.VoteFile)
+	}
+	return r, err
 }
 
 func (p *pipeline) at(names ...string) string {
@@ -149,6 +166,9 @@ func (p *pipeline) record() (err error) {
 
 // planned returns all stages, with their runs and outputs.
 func (p *pipeline) planned() (all []*runs.Stage) {
+	if len(p.Entries()) > 0 {
+		return p.plannedTrials()
+	}
 	for _, m := range p.Scenarios() {
 		name := m.Simulate.Name
 		all = append(all, &runs.Stage{Name: runs.SimulateStage + name, State: runs.StageWaiting, Parts: []string{name},

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -96,11 +95,7 @@ func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.Pip
 		if o.LeftOut == nil {
 			entry.Parts = []string{runs.EvaluationFolder}
 		}
-		text, err := json.MarshalIndent(o, "", "  ")
-		if err != nil {
-			return err
-		}
-		return p.write(runs.OutcomeFile, string(text)+"\n")
+		return p.writeJSON(runs.OutcomeFile, o)
 	})
 	if err != nil {
 		return nil, err

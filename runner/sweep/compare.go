@@ -221,10 +221,10 @@ func (s *sweep) addBest(path string, o Options) error {
 	}
 	s.plan.Comparison.Sequences, s.plan.Comparison.Tried = all, len(list)
 	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from the seeds of the arms
-	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
+	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > config.MostTrials {
 		return fmt.Errorf("arm %s: trying %s with %s each makes %d trials in total, but the maximum is %d; "+
 			"reduce compare.max_sequences", config.ArmBestFixed, words.Plural(len(list), "sequence"),
-			words.Plural(len(seeds), "seed"), trials, mostTrials)
+			words.Plural(len(seeds), "seed"), trials, config.MostTrials)
 	}
 	if err := s.addArm(path, o, config.ArmBestFixed, s.never()); err != nil {
 		return err

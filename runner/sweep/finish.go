@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"graft/internal/failure"
@@ -30,20 +29,26 @@ func (s *sweep) finish() (*Result, error) {
 	return &Result{s.folder, o}, failed
 }
 
+// FailedTrials is an error about trials that failed, while all other trials have completed.
+type FailedTrials struct {
+	Text string // number of failed trials and the reason of the first failure, without the remedy
+}
+
+// Error returns the text with the remedy.
+func (f *FailedTrials) Error() string { return f.Text + "; retry with option \"resume\"" }
+
 // failedError reports trials that failed.
 func (s *sweep) failedError(o *runs.SweepOutcome) error {
 	if len(o.Failed) == 0 {
 		return nil
 	}
 	f := o.Failed[0]
-	err := fmt.Errorf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s; retry "+
-		"with "+
-		"option \"resume\"", len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why,
-		s.folder)
+	text := fmt.Sprintf("%d of %s failed, such as %s, seed %d: %s; the results of the other trials are in %s",
+		len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
 	if len(o.Cases) == 0 {
-		return errors.New(err.Error())
+		return &FailedTrials{text}
 	}
-	return failure.With(failure.Partial, err)
+	return failure.With(failure.Partial, &FailedTrials{text})
 }
 
 // outcome reads the completed trials.
@@ -57,7 +62,8 @@ func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 				return nil, err
 			}
 			if t.state == failed {
-				o.Failed = append(o.Failed, runs.FailedTrial{Case: c.Name, Seed: seed, Why: t.why})
+				o.Failed = append(o.Failed,
+					runs.FailedTrial{Case: c.Name, Seed: seed, Why: t.why, Diverged: t.diverged})
 				continue
 			}
 			from := t.SweepTrial

@@ -12,10 +12,6 @@ import (
 	"graft/runner/workers"
 )
 
-// AsGiven is the name of the case that runs the unmodified job. A sweep that lists neither keys nor cases consists of
-// this case alone.
-const AsGiven = "as given"
-
 // casesOf lists the cases in the options: the product of the file's cases and the sweeps.
 func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	if o.Seeds < 0 {
@@ -27,7 +23,7 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	}
 	if o.Cases == "" {
 		if len(o.Sweep) == 0 {
-			grid[0].Name = AsGiven
+			grid[0].Name = config.AsGiven
 		}
 		return grid, nil
 	}
@@ -38,18 +34,11 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	if len(o.Sweep) == 0 {
 		return named, nil
 	}
-	if len(named)*len(grid) > mostTrials {
+	if len(named)*len(grid) > config.MostTrials {
 		return nil, failure.Usagef("%d cases and %d combinations of option \"sweep\" give too many trials; "+
-			"the maximum is %d trials", len(named), len(grid), mostTrials)
+			"the maximum is %d trials", len(named), len(grid), config.MostTrials)
 	}
-	var cases []config.Case
-	for _, c := range named {
-		for _, g := range grid {
-			cases = append(cases, config.Case{Name: c.Name + " " + g.Name,
-				Set: append(append([]string{}, c.Set...), g.Set...)})
-		}
-	}
-	return cases, nil
+	return config.CombineCases(named, grid), nil
 }
 
 // planCases checks all cases, and plans their trials.

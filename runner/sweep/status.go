@@ -52,7 +52,8 @@ func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error)
 		case t.state == ended:
 			r.Ended++
 		case t.state == failed:
-			r.Failed = append(r.Failed, runs.FailedTrial{Case: t.Case.Name, Seed: t.Seed, Why: t.why})
+			r.Failed = append(r.Failed, runs.FailedTrial{Case: t.Case.Name, Seed: t.Seed, Why: t.why,
+				Diverged: t.diverged})
 		case held:
 			r.Running = append(r.Running, RunningTrial{t.Case.Name, t.Seed, h.Owner, h.Dead})
 		}

@@ -93,9 +93,9 @@ func (s *sweep) at(names ...string) string {
 
 // run makes or opens the run folder, runs the trials and collects the outcome.
 func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error) {
-	if trials := len(s.plan.Trials()); trials > mostTrials {
+	if trials := len(s.plan.Trials()); trials > config.MostTrials {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("%d trials of %s exceed the maximum of %d; "+
-			"use fewer seeds or values", trials, words.Plural(len(s.plan.Cases), "case"), mostTrials))
+			"use fewer seeds or values", trials, words.Plural(len(s.plan.Cases), "case"), config.MostTrials))
 	}
 	b, err := s.batch()
 	if err != nil {
@@ -121,9 +121,6 @@ func (s *sweep) warn() {
 		s.env.Log.Warn(text)
 	}
 }
-
-// mostTrials limits the trials of a sweep.
-const mostTrials = 2000
 
 // prepareFolder makes the run folder, or opens the folder of the same sweep.
 func (s *sweep) prepareFolder(path string, o Options) error {

@@ -15,6 +15,7 @@ import (
 	"graft/internal/stat"
 	"graft/report/runs"
 	"graft/runner/app"
+	"graft/trainer"
 )
 
 // state is the state of a trial.
@@ -34,11 +35,14 @@ type trial struct {
 	set   []string // additional assignments for a trial that is ready
 	same  string   // case whose trial with this seed is the same job; empty for none
 	why   string   // reason of the failure
+	// the failed trial diverged, so that it fails again
+	diverged bool
 }
 
 // failureReport is the file of a failed trial.
 type failureReport struct {
-	Why string `json:"why"`
+	Why      string `json:"why"`
+	Diverged bool   `json:"diverged,omitempty"`
 }
 
 func (s *sweep) failurePath(t runs.SweepTrial) string {
@@ -47,7 +51,7 @@ func (s *sweep) failurePath(t runs.SweepTrial) string {
 
 // fail records the failure of a trial.
 func (s *sweep) fail(t runs.SweepTrial, why error) error {
-	text, err := json.Marshal(failureReport{why.Error()})
+	text, err := json.Marshal(failureReport{why.Error(), errors.Is(why, trainer.ErrDiverged)})
 	if err == nil {
 		err = s.env.Files.MkdirAll(s.at(runs.FailuresFolder))
 	}
@@ -104,7 +108,7 @@ func (s *sweep) lookAt(t runs.SweepTrial) (trial, error) {
 	if err == nil {
 		var report failureReport
 		err := json.Unmarshal(text, &report)
-		one.state, one.why = failed, report.Why
+		one.state, one.why, one.diverged = failed, report.Why, report.Diverged
 		return one, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
