@@ -74,6 +74,9 @@ func newProfilePeerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "peer",
 		Short:  "Measure together with the processes of 'graft profile --processes'",
+		Long: `peer reads its options from standard input, as 'graft profile --processes' writes them, and
+measures exchanges and steps together with the other processes.`,
+		Example: `  graft profile --processes 2,4 --out laptop.toml`,
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
