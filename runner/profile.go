@@ -72,13 +72,13 @@ machine; on a busy machine the profile is less accurate.`,
 // newProfilePeerCommand makes `graft profile peer`, a process of the groups that --processes measures.
 func newProfilePeerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    "peer",
-		Short:  "Measure together with the processes of 'graft profile --processes'",
+		Use:   "peer",
+		Short: "Measure together with the processes of 'graft profile --processes'",
 		Long: `peer reads its options from standard input, as 'graft profile --processes' writes them, and
 measures exchanges and steps together with the other processes.`,
 		Example: `  graft profile --processes 2,4 --out laptop.toml`,
-		Hidden: true,
-		Args:   cobra.NoArgs,
+		Hidden:  true,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return profile.Join(command.Context(), environment(command.Context()), command.InOrStdin())
 		},
