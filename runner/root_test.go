@@ -231,6 +231,7 @@ var onWrongFiles = map[string][]struct {
 		{"none.toml", failure.Failed}},
 	"graft profile check":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft profile predict": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile peer":    {},
 	"graft profile import": {{"wrong.json ConvNet2", failure.Damaged}, {"none.json ConvNet2", failure.Failed},
 		{"wrong.json wrong.toml", failure.Configuration}},
 	"graft surgery": {{"--model wrong.toml --action none", failure.Configuration}, {"--model ConvNet2 --weights " +

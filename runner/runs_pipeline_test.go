@@ -115,7 +115,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		}, failure.Damaged, []string{runs.OutcomeFile, "delete the file"}},
 		"an empty outcome": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600)
-		}, failure.Damaged, []string{"the file contains no comparison"}},
+		}, failure.Damaged, []string{"neither a comparison nor trials"}},
 		"a part is gone": {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) },
 			failure.Partial, []string{"learn: ", runs.PolicyFolder, "to recreate it"}},
 		"a part is damaged": {func(dir string) error {
