@@ -14,11 +14,7 @@ import (
 // validateGradient returns an error for options that need the gradient of the loss and that do not fit each other.
 func (o AdaptOptions) validateGradient() error {
 	var faults validate.Faults
-	start := o.Surgery.Start
-	faults.When(o.Surgery.Noise > 0 && start.Evident(),
-		"noise applies only to copied units, but new_units is %q; remove noise, or use new_units = %q", string(start),
-		net2net.Copies)
-	faults.When(o.Surgery.Amplitude < 0, "amplitude is %v; must not be negative", o.Surgery.Amplitude)
+	faults.When(o.Surgery.ValidateStart() != nil, "%w", o.Surgery.ValidateStart())
 	if o.Decider != decideGradient {
 		return errors.Join(faults...)
 	}

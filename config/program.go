@@ -148,7 +148,7 @@ func (j *Job) checkProgram(r *decode.Reading) {
 		r.Blame("adapt.decider", "adapt.decider is \"gradient\", which computes gradients of the network, but "+
 			"program.command starts a program that trains; use another decider")
 	}
-	if start := j.Adapt.Surgery.Start; start.Evident() {
+	if start := j.Adapt.Surgery.Start; start.NeedsData() {
 		r.Blame("adapt.new_units", fmt.Sprintf("adapt.new_units is %q, which computes gradients of the network, but "+
 			"program.command starts a program that trains; use new_units = %q", string(start), net2net.Copies))
 	}

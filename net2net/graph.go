@@ -83,7 +83,7 @@ func planWider(n *model.Network, read *axes.Axes, a Action, o Options) (*rewrite
 	if a.Size == 0 {
 		return nil, fmt.Errorf("the size is missing; use, for example, widen:%s:%d", a.Target, 2*axis.Size)
 	}
-	if o.Start.Evident() {
+	if o.Start.NeedsData() {
 		plan, err := startGraph(n, read, axis, a.Size, o)
 		if err != nil {
 			return nil, fmt.Errorf("axis %s (%s): %w", a.Target, read.Meaning(axis), err)

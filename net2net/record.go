@@ -67,7 +67,7 @@ func (c *Change) validate() error {
 		old++
 	}
 	for _, unit := range c.Units[old:] {
-		if unit < -1 || unit < 0 && !c.Start.Evident() || unit >= old {
+		if unit < -1 || unit < 0 && !c.Start.NeedsData() || unit >= old {
 			faults = append(faults, fmt.Errorf("a new unit copies unit %d; expected one of the %d earlier units", unit,
 				old))
 			break

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/validate"
 	"graft/model"
 	"graft/net2net/rewrite"
 	"graft/net2net/starts"
@@ -35,15 +36,15 @@ func (t Start) kind() (starts.Kind, error) {
 	return starts.Kinds().Named("start of new units", string(t))
 }
 
-// Evident reports whether a start needs training data.
-func (t Start) Evident() bool {
+// NeedsData reports whether a start needs training data.
+func (t Start) NeedsData() bool {
 	kind, err := t.kind()
-	return err == nil && kind.Evident()
+	return err == nil && kind.NeedsData()
 }
 
 // started records the start of a change.
 func (c *Change) started(o Options) {
-	if c.Action.Kind == widening.kind && o.Start.Evident() {
+	if c.Action.Kind == widening.kind && o.Start.NeedsData() {
 		c.Start, c.Amplitude = o.Start, o.Amplitude
 	}
 }
@@ -53,19 +54,27 @@ func (o Options) startable(n *model.Network, a Action) error {
 	if _, err := o.Start.kind(); err != nil {
 		return err
 	}
-	switch {
-	case a.Kind != widening.kind:
+	if a.Kind != widening.kind {
 		return nil
-	case o.Amplitude < 0:
-		return fmt.Errorf("the amplitude of new units is %g; must not be negative", o.Amplitude)
-	case o.Start.Evident() && o.Noise > 0:
-		return fmt.Errorf("noise applies only to copied units, but new_units is %q; remove noise, "+
-			"or use new_units = %q", o.Start, Copies)
-	case o.Start.Evident() && n.Scope() != nil && o.replay == nil && (o.Batch == nil || o.Loss == nil):
+	}
+	if err := o.ValidateStart(); err != nil {
+		return err
+	}
+	switch {
+	case o.Start.NeedsData() && n.Scope() != nil && o.replay == nil && (o.Batch == nil || o.Loss == nil):
 		return fmt.Errorf("new_units is %q, which needs training data with labels; train the network in a job, "+
 			"or use new_units = %q", o.Start, Copies)
 	}
 	return nil
+}
+
+// ValidateStart returns an error for options of new units that do not fit each other.
+func (o Options) ValidateStart() error {
+	var faults validate.Faults
+	faults.When(o.Amplitude < 0, "amplitude is %v; must not be negative", o.Amplitude)
+	faults.When(o.Noise > 0 && o.Start.NeedsData(), "noise applies only to copied units, but new_units is %q; "+
+		"remove noise, or use new_units = %q", string(o.Start), Copies)
+	return errors.Join(faults...)
 }
 
 // refused is the error of a start that does not fit the layers.
@@ -85,8 +94,8 @@ func CrossEntropy(labels *torch.Tensor) func(s *torch.Scope, outputs *torch.Tens
 	}
 }
 
-// evidence runs a function on a copy of the network, whose parameters record no gradients.
-func evidence(n *model.Network, o Options, do func(s *torch.Scope, twin *model.Network) error) error {
+// onTwin runs a function on a copy of the network, whose parameters record no gradients.
+func onTwin(n *model.Network, o Options, do func(s *torch.Scope, twin *model.Network) error) error {
 	if o.Batch == nil || o.Loss == nil {
 		return errors.New("the gradient of the loss is needed; pass a batch of training data and its loss")
 	}

@@ -22,7 +22,7 @@ func startGraph(n *model.Network, read *axes.Axes, axis *axes.Term, to int, o Op
 	}
 	g := &grownUnits{units: mappingOf(axis.Size, slices.Repeat([]int{-1}, max(0, to-axis.Size)))}
 	if o.replay == nil && n.Scope() != nil && to > axis.Size {
-		err = evidence(n, o, func(s *torch.Scope, twin *model.Network) error {
+		err = onTwin(n, o, func(s *torch.Scope, twin *model.Network) error {
 			segment, err := o.graphSegment(s, twin, c)
 			if err != nil {
 				return err

@@ -52,7 +52,7 @@ func widen(e *edit, a Action) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be widened to %d channels: %w", a.Target, a.Size, err)
 	}
-	if e.Start.Evident() {
+	if e.Start.NeedsData() {
 		err = e.start(space, a, units)
 	} else {
 		e.change.Units = e.mapping(space.Units, units)

@@ -84,7 +84,7 @@ func (a *adaptation) steadily(gradient bool, do func() error) error {
 }
 
 // starts reports whether new units start from the gradient.
-func (a Adapt) starts() bool { return a.Surgery.Start.Evident() }
+func (a Adapt) starts() bool { return a.Surgery.Start.NeedsData() }
 
 // starting reports whether an action needs the gradient.
 func (a Adapt) starting(action net2net.Action) bool { return a.starts() && action.Kind == "widen" }

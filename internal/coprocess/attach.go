@@ -124,7 +124,7 @@ func (p *Process) Finish(ctx context.Context, request any) error {
 
 // lines passes on what a program prints, line by line, and keeps the end of it.
 type lines struct {
-	tail  *tail
+	tail  *Tail
 	print func(line string)
 	rest  []byte // of an incomplete line
 }

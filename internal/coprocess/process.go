@@ -49,7 +49,7 @@ type Process struct {
 	// connection of a program that attaches; nil for other programs
 	connection *connection
 	alive      *os.File // open while the processes of the program may run; nil for none
-	messages   *tail
+	messages   *Tail
 	ended      chan struct{}
 	err        error // of the program's exit; set before ended is closed
 }
@@ -133,7 +133,7 @@ func start(o Options) (*Process, error) {
 func newProcess(name string, limit time.Duration, command *exec.Cmd) *Process {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.WaitDelay = grace // a child of the program may keep its standard error open
-	return &Process{name: name, limit: cmp.Or(limit, defaultLimit), command: command, messages: &tail{},
+	return &Process{name: name, limit: cmp.Or(limit, defaultLimit), command: command, messages: &Tail{},
 		ended: make(chan struct{})}
 }
 

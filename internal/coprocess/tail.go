@@ -11,14 +11,14 @@ const (
 	mostKept  = 4096
 )
 
-// tail keeps the end of a text.
-type tail struct {
+// Tail keeps the end of what is written to it, such as the messages of a process. It is safe for concurrent use.
+type Tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 // Write appends text and keeps only the last 4,096 bytes.
-func (t *tail) Write(b []byte) (int, error) {
+func (t *Tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, b[max(0, len(b)-mostKept):]...)
@@ -27,7 +27,7 @@ func (t *tail) Write(b []byte) (int, error) {
 }
 
 // String returns the last lines, each indented.
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "?")

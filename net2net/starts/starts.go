@@ -42,10 +42,10 @@ func Kinds() registry.List[Kind] {
 // Listing returns the name and the one-line description.
 func (k Kind) Listing() (name, about string) { return k.name, k.about }
 
-// Evident reports whether the kind needs a batch of training data and its loss.
-func (k Kind) Evident() bool { return k.start != nil }
+// NeedsData reports whether the kind needs a batch of training data and its loss.
+func (k Kind) NeedsData() bool { return k.start != nil }
 
-// Start computes the weights of new units. Only kinds that are Evident have a start.
+// Start computes the weights of new units. Only kinds that are NeedsData have a start.
 func (k Kind) Start(s *torch.Scope, g *Segment, r Request) (*Units, error) { return k.start(s, g, r) }
 
 // Request describes the new units.

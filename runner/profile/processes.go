@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"graft/internal/coprocess"
 	"graft/internal/failure"
 	"graft/runner/app"
 	"graft/torch"
@@ -37,7 +38,7 @@ const (
 	// togetherProcesses limits the number of processes, far above the processors of a machine.
 	togetherProcesses = 256
 	togetherTimeout   = time.Minute // maximum time to wait for another process
-	mostPeerOutput    = 1 << 16
+	mostPeerInput     = 1 << 16
 )
 
 // processFaults returns an error for numbers of processes that cannot be measured.
@@ -119,7 +120,7 @@ func measureGroup(ctx context.Context, env *app.Env, peer Peer, m trainer.Measur
 // otherProcess is a started process of a group.
 type otherProcess struct {
 	command *exec.Cmd
-	output  bytes.Buffer
+	output  coprocess.Tail
 	ended   chan struct{} // closed when err is set
 	err     error
 }
@@ -130,7 +131,7 @@ func startPeer(ctx context.Context, program string, p Peer) (*otherProcess, erro
 		return nil, err
 	}
 	o := &otherProcess{command: exec.CommandContext(ctx, program, "profile", "peer"), ended: make(chan struct{})}
-	o.command.Stdin, o.command.Stderr = bytes.NewReader(text), &limitedWriter{&o.output, mostPeerOutput}
+	o.command.Stdin, o.command.Stderr = bytes.NewReader(text), &o.output
 	if err := o.command.Start(); err != nil {
 		return nil, fmt.Errorf("start process %d: %w", p.Rank, err)
 	}
@@ -146,32 +147,17 @@ func (o *otherProcess) failure() error {
 	select {
 	case <-o.ended:
 		if o.err != nil {
-			return fmt.Errorf("%w: %s", o.err, bytes.TrimSpace(o.output.Bytes()))
+			return fmt.Errorf("%w; its last messages:\n%s", o.err, o.output.String())
 		}
 	default:
 	}
 	return nil
 }
 
-// limitedWriter drops what is written after a number of bytes.
-type limitedWriter struct {
-	to   io.Writer
-	left int
-}
-
-func (w *limitedWriter) Write(b []byte) (int, error) {
-	n := min(len(b), w.left)
-	w.left -= n
-	if _, err := w.to.Write(b[:n]); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
 // Join measures in a process of a group that `graft profile` has started. It reads a [Peer] from the reader.
 func Join(ctx context.Context, env *app.Env, r io.Reader) error {
 	var p Peer
-	if err := json.NewDecoder(io.LimitReader(r, mostPeerOutput)).Decode(&p); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r, mostPeerInput)).Decode(&p); err != nil {
 		return failure.Usagef("read the options of a measured process: %w; only 'graft profile --processes' starts "+
 			"this command", err)
 	}

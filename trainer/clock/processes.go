@@ -99,7 +99,7 @@ func (s *Processes) exchanged(n *model.Network) (seconds float64, count int) {
 	return seconds, len(messages)
 }
 
-// step returns the time of a step of which one process alone takes the given seconds for its share.
+// step returns the time of a step. One process alone takes the given seconds for its share of the batch.
 func (s *Processes) step(alone float64, n *model.Network) float64 {
 	exchanged, count := s.exchanged(n)
 	return alone*s.Slowdown + exchanged + float64(count)*s.WaitSeconds
@@ -145,8 +145,12 @@ func (s *Processes) fit(steps []TogetherStep) {
 	}
 }
 
-// together returns the time of a step of several processes, of which one alone takes the given seconds for its share.
+// together returns the time of several processes for a step or a batch. One process alone takes the given seconds for
+// its share. An evaluation needs no exchange.
 func (p *Profile) together(alone float64, w Work) float64 {
+	if w.Kind == Batches {
+		return p.atDevices(w.Devices, alone, func(s *Processes) float64 { return alone * s.Slowdown })
+	}
 	return p.atDevices(w.Devices, alone, func(s *Processes) float64 { return s.step(alone, w.Network) })
 }
 

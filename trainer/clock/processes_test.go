@@ -52,7 +52,7 @@ func TestProcessesAreCharged(t *testing.T) {
 		assert.InDelta(t, want, cost(Steps, s.Count), 2e-9, s.Count)
 		assert.InDelta(t, want-share*s.Slowdown, p.ExchangeSeconds(Work{Network: n, Devices: s.Count}), 1e-12)
 	}
-	assert.InDelta(t, 40e-3/4, cost(Batches, 4), 1e-9, "whole batches are divided")
+	assert.InDelta(t, 2*40e-3/4, cost(Batches, 4), 1e-9, "whole batches are divided, and processes slow each other")
 	alone := 14e-3 // of 40 images on three devices
 	at := func(k int) float64 { return p.Processes[k].step(alone, n) }
 	assert.InDelta(t, (at(0)+at(1))/2, cost(Steps, 3), 2e-9)

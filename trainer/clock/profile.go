@@ -220,11 +220,13 @@ func (p *Profile) Refit() {
 // because it includes the optimizer update once per part.
 func (p *Profile) Cost(w Work) time.Duration {
 	cost := p.compute(w)
-	if w.Kind != Steps || w.Devices <= 1 {
+	switch {
+	case w.Devices <= 1 || w.Kind != Steps && w.Kind != Batches:
 		return cost
-	}
-	if len(p.Processes) > 0 {
+	case len(p.Processes) > 0:
 		return max(1, nanoseconds(p.together(cost.Seconds(), w)))
+	case w.Kind == Batches:
+		return cost
 	}
 	return cost + nanoseconds(p.Costs.ExchangeSeconds)
 }
