@@ -97,10 +97,10 @@ func (a Adapt) validateWhen() error {
 		{"window", a.Window != 0, WhenPlateau}} {
 		faults.When(key.set && when != key.of,
 			"%s applies only to adapt.when = %q, but adapt.when is %q; remove %[1]s, or set adapt.when to %[2]q",
-			key.name, string(key.of), string(when))
+			"adapt."+key.name, string(key.of), string(when))
 	}
 	faults.When(when == WhenPeriodic && !(a.Interval >= leastInterval && a.Interval < 1),
-		"interval is %v; adapt.when = \"periodic\" requires a share of the budget, at least %v and less than 1",
+		"adapt.interval is %v; adapt.when = \"periodic\" requires a share of the budget, at least %v and less than 1",
 		a.Interval, leastInterval)
 	faults.When(a.MinGain < 0 || a.MinGain > 100 || math.IsNaN(a.MinGain),
 		"min_gain is %v; must be between 0 and 100 points", a.MinGain)

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,6 +88,7 @@ func measureGroup(ctx context.Context, env *app.Env, peer Peer, m trainer.Measur
 		_ = env.Files.Remove(peer.File) // the processes may not have met
 		err = errors.Join(err, env.Files.Remove(folder))
 	}()
+	interrupted := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var others []*otherProcess
@@ -106,7 +108,7 @@ func measureGroup(ctx context.Context, env *app.Env, peer Peer, m trainer.Measur
 		}
 	}
 	for _, other := range others { // a process that ended by itself is the cause
-		if failed := other.failure(); failed != nil {
+		if failed := other.failure(); failed != nil && interrupted.Err() == nil {
 			err = failed
 		}
 	}
@@ -114,7 +116,7 @@ func measureGroup(ctx context.Context, env *app.Env, peer Peer, m trainer.Measur
 	for _, other := range others {
 		<-other.ended
 	}
-	return made, err
+	return made, cmp.Or(interrupted.Err(), err)
 }
 
 // otherProcess is a started process of a group.
