@@ -70,7 +70,7 @@ func TestRefusedTimesOfDecisions(t *testing.T) {
 		adapt trainer.Adapt
 	}{
 		{`unknown value of adapt.when "sometimes"`, trainer.Adapt{When: "sometimes"}},
-		{`each_epoch applies only to adapt.when = "devices", but adapt.when is "share"; remove adapt.each_epoch, or`, each},
+		{`each_epoch applies only to adapt.when = "devices", but adapt.when is "share"; remove adapt.each_epoch`, each},
 		{`interval applies only to adapt.when = "periodic", but adapt.when is "devices"`, trainer.Adapt{Interval: .5}},
 		{`at applies only to adapt.when = "share"`, plateau(trainer.Adapt{At: []float64{.5}})},
 		{`min_gain applies only to adapt.when = "plateau"`, trainer.Adapt{MinGain: 1}},
