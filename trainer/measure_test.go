@@ -108,8 +108,11 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	require.True(t, p.Closed(), "two networks are too few for rates")
 	o := plan()
 	o.Adapt = trainer.Adapt{Rows: 64}
-	o.Timeline = trainer.Timeline{Budget: 60 * p.Cost(clock.Work{Kind: clock.Steps, Rows: 32,
-		Network: smallNetwork()})}
+	slowest := 0.0 // of both networks, since one of them may have been measured while the machine was busy
+	for _, one := range p.Measured {
+		slowest = max(slowest, one.StepSeconds+one.BatchSeconds)
+	}
+	o.Timeline = trainer.Timeline{Budget: time.Duration(60 * 1e9 * slowest)}
 	o.Timeline.Events = []trainer.Event{{At: o.Timeline.Budget / 10, Change: trainer.Up}}
 	o.Timeline.Budget += time.Duration(1e9 * (p.Costs.DecisionSeconds + p.Costs.SurgerySeconds))
 	clock := &counting{Virtual: &clock.Virtual{Profile: p}, t: t}
