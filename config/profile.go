@@ -19,13 +19,14 @@ func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
 	return clock.FindProfile(text)
 }
 
-// ReadProfile reads a profile file. The error wraps [Faults] if its content is invalid.
+// ReadProfile reads a profile file. Callers must not change the profile, since they share it. The error wraps [Faults]
+// if its content is invalid.
 func ReadProfile(fsys files.FS, path string) (*clock.Profile, error) {
 	text, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read profile: %w", err)
 	}
-	p, err := parseProfile(path, text)
+	p, err := recentProfiles.find(path, text)
 	if err != nil {
 		return nil, fmt.Errorf("read profile: %w", err)
 	}

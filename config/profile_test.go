@@ -108,3 +108,22 @@ func TestDigestsOfRatesStay(t *testing.T) {
 	closed.Costs = clock.Costs{}
 	assert.NotContains(t, chargedText(closed), "relatives")
 }
+
+func TestJobsShareProfiles(t *testing.T) {
+	dir := t.TempDir()
+	first, again, other := filepath.Join(dir, "a.toml"), filepath.Join(dir, "b.toml"), filepath.Join(dir, "c.toml")
+	text := FormatProfile(fullProfile())
+	for path, text := range map[string]string{first: text, again: text, other: text + "# changed\n"} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	read := func(path string) *clock.Profile {
+		p, err := ReadProfile(files.OS{}, path)
+		require.NoError(t, err)
+		return p
+	}
+	assert.Same(t, read(first), read(again), "files with the same text")
+	assert.NotSame(t, read(first), read(other))
+	require.NoError(t, os.WriteFile(first, []byte("version = 1\nnam = \"a\"\n"), 0o600))
+	_, err := ReadProfile(files.OS{}, first)
+	assert.ErrorContains(t, err, "nam", "a file that changed is read again")
+}
