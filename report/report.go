@@ -85,13 +85,14 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 }
 
 // Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of a reference
-// case. The argument is the name of the reference case.
+// case. The argument is the name of the reference case, or of an arm with a case for each combination of swept values.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
 		return failure.Usagef("option \"reach\" requires exactly one completed run of trials; name its folder")
 	}
 	var err error
+	sweep.reached = of
 	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)
 	return err
 }

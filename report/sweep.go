@@ -27,6 +27,7 @@ type sweepDetail struct {
 	// Reaches compares the cost at which each case reaches the final validation loss of a reference case; omitted
 	// unless requested.
 	Reaches []runs.Reach `json:"reaches,omitempty"`
+	reached string       // name of the reference case or arm
 }
 
 func readSweepDetail(r *runs.Run, _ bool) (Detail, error) {
@@ -41,10 +42,11 @@ func (s *sweepDetail) write(d *document.Document) {
 	d.Head("%s", map[bool]string{true: "arms", false: "cases"}[s.Comparison != nil])
 	writeSweep(s.SweepOutcome, d)
 	if len(s.Reaches) > 0 {
-		d.Head("cost to reach the final validation loss of %s", document.Printable(s.Reaches[0].Of))
+		d.Head("cost to reach the final validation loss of %s", document.Printable(s.reached))
 		d.Show(reachTable(s.Reaches))
-		d.Say("Cost until the validation loss is as low as the final loss of that case's trial with the same "+
-			"seed, interpolated between epochs, as a share of that trial's cost.",
+		d.Say("Cost until the validation loss is as low as the final loss of that case's trial with the same seed, or "+
+			"of that arm's trial with the same seed and swept values, interpolated between epochs, as a share of that "+
+			"trial's cost.",
 			"Trials that never reach this loss count with their whole cost.", seedIntervals+".")
 	}
 	d.Head("trials")

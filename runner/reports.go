@@ -70,7 +70,8 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 	flags.BoolVar(&o.csv, "csv", false,
 		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"print the training cost at which each case of a sweep reaches the final validation loss of the named `case`")
+		"print the training cost at which each case of a sweep reaches the final validation loss of the named `case`, "+
+			"or of the named arm at the same swept values")
 	flags.StringVar(&o.contrasts, "contrasts", "",
 		"print the differences between arms of sweeps that this `file` lists, over all sweeps and swept values")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"graft/internal/failure"
 	"graft/internal/stat"
@@ -65,26 +66,70 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares every other case of a sweep with a reference case, whose name is the argument "of".
+// Reaches compares the cases of a sweep with a reference case, whose name is the argument "of". If the argument is the
+// name of an arm in a sweep with swept values, each case is compared with the arm's case for the same values.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
-	base := o.Case(of)
-	if base == nil {
-		return nil, failure.Usagef("option \"reach\" is %q, but %s has no case of this name", of, r.Path)
+	plan, err := ReadSweepPlan(r.Files, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	pairs, known := plan.reaching(o, of)
+	if !known {
+		return nil, failure.Usagef("option \"reach\" is %q, but %s has no case or arm of this name", of, r.Path)
 	}
 	curves := map[string]curve{}
-	for _, c := range o.Cases {
-		for _, t := range c.Trials {
-			if curves[t.Folder], err = r.curve(t.Folder); err != nil {
-				return nil, fmt.Errorf("read the loss curve of %s, seed %d: %w", c.Name, t.Seed, err)
+	for _, pair := range pairs {
+		for _, c := range pair {
+			if err := r.addCurves(curves, c); err != nil {
+				return nil, err
 			}
 		}
 	}
-	for _, c := range o.Cases {
-		if c != base {
-			list = append(list, reachOf(c, base, curves))
-		}
+	for _, pair := range pairs {
+		list = append(list, reachOf(pair[0], pair[1], curves))
 	}
 	return list, nil
+}
+
+// reaching pairs the ended cases with their reference cases. It reports whether the reference case or arm exists.
+func (p *SweepPlan) reaching(o *SweepOutcome, of string) (pairs [][2]*CaseOutcome, known bool) {
+	for _, base := range p.references(of) {
+		known = true
+		for _, a := range p.arms() {
+			c, reference := o.Case(a.Plan.Name), o.Case(base.Plan.Name)
+			comparable := base.Plan.Name == of || slices.Equal(a.Swept, base.Swept)
+			if comparable && c != nil && reference != nil && c != reference {
+				pairs = append(pairs, [2]*CaseOutcome{c, reference})
+			}
+		}
+	}
+	return pairs, known
+}
+
+// references returns the case with a name or, if there is none, the cases of the arm with this name.
+func (p *SweepPlan) references(of string) (list []*SweepArm) {
+	for _, a := range p.arms() {
+		if a.Plan.Name == of {
+			return []*SweepArm{a}
+		}
+		if a.Arm == of {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// addCurves reads the loss curves of a case's trials that are not read yet.
+func (r *Run) addCurves(curves map[string]curve, c *CaseOutcome) (err error) {
+	for _, t := range c.Trials {
+		if _, read := curves[t.Folder]; read {
+			continue
+		}
+		if curves[t.Folder], err = r.curve(t.Folder); err != nil {
+			return fmt.Errorf("read the loss curve of %s, seed %d: %w", c.Name, t.Seed, err)
+		}
+	}
+	return nil
 }
 
 func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {

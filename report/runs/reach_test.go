@@ -44,3 +44,33 @@ func TestReachIsPairedBySeed(t *testing.T) {
 	assert.InDelta(t, (1+0.5)/2, r.FLOP.Mean, 1e-12)
 	assert.InDelta(t, 0, r.Loss.Mean, 1e-12)
 }
+
+// A reference arm stands for its case at the same swept values; a reference case is compared with all other cases.
+func TestReferencesOfReach(t *testing.T) {
+	p, o := &SweepPlan{}, &SweepOutcome{}
+	for _, arm := range []string{"never", "early", "late"} {
+		for _, set := range []string{"time.budget=1s", "time.budget=2s"} {
+			name := arm + " " + set
+			p.Cases = append(p.Cases, &SweepCase{Name: name, Set: []string{set}})
+			if name != "late time.budget=2s" { // all its trials failed
+				o.Cases = append(o.Cases, &CaseOutcome{Name: name})
+			}
+		}
+	}
+	for of, want := range map[string][]string{
+		"never": {"early time.budget=1s", "late time.budget=1s", "early time.budget=2s"},
+		"early time.budget=2s": {"never time.budget=1s", "never time.budget=2s", "early time.budget=1s",
+			"late time.budget=1s"},
+	} {
+		pairs, known := p.reaching(o, of)
+		var got []string
+		for _, pair := range pairs {
+			got = append(got, pair[0].Name)
+			assert.Contains(t, pair[1].Name, of)
+		}
+		assert.True(t, known)
+		assert.Equal(t, want, got, of)
+	}
+	_, known := p.reaching(o, "nevr")
+	assert.False(t, known)
+}
