@@ -13,6 +13,7 @@ import (
 	"graft/internal/files"
 	"graft/internal/words"
 	"graft/model"
+	"graft/net2net"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
 	"graft/trainer"
@@ -22,6 +23,14 @@ import (
 func (m *Simulation) ground(n *model.Network) grid.Space {
 	return grid.Space{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(),
 		Surgery: m.Adapt.Surgery}
+}
+
+// Rated returns the choices at a network whose gains a job computes; nil unless simulate.gains is set.
+func (m *Simulation) Rated() func(n *model.Network) ([]net2net.Action, error) {
+	if !m.Simulate.Gains {
+		return nil
+	}
+	return m.ground(nil).Rated
 }
 
 func (m *Simulation) decisions() int {
@@ -144,6 +153,9 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
 	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o),
 		Code: code}
+	if m.Simulate.Gains {
+		c.Options += " with gains"
+	}
 	if m.profile != nil {
 		sum := sha256.Sum256([]byte(chargedText(m.profile)))
 		c.Profile = hex.EncodeToString(sum[:])

@@ -365,6 +365,10 @@ var descriptions = map[string]string{
 		"loss; \"gradient\" takes the action whose new weights have the largest gradient per cost; \"policy\" " +
 		"follows a learned policy; \"none\" takes no action. A path, such as \"./mine.py\", names a program that " +
 		"chooses the actions. Empty means \"none\".",
+	"graft/config.AdaptOptions.Fallback": "Decider that replaces a structural policy at decisions whose inputs lie " +
+		"outside of the range in the policy's training tables, such as a network that is ten times larger: \"none\", " +
+		"\"random\", \"gradient\", or \"policy\", which lets the policy decide. The event of the decision names the " +
+		"inputs. Empty means \"none\". Must be empty unless the decider is \"policy\".",
 	"graft/config.AdaptOptions.Kinds": "Operations that \"random\", \"trials\", \"gradient\" or a structural policy " +
 		"can choose if adapt.actions is empty. For a policy, empty means all kinds of actions in the policy's " +
 		"training set. For other deciders, empty means deepen and widen.",
@@ -514,6 +518,9 @@ var descriptions = map[string]string{
 		"every sequence; \"sample\" takes max_sequences sequences, divided evenly among the choices at each " +
 		"decision; \"halve\" drops the partial sequences with the lowest accuracy at each decision; \"likely\" runs " +
 		"the most probable sequences under a policy. Empty means \"all\".",
+	"graft/config.SimulateOptions.Gains": "Records the gain of each action, for policies that read gains " +
+		"(adapt.decider = \"gradient\" defines the gain). At each decision, a job then computes the gains of all its " +
+		"choices, which takes time from the budget, as in a job with such a policy. False records no gains.",
 	"graft/config.SimulateOptions.Keep": "Fraction of the partial sequences that design = \"halve\" keeps at each " +
 		"decision, from 0 to 1. Zero means 0.5.",
 	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision. graft tries every action of these " +

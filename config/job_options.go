@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -228,6 +229,11 @@ type AdaptOptions struct {
 	// Path of the vocabulary (a folder or a file) with which a policy in the original system's format was trained. Must
 	// be empty for a structural policy, and for every decider except "policy".
 	Vocab string `config:"vocabulary,was=vocab"`
+	// Decider that replaces a structural policy at decisions whose inputs lie outside of the range in the policy's
+	// training tables, such as a network that is ten times larger: "none", "random", "gradient", or "policy", which
+	// lets the policy decide. The event of the decision names the inputs. Empty means "none". Must be empty unless the
+	// decider is "policy".
+	Fallback string `json:",omitempty"`
 	// Number of training steps per candidate action, for the decider "trials". Zero means 32.
 	TrialSteps int `json:",omitempty"`
 	// Samples each action from the policy's probabilities. False takes the most likely action.
@@ -235,6 +241,9 @@ type AdaptOptions struct {
 	// times of decisions, and options of surgery
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"`
 }
+
+// fallbacks are the values of adapt.fallback.
+var fallbacks = []string{"", DecideNone, DecideRandom, decideGradient, decidePolicy}
 
 // mostTrialSteps limits a trial, far above any useful length.
 const mostTrialSteps = 1 << 20
@@ -277,6 +286,11 @@ func (o AdaptOptions) Validate() error {
 			"but "+
 			"the decider is %s; remove these keys, or change the decider", o.Decider))
 	}
+	faults.Unless(slices.Contains(fallbacks, o.Fallback), "fallback is %q; must be one of %s", o.Fallback,
+		strings.Join(fallbacks[1:], ", "))
+	faults.When(o.Decider != decidePolicy && o.Fallback != "",
+		"fallback is used only by the decider \"policy\", but the decider is %s; remove it, or change the decider",
+		o.Decider)
 	faults = append(faults, o.validateGradient())
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)

@@ -41,7 +41,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	}
 	if p != nil {
 		p.StructuralOptions = decider.StructuralOptions{Actions: j.Adapt.Actions, Kinds: j.Adapt.Kinds,
-			Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
+			Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed), Fallback: j.fallback()}
 		digest, err := structuralDigest(p)
 		return &jobPolicy{structural: p, digest: digest}, err
 	}
@@ -59,6 +59,19 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	}
 	digest, err := foreign.Digest()
 	return &jobPolicy{foreign: foreign, digest: digest}, err
+}
+
+// fallback returns the decider outside of the policy's training range; nil means the policy.
+func (j *Job) fallback() decider.Decider {
+	switch j.Adapt.Fallback {
+	case decidePolicy:
+		return nil
+	case DecideRandom:
+		return j.random()
+	case decideGradient:
+		return decider.Gradient{Random: j.random()}
+	}
+	return decider.None{}
 }
 
 // readStructural reads a structural policy from a file or a run folder. It returns nil for another kind of file or

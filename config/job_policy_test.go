@@ -41,7 +41,8 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 			"adapt.sample=true", "run.seed=5"))
 		d := must(j.Decider())
 		p := d.(*decider.Structural)
-		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery}, p.StructuralOptions)
+		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery,
+			Fallback: decider.None{}}, p.StructuralOptions)
 		assert.Equal(t, net2net.Original, p.Surgery.Compat)
 		require.NoError(t, j.Fits(zoo(t, "ConvNet3")))
 		assert.True(t, j.MayMakeAnyNetwork())

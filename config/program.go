@@ -144,6 +144,10 @@ func (j *Job) checkProgram(r *decode.Reading) {
 				ownKeys[k].why))
 		}
 	}
+	if j.Adapt.Fallback == decideGradient {
+		r.Blame("adapt.fallback", "adapt.fallback is \"gradient\", which computes gradients of the network, but "+
+			"program.command starts a program that trains; use another fallback")
+	}
 	if j.Adapt.Decider == decideGradient {
 		r.Blame("adapt.decider", "adapt.decider is \"gradient\", which computes gradients of the network, but "+
 			"program.command starts a program that trains; use another decider")

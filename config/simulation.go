@@ -68,6 +68,10 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 		r.Blame("fleet.fit", "fleet.fit measures workers that train themselves, but program.command starts a program "+
 			"that trains; set fleet.workers instead")
 	}
+	if m.Job.Program.On() && m.Simulate.Gains {
+		r.Blame("simulate.gains", "simulate.gains computes gradients of the network, but program.command starts a "+
+			"program that trains; remove simulate.gains")
+	}
 	if m.network == nil || r.Failed() {
 		return
 	}

@@ -35,7 +35,11 @@ type SimulateOptions struct {
 	Keep float64
 	// Path of the structural policy for design = "likely". Must be empty for other designs.
 	Policy string
-	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
+	// Records the gain of each action, for policies that read gains (adapt.decider = "gradient" defines the gain). At
+	// each decision, a job then computes the gains of all its choices, which takes time from the budget, as in a job
+	// with such a policy. False records no gains.
+	Gains bool
+	Tries int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
 	// Path of the folder that caches the outcomes of runs; several scenarios can share the folder. Empty means the
 	// folder "cache" next to the run folder.
 	Cache string `result:"none"`

@@ -60,6 +60,7 @@ type Decision struct {
 	Probabilities []float64
 	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
 	Gains         []Gain  // gains of the candidate actions; nil if the decider computes none
+	Why           string  // reason of an exception, such as a fallback; usually empty
 }
 
 // ErrOpen reports that a decider did not decide. The job then saves a checkpoint before the decision, and ends. When

@@ -72,7 +72,17 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 	{"above_chance", func(_ Choice, s Situation) float64 {
 		return known(s.Accuracy > 0 && s.Outputs > 1, (s.Accuracy*float64(s.Outputs)-1)/float64(s.Outputs-1))
 	}},
+	{gainShare, func(c Choice, s Situation) float64 { return known(s.rates(c), c.Gain/s.largest(gainOf)) }},
+	{gainRate, func(c Choice, s Situation) float64 {
+		return known(s.rates(c), s.gainPerCost(c)/s.largest(s.gainPerCost))
+	}},
+	{gainLevel, func(c Choice, s Situation) float64 {
+		return known(s.rates(c) && c.Gain > 0, math.Log(c.Gain))
+	}},
 }...)
+
+// forestInputs is the number of inputs of the first forests. Later inputs follow them, so old files stay readable.
+var forestInputs = len(features) + 6
 
 // InputNames returns the names of all inputs that describe a choice to a policy. Inputs that describe the network come
 // first.

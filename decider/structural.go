@@ -49,6 +49,8 @@ type StructuralOptions struct {
 	Kinds   []net2net.Kind
 	Surgery net2net.Options // surgery options for the actions
 	Sample  bool            // draws actions; false takes the most likely action
+	// Fallback decides if the inputs lie outside of the range in the training data. Nil means the policy.
+	Fallback Decider
 	// seed for drawing actions; a draw depends only on the seed and the number of earlier decisions
 	Seed        uint64
 	Temperature float64 // divisor of the logits; zero means 1
@@ -268,7 +270,17 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}
-	weighed, err := p.Probabilities(seen.situate(s))
+	situation := seen.situate(s)
+	if names := p.Outside(situation); len(names) > 0 && p.Fallback != nil {
+		d, err := p.Fallback.Decide(ctx, s)
+		d.Why = "the policy was not trained on such values of " + strings.Join(names, ", ") + "; the fallback decided"
+		return d, err
+	}
+	gains, err := p.rate(ctx, &situation)
+	if err != nil {
+		return Decision{}, err
+	}
+	weighed, err := p.Probabilities(situation)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -276,7 +288,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if p.Sample { // from a stream of the seed and the number of the decision
 		chosen = SampleIndex(weighed[0], rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
 	}
-	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
+	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0], Gains: gains}, nil
 }
 
 // SampleIndex samples an index with the given probabilities. The sum of the probabilities must be 1.

@@ -96,7 +96,9 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 		return Scale{}, Scale{}, errors.New("compute input scales: got no training data; expected at least one " +
 			"situation")
 	}
-	return newScale(allTokens), newScale(allRows), nil
+	tokens = newScale(allTokens)
+	tokens.Low, tokens.High = nil, nil // the policy standardizes tokens, and its range is stated for rows
+	return tokens, newScale(allRows), nil
 }
 
 type tensors struct {

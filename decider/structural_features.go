@@ -15,6 +15,8 @@ type Situation struct {
 	State
 	// duration of a training step after each choice, zero if unknown; nil means that all durations are unknown
 	After []time.Duration
+	// gain of each choice, as in State.Gain, and zero for a choice without a gain; nil means unknown
+	Gains []float64
 }
 
 // feature is a number of magnitude one that describes a choice in a situation; NaN means unknown.
@@ -66,11 +68,14 @@ func known(is bool, value float64) float64 {
 	return value
 }
 
+// wavePrefix begins the names of waves.
+const wavePrefix = "wave"
+
 // waves encode the time as the original did.
 func waves() []feature {
 	var list []feature
 	for k := range cycles {
-		list = append(list, feature{fmt.Sprintf("wave%d", k+1), func(_ Choice, s Situation) float64 {
+		list = append(list, feature{fmt.Sprint(wavePrefix, k+1), func(_ Choice, s Situation) float64 {
 			return math.Sin(2 * math.Pi * float64(k+1) * s.share())
 		}})
 	}
@@ -124,6 +129,9 @@ func (s Situation) rows(features []feature) [][]float64 {
 	for k, c := range s.Choices {
 		if s.After != nil {
 			c.Step = s.After[k]
+		}
+		if s.Gains != nil {
+			c.Gain = s.Gains[k]
 		}
 		rows[k] = make([]float64, len(features))
 		for j, f := range features {

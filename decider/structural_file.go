@@ -118,6 +118,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale,
 		Rows: header.Rows.Scale, Learned: header.Learned, Targets: header.Targets, Notes: header.Notes}
 	if header.Trees > 0 {
+		p.Rows = p.Rows.extended(len(forestFeatures))
 		p.Forest, err = forestOf(set, header.Trees)
 		return p, err
 	}
@@ -138,10 +139,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 		}
 		p.Members = append(p.Members, m)
 	}
-	if p.Rows.Mean != nil {
-		p.Rows = Scale{spreadColumns(p.Rows.Mean, header.Rows.Names),
-			spreadColumns(p.Rows.Deviation, header.Rows.Names)}
-	}
+	p.Rows = p.Rows.each(func(values []float64) []float64 { return spreadColumns(values, header.Rows.Names) })
 	for _, t := range set.Tensors {
 		if !expected[t.Name] {
 			return nil, fmt.Errorf("unexpected tensor %.100q for a policy of this shape", t.Name)
@@ -204,7 +202,11 @@ func (h *structuralHeader) validate() error {
 			"and no members",
 			h.Trees, h.Members, mostTrees))
 	case forest:
-		faults = append(faults, h.Rows.validate("rows", namesOf(forestFeatures), false))
+		names := namesOf(forestFeatures)
+		if n := len(h.Rows.Names); n >= forestInputs && n < len(names) { // an older forest lacks the last inputs
+			names = names[:n]
+		}
+		faults = append(faults, h.Rows.validate("rows", names, false))
 	case h.Members < 1 || h.Members > mostMembers || h.Trees != 0:
 		faults = append(faults, fmt.Errorf("the policy has %d ensemble members and %d trees; expected 1 to %d "+
 			"members and no trees",
@@ -237,6 +239,10 @@ func (i structuralInputs) validate(what string, names []string, fewer bool) erro
 	}
 	if i.Mean == nil && i.Deviation == nil {
 		return nil
+	}
+	if n := len(i.Low); n != len(i.High) || n > 0 && n != len(names) {
+		return fmt.Errorf("the policy's %s have %d inputs, but ranges for %d and %d of them; expected one range per "+
+			"input", what, len(names), n, len(i.High))
 	}
 	if len(i.Mean) != len(names) || len(i.Deviation) != len(names) {
 		return fmt.Errorf("the policy's %s have %d inputs, but %d means and %d deviations; expected one of each per "+

@@ -107,6 +107,8 @@ func TestOlderPoliciesDecideAsTheyDid(t *testing.T) {
 	change(t, set, "rows.names", slices.Delete(header.Rows.Names, k, k+1))
 	change(t, set, "rows.mean", without(header.Rows.Mean))
 	change(t, set, "rows.deviation", without(header.Rows.Deviation))
+	change(t, set, "rows.low", nil)
+	change(t, set, "rows.high", nil)
 	for n := range set.Tensors {
 		tensor := &set.Tensors[n]
 		if !strings.HasSuffix(tensor.Name, "row.weight") {

@@ -34,6 +34,8 @@ type Choice struct {
 	Layers     int // number of layers with parameters that the action adds
 	// Step is the time of a training step after the action, copied from Situation.After; zero means unknown.
 	Step time.Duration
+	// Gain is the gain of the action, copied from Situation.Gains; zero means none or unknown.
+	Gain float64
 
 	after *model.Network // network without tensors; nil for the action none
 }

@@ -16,6 +16,9 @@ const farthest = 4
 type Scale struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`
+	// smallest and largest value in the training data; nil means unknown, as in older files
+	Low  []float64 `json:"low,omitempty"`
+	High []float64 `json:"high,omitempty"`
 }
 
 // constant is the largest deviation that is treated as rounding.
@@ -23,7 +26,8 @@ const constant = 1e-9
 
 // newScale measures the known values of at least one row.
 func newScale(rows [][]float64) Scale {
-	s := Scale{make([]float64, len(rows[0])), make([]float64, len(rows[0]))}
+	inputs := len(rows[0])
+	s := Scale{make([]float64, inputs), make([]float64, inputs), make([]float64, inputs), make([]float64, inputs)}
 	for k := range s.Mean {
 		var values []float64
 		for _, row := range rows {
@@ -35,6 +39,7 @@ func newScale(rows [][]float64) Scale {
 			continue
 		}
 		var d float64
+		s.Low[k], s.High[k] = slices.Min(values), slices.Max(values)
 		if s.Mean[k], d = stat.Population(values); d > constant {
 			s.Deviation[k] = d
 		}
@@ -48,6 +53,25 @@ func (s Scale) Without(names []string) Scale {
 	for k, name := range InputNames()[:len(s.Deviation)] {
 		if slices.Contains(names, name) {
 			s.Deviation[k] = 0
+		}
+	}
+	return s
+}
+
+// extended returns the scale with further inputs that count as constant.
+func (s Scale) extended(inputs int) Scale {
+	if s.Mean == nil {
+		return s
+	}
+	more := make([]float64, max(0, inputs-len(s.Mean)))
+	return s.each(func(values []float64) []float64 { return append(slices.Clip(values), more...) })
+}
+
+// each returns the scale with its known lists changed.
+func (s Scale) each(change func([]float64) []float64) Scale {
+	for _, values := range []*[]float64{&s.Mean, &s.Deviation, &s.Low, &s.High} {
+		if *values != nil {
+			*values = change(*values)
 		}
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"graft/decider"
@@ -134,8 +135,8 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		state.Step = p.Profile.Cost(clock.Work{Kind: clock.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
-	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: observation, State: state},
-		Prefix: prefix, Last: at == t.Decisions-1})
+	situation := decider.Situation{Observation: observation, State: state, Gains: p.gains(order, groups, at)}
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: situation, Prefix: prefix, Last: at == t.Decisions-1})
 	for k, action := range order {
 		next := groups[action][0]
 		if at < t.Decisions-1 {
@@ -167,6 +168,18 @@ func (p *treeBuilder) mean(records []int, at int, of func(*tables.Record) []floa
 		}
 	}
 	return sum / count
+}
+
+// gains returns the gain of each choice; nil if the table has no gains.
+func (p *treeBuilder) gains(order []string, groups map[string][]int, at int) (gains []float64) {
+	for _, action := range order {
+		gain := p.mean(groups[action], at, func(r *tables.Record) []float64 { return r.Gain })
+		if math.IsNaN(gain) {
+			return nil
+		}
+		gains = append(gains, gain)
+	}
+	return gains
 }
 
 // split groups records by their next action, in the order of the table.
@@ -306,15 +319,24 @@ func (t *Tree) digest(scenario tables.Scenario) string {
 	for _, r := range t.Records {
 		fmt.Fprintf(h, "%q %q\n", r.Sequence, r.Networks)
 		fmt.Fprintln(h, r.Seeds, r.Left, r.Accuracy, r.Step, r.Before, r.Loss, r.Fall, r.Gap, r.After, r.LastStep)
+		if len(r.Gain) > 0 { // tables without gains keep their digest
+			fmt.Fprintln(h, "gain", r.Gain)
+		}
 	}
 	for _, n := range t.Nodes {
 		fmt.Fprintf(h, "%q %v %v %v\n", n.Prefix, n.Last, n.Next, n.After)
 		fmt.Fprintln(h, n.Left, n.Budget, n.Decisions, n.State.Accuracy, n.State.Step, n.Curve)
+		if len(n.Gains) > 0 {
+			fmt.Fprintln(h, "gains", n.Gains)
+		}
 		fmt.Fprintln(h, n.Observation.Parameters, n.Observation.Operations, n.Observation.Layers, n.Outputs)
 		// a token's String leaves fields out
 		fmt.Fprintf(h, "%#v %v %v\n", n.Structure.Tokens, n.Structure.Before, n.Structure.After)
 		for _, c := range n.Choices {
 			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations, c.Layers, c.Step)
+			if c.Gain != 0 {
+				fmt.Fprintln(h, "gain", c.Gain)
+			}
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

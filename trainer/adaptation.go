@@ -123,7 +123,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.Deciding += decided - began
 	note := a.note(results.EventDecision)
 	note.Action, note.Probabilities, note.Trials = decision.Action.String(), decision.Probabilities, decision.Trials
-	note.Gains = decision.Gains
+	note.Gains, note.Why = decision.Gains, decision.Why
 	err = a.operate(decision.Action)
 	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
 		note.Event, note.Why = results.EventSkipped, err.Error()

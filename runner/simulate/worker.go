@@ -111,6 +111,7 @@ func (s *workspace) lab(ctx context.Context, scope *torch.Scope, o workers.Optio
 		return nil, err
 	}
 	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
+		Gains: s.Rated(),
 		Clock: func(at time.Duration) clock.Clock { return clock.NewWall(s.env.Now, at) }}
 	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is a different sequence

@@ -40,6 +40,9 @@ type Executor struct {
 	// returns a function that ends the program. Nil means that this process trains; otherwise Begin and Data are not
 	// used.
 	Program func(ctx context.Context, seed int64, devices int) (*trainer.Program, func(), error)
+	// Gains returns the choices at a decision whose gains are computed before the decision, as a policy that reads
+	// gains does. Nil computes no gains.
+	Gains func(n *model.Network) ([]net2net.Action, error)
 	// Threads chooses the number of threads, as trainer.Parts.Threads does. All jobs use the same chooser.
 	Threads *trainer.ThreadChooser
 }
@@ -49,7 +52,8 @@ type Executor struct {
 type sequenceDecider struct {
 	actions   []net2net.Action
 	decisions int
-	seen      *Outcome // records each decision
+	seen      *Outcome                                         // records each decision
+	gains     func(n *model.Network) ([]net2net.Action, error) // as Executor.Gains
 }
 
 // Decide returns the next action of the sequence. After the last action, it makes no decision.
@@ -65,10 +69,40 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 			append(c.seen.Gap, s.Curve.Gap)
 		c.seen.Networks = append(c.seen.Networks, net2net.Fingerprint(s.Network))
 	}
-	if s.Decisions < len(c.actions) {
-		return decider.Decision{Action: c.actions[s.Decisions]}, nil
+	if s.Decisions >= len(c.actions) {
+		return decider.Decision{}, decider.ErrOpen
 	}
-	return decider.Decision{}, decider.ErrOpen
+	a := c.actions[s.Decisions]
+	if c.gains != nil && s.Decisions == len(c.seen.Gain) {
+		gain, err := c.gain(s, a)
+		if err != nil {
+			return decider.Decision{}, err
+		}
+		c.seen.Gain = append(c.seen.Gain, gain)
+	}
+	return decider.Decision{Action: a}, nil
+}
+
+// gain computes the gains of all choices, because a policy pays for all of them, and returns the gain of the taken one;
+// zero if it has none.
+func (c *sequenceDecider) gain(s decider.State, taken net2net.Action) (gain float64, err error) {
+	rated, err := c.gains(s.Network)
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range rated {
+		g, err := s.Gain(a)
+		if errors.Is(err, decider.ErrNoTime) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if a == taken {
+			gain = g
+		}
+	}
+	return gain, nil
 }
 
 // memoryBook records a job in memory.
@@ -104,7 +138,7 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	if err := o.goOn(from); err != nil {
 		return nil, nil, err
 	}
-	choices := &sequenceDecider{decisions: decisions, seen: o}
+	choices := &sequenceDecider{decisions: decisions, seen: o, gains: l.Gains}
 	for _, text := range segment.Sequence {
 		a, err := net2net.ParseAction(text)
 		if err != nil {
@@ -225,8 +259,8 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 		o.Left, o.Step, o.Before = append(o.Left, before.Left...), append(o.Step, before.Step...),
 			append(o.Before, before.Before...)
 		o.Networks = append(o.Networks, before.Networks...)
-		o.Loss, o.Fall, o.Gap, o.After = slices.Clone(before.Loss), slices.Clone(before.Fall), slices.Clone(before.Gap),
-			slices.Clone(before.After)
+		o.Loss, o.Fall, o.Gap = slices.Clone(before.Loss), slices.Clone(before.Fall), slices.Clone(before.Gap)
+		o.After, o.Gain = slices.Clone(before.After), slices.Clone(before.Gain)
 	}
 	return &o
 }

@@ -28,12 +28,13 @@ type Outcome struct {
 	Left   []float64 `json:"left_s"`
 	Step   []float64 `json:"step_s"` // time of a training step at these decisions, in seconds
 	Before []float64 `json:"before"` // last accuracy before these decisions
-	// Loss, Fall, Gap, After and LastStep have the same meaning as the fields with these names in tables.Record. They
-	// are empty if an older version of graft ran the segment.
+	// Loss, Fall, Gap, After, Gain and LastStep have the same meaning as the fields with these names in tables.Record.
+	// They are empty if an older version of graft ran the segment.
 	Loss     []float64 `json:"loss,omitempty"`
 	Fall     []float64 `json:"fall,omitempty"`
 	Gap      []float64 `json:"gap,omitempty"`
 	After    []float64 `json:"after,omitempty"`
+	Gain     []float64 `json:"gain,omitempty"`
 	LastStep float64   `json:"last_step_s,omitempty"`
 	// fingerprint of the network at each decision so far and, if the run ended, at the end
 	Networks []string `json:"networks"`
@@ -69,6 +70,9 @@ func (o *Outcome) record() tables.Record {
 	}
 	if len(o.After) == n {
 		r.After = o.After
+	}
+	if len(o.Gain) == n {
+		r.Gain = o.Gain
 	}
 	return r
 }

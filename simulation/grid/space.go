@@ -44,6 +44,16 @@ func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	return decider.Proposals(n, g.Kinds)
 }
 
+// Rated returns the choices at a network that have a gain.
+func (g Space) Rated(n *model.Network) ([]net2net.Action, error) {
+	actions, err := g.choices(n)
+	if err != nil {
+		return nil, err
+	}
+	rule := decider.Gradient{Random: decider.Random{Actions: actions, Surgery: g.Surgery}}
+	return rule.Rated(n)
+}
+
 // follow makes the nodes after a node. An action that does not fit is left out; a named action that does not fit at the
 // root is an error.
 func (g Space) follow(b *node) ([]*node, error) {

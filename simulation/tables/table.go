@@ -69,6 +69,9 @@ type Record struct {
 	Gap  []float64 `json:"gap,omitempty"` // training accuracy minus validation accuracy, at each decision
 	// After is the accuracy at the first evaluation after each decision, averaged over the seeds. Empty means unknown.
 	After []float64 `json:"after,omitempty"`
+	// gain of the action at each decision, as in decider.State.Gain, averaged over the seeds; zero for an action
+	// without a gain; empty means unknown
+	Gain []float64 `json:"gain,omitempty"`
 	// time of a training step with the final network, in seconds; zero means unknown
 	LastStep float64  `json:"last_step_s,omitempty"`
 	Networks []string `json:"networks,omitempty"` // fingerprint of the network at each decision, and at the end
@@ -85,7 +88,7 @@ type curve struct {
 
 // curves returns the optional curves of a record, in the order of writing.
 func (r *Record) curves() []curve {
-	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}}
+	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}, {"gain", &r.Gain}}
 }
 
 // Mean returns the mean accuracy over the seeds, or NaN if there are none.

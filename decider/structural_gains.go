@@ -1,0 +1,93 @@
+package decider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/net2net"
+)
+
+// Names of the inputs that describe the gains of choices.
+const (
+	gainShare = "gain_share" // gain of the choice divided by the largest gain
+	gainRate  = "gain_rate"  // gain per cost of the choice divided by the largest gain per cost
+	gainLevel = "gain"       // logarithm of the gain
+)
+
+// rates reports whether the gain of a choice is known and can be compared with other choices. The action "none" has a
+// gain of zero.
+func (s Situation) rates(c Choice) bool {
+	return s.Gains != nil && (c.Gain > 0 || c.Action.Kind == net2net.None) && s.largest(gainOf) > 0
+}
+
+func gainOf(c Choice) float64 { return c.Gain }
+
+// gainPerCost divides the gain of a choice by the operations that it adds, or else by the parameters; zero without a
+// gain. Both are known for every network, unlike times.
+func (s Situation) gainPerCost(c Choice) float64 {
+	cost := float64(c.Operations)
+	if cost <= 0 {
+		cost = float64(c.Parameters)
+	}
+	if c.Gain <= 0 || cost <= 0 {
+		return 0
+	}
+	return c.Gain / cost
+}
+
+// largest returns the largest value over the choices; zero if gains are unknown.
+func (s Situation) largest(of func(c Choice) float64) (most float64) {
+	if s.Gains == nil {
+		return 0
+	}
+	for k, c := range s.Choices {
+		c.Gain = s.Gains[k]
+		most = max(most, of(c))
+	}
+	return most
+}
+
+// ReadsGains reports whether the policy was trained on tables with gains, and therefore needs the gains of its choices.
+func (p *Structural) ReadsGains() bool {
+	if len(p.Forest) == 0 {
+		return false
+	}
+	gains := []string{gainShare, gainRate, gainLevel}
+	for k, name := range InputNames()[:len(p.Rows.Deviation)] {
+		if slices.Contains(gains, name) && p.Rows.Deviation[k] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// rate computes the gains of all choices of a policy that reads gains. Gains stay unknown if the job cannot compute
+// them or has no time for them.
+func (p *Structural) rate(ctx context.Context, s *Situation) ([]Gain, error) {
+	if s.Gain == nil || !p.ReadsGains() {
+		return nil, nil
+	}
+	values, list := make([]float64, len(s.Choices)), []Gain{}
+	for k, c := range s.Choices {
+		if c.Action.Kind == net2net.None || net2net.CheckGain(bare(s.Network), c.Action, p.Surgery) != nil {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		gain, err := s.State.Gain(c.Action)
+		if errors.Is(err, ErrNoTime) {
+			return nil, nil
+		}
+		if err != nil || math.IsNaN(gain) {
+			return nil, fmt.Errorf("decide with a policy: gain of %s: %w", c.Action, err)
+		}
+		values[k] = gain
+		list = append(list, Gain{Action: c.Action, Gain: gain, Cost: float64(c.Operations), Unit: Operations})
+	}
+	s.Gains = values
+	return list, nil
+}
