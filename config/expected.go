@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"graft/decider"
 	"graft/internal/decode"
 	"graft/model"
 	"graft/net2net"
@@ -48,9 +49,18 @@ func (j *Job) Expected() (Expected, bool) {
 
 // Expected returns the expected work of a run in which every action is "none", so the network does not change.
 func (m *Simulation) Expected() (Expected, bool) {
-	e, known := m.Job.Expected()
-	e.Open = true
-	return e, known
+	f, known := m.Job.expectation()
+	if !known {
+		return Expected{}, false
+	}
+	if rated := m.Rated(); rated != nil {
+		f.Gains = func(n *model.Network) int {
+			actions, _ := rated(n) // an action that does not fit was reported before
+			return len(actions)
+		}
+	}
+	spans, known := f.Spans()
+	return Expected{Spans: spans, Open: true}, known
 }
 
 // expectation returns the forecast of the job with the decisions that are known in advance.
@@ -67,7 +77,20 @@ func (j *Job) expectation() (trainer.Forecast, bool) {
 	if j.Adapt.rehearsed() {
 		f.Decide = j.decided
 	}
+	f.Gains = j.gains
 	return f, true
+}
+
+// gains returns the number of gains that the decider computes before a decision.
+func (j *Job) gains(n *model.Network) int {
+	var rated []net2net.Action
+	switch {
+	case j.Adapt.Decider == decideGradient:
+		rated, _ = decider.Gradient{Random: j.random()}.Rated(n)
+	case j.policy != nil && j.policy.structural != nil:
+		rated = j.policy.structural.Rated(n)
+	}
+	return len(rated)
 }
 
 // decided returns an action that is known in advance, and the network after it. An action that does not fit is skipped.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"graft/model"
 	"graft/net2net"
 )
 
@@ -64,6 +65,29 @@ func (p *Structural) ReadsGains() bool {
 	return false
 }
 
+// rates reports whether an action has a gain. The network needs no weights.
+func (p *Structural) rates(n *model.Network, a net2net.Action) bool {
+	return a.Kind != net2net.None && net2net.CheckGain(bare(n), a, p.Surgery) == nil
+}
+
+// Rated returns the actions whose gains the policy computes before a decision; nil for a policy that reads no gains, or
+// that cannot read the network.
+func (p *Structural) Rated(n *model.Network) (rated []net2net.Action) {
+	if !p.ReadsGains() {
+		return nil
+	}
+	seen, err := p.observe(n)
+	if err != nil {
+		return nil
+	}
+	for _, c := range seen.Choices {
+		if p.rates(n, c.Action) {
+			rated = append(rated, c.Action)
+		}
+	}
+	return rated
+}
+
 // rate computes the gains of all choices of a policy that reads gains. Gains stay unknown if the job cannot compute
 // them or has no time for them.
 func (p *Structural) rate(ctx context.Context, s *Situation) ([]Gain, error) {
@@ -72,7 +96,7 @@ func (p *Structural) rate(ctx context.Context, s *Situation) ([]Gain, error) {
 	}
 	values, list := make([]float64, len(s.Choices)), []Gain{}
 	for k, c := range s.Choices {
-		if c.Action.Kind == net2net.None || net2net.CheckGain(bare(s.Network), c.Action, p.Surgery) != nil {
+		if !p.rates(s.Network, c.Action) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

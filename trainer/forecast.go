@@ -25,6 +25,8 @@ type Forecast struct {
 	// Decide returns the action of a decision and the network after it, given the network before the decision.
 	// Decisions are counted from 0. Nil means that decisions do not change the network.
 	Decide func(n *model.Network, decision int) (net2net.Action, *model.Network)
+	// Gains returns the number of gains that the decider computes before a decision. Nil means none.
+	Gains func(n *model.Network) int
 }
 
 // Span is the expected work of a job between two changes of its devices.
@@ -233,9 +235,16 @@ func (r *forecast) decide() {
 	action, after := r.Decide(r.network, r.decided)
 	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network}) +
 		r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
+	gradients := 0
+	if r.Gains != nil {
+		gradients = r.Gains(r.network)
+	}
 	if r.Options.Adapt.starting(action) {
+		gradients++
+	}
+	if gradients > 0 {
 		w := r.Options.gradientWork(r.network, r.Training, r.Profile.Knows)
-		r.now += time.Duration(w.Count) * r.Profile.Cost(w)
+		r.now += time.Duration(gradients*w.Count) * r.Profile.Cost(w)
 	}
 	if r.onDevices() {
 		r.spans[r.up].Decisions++

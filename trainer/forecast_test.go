@@ -1,6 +1,8 @@
 package trainer_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
 	"graft/results"
 	"graft/trainer"
 )
@@ -113,4 +118,39 @@ func TestForecastsOfTimesOfDecisions(t *testing.T) {
 	}
 	require.Greater(t, decided, 20)
 	require.Positive(t, unreached, "decisions that do not fit are among them")
+}
+
+// rating is a decider that computes gains and changes nothing.
+type rating struct{ gains int }
+
+func (r rating) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
+	for range r.gains {
+		_, err := s.Gain(net2net.Action{Kind: "deepen", Target: "conv1"})
+		if err != nil && !errors.Is(err, decider.ErrNoTime) {
+			return decider.Decision{}, err
+		}
+	}
+	return decider.Decision{}, nil
+}
+
+// Forecasts charge the gains that a decider computes, as the job does.
+func TestForecastsOfGains(t *testing.T) {
+	var before int64
+	for _, gains := range []int{0, 1, 5} {
+		o := plan()
+		o.Timeline.Budget = 600 * time.Millisecond
+		o.Timeline.Events = []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}
+		outcome, err := runJob(t, o, trainer.Parts{Decider: rating{gains}})
+		require.NoError(t, err)
+		spans, known := trainer.Forecast{Timeline: o.Timeline, Profile: steady(t).Profile, Options: o, Training: 540,
+			Validation: 60, First: smallNetwork(), Gains: func(*model.Network) int { return gains }}.Spans()
+		require.True(t, known)
+		steps := int64(0)
+		for _, s := range spans {
+			steps += s.Steps
+		}
+		require.Equal(t, outcome.Steps, steps, gains)
+		require.NotEqual(t, before, steps, "gains take time")
+		before = steps
+	}
 }
