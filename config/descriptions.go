@@ -934,8 +934,9 @@ var descriptions = map[string]string{
 		"0 (no decay), or 0.3 if learn.for = \"new\".",
 	"graft/simulation/learning.Options.Window": "Number of most recent steps over which the growth of the objective " +
 		"is compared with learn.tolerance. Zero means 60.",
-	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
-		"network's layers cannot be hidden. Empty hides no input.",
+	"graft/simulation/learning.Options.Without": "Names of inputs to hide from policies, or of groups of inputs: " +
+		"\"sizes\" are the inputs that depend on the absolute size of networks, \"curve\" is the learning curve, and " +
+		"\"gains\" are the gains of actions. The network's layers cannot be hidden. Empty hides no input.",
 	"graft/torch.Augment.Cutout": "Side length of a square hole in each image, in pixels; the hole's centre is a " +
 		"random point of the image. Zero means no hole.",
 	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",

@@ -2,6 +2,7 @@ package decider_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -130,4 +131,26 @@ func TestPoliciesThatReadGains(t *testing.T) {
 	d, err = policy(gains).Decide(context.Background(), state)
 	require.NoError(t, err, "without time for gains, they are unknown")
 	require.Empty(t, d.Gains)
+}
+
+// Every input of a group exists, and hiding a group hides its inputs.
+func TestGroupsOfInputs(t *testing.T) {
+	for _, g := range decider.InputGroups() {
+		require.NotEmpty(t, g.Inputs)
+		ones := make([]float64, len(decider.InputNames()))
+		for k := range ones {
+			ones[k] = 1
+		}
+		hidden := decider.Scale{Mean: ones, Deviation: ones}.Without([]string{g.Name})
+		for _, name := range decider.InputNames() {
+			want := 1.0
+			if slices.Contains(g.Inputs, name) {
+				want = 0
+			}
+			require.Equal(t, want, hidden.Deviation[inputIndex(t, name)], name)
+		}
+		for _, name := range g.Inputs {
+			inputIndex(t, name)
+		}
+	}
 }

@@ -47,8 +47,10 @@ func newScale(rows [][]float64) Scale {
 	return s
 }
 
-// Without returns a copy of the scale in which the named inputs count as constant, so that a policy cannot use them.
+// Without returns a copy of the scale in which the named inputs, or groups of inputs, count as constant, so that a
+// policy cannot use them.
 func (s Scale) Without(names []string) Scale {
+	names = expandInputs(names)
 	s.Deviation = slices.Clone(s.Deviation)
 	for k, name := range InputNames()[:len(s.Deviation)] {
 		if slices.Contains(names, name) {

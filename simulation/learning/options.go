@@ -40,8 +40,9 @@ type Options struct {
 	// Fraction by which the reward of each sequence moves towards its mean over all tables that contain the sequence,
 	// from 0 to 1; this reduces noise. Zero keeps the rewards unchanged. Default 0, or 0.5 if learn.for = "new".
 	Pool float64
-	// Names of the inputs to hide from policies in an ablation; the network's layers cannot be hidden. Empty hides no
-	// input.
+	// Names of inputs to hide from policies, or of groups of inputs: "sizes" are the inputs that depend on the absolute
+	// size of networks, "curve" is the learning curve, and "gains" are the gains of actions. The network's layers
+	// cannot be hidden. Empty hides no input.
 	Without []string
 	// Reward per nat of the policy's entropy. Default 0 (no reward), or 0.1 if learn.for = "new".
 	Entropy float64
@@ -127,10 +128,15 @@ func (o Options) Validate() error {
 	}
 	faults.Unless(slices.Contains([]Method{"", Network, Forest}, o.Method),
 		"method is %q; must be %s or %s", string(o.Method), Network, Forest)
+	var known []string
+	for _, g := range decider.InputGroups() {
+		known = append(known, g.Name)
+	}
+	known = append(known, decider.InputNames()...)
 	for _, name := range o.Without {
-		if !slices.Contains(decider.InputNames(), name) {
+		if !slices.Contains(known, name) {
 			faults = append(faults, fmt.Errorf("without contains the unknown input %q; expected one of: %s", name,
-				strings.Join(decider.InputNames(), ", ")))
+				strings.Join(known, ", ")))
 		}
 	}
 	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0,
