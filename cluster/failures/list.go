@@ -1,0 +1,175 @@
+package failures
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/cluster/trace"
+)
+
+// Kinds of listed outages.
+const (
+	Failure = "failure" // the node fails: its jobs lose work
+	Drain   = "drain"   // planned outage: no job starts that would overlap it
+)
+
+// Listed is an outage of a node of the simulated cluster.
+type Listed struct {
+	// Virtual cluster of the node. May be empty if there is only one.
+	VC string `config:"vc"`
+	// Number of the node in its virtual cluster, from 0. Spare nodes follow the other nodes.
+	Node int
+	// Start of the outage, in seconds after time 0 of the job trace.
+	From int64 `config:"from_seconds"`
+	// End of the outage, in seconds after time 0 of the job trace. Zero means that the node does not recover.
+	To int64 `config:"to_seconds"`
+	// Kind of the outage: "failure" or "drain" (a planned outage, which the cluster knows from the beginning). Default
+	// "failure".
+	Kind string `config:",one=failure|drain"`
+	// Class of the fault, for the table of outages. May be empty.
+	Class string
+}
+
+// Validate returns an error for an invalid outage.
+func (l *Listed) Validate() error {
+	switch {
+	case l.Node < 0 || l.Node >= trace.MaxNodes:
+		return fmt.Errorf("node is %d; must be between 0 and %d", l.Node, trace.MaxNodes-1)
+	case l.From < 0 || l.From > maxSecond:
+		return fmt.Errorf("from_seconds is %d; must be between 0 and %d", l.From, maxSecond)
+	case l.To != 0 && l.To < l.From || l.To > maxSecond:
+		return fmt.Errorf("to_seconds is %d; must be 0 or from from_seconds (%d) to %d", l.To, l.From, maxSecond)
+	case l.Kind != "" && l.Kind != Failure && l.Kind != Drain:
+		return fmt.Errorf("kind is %q; must be %q or %q", l.Kind, Failure, Drain)
+	case len(l.Class) > maxText || len(l.VC) > maxText:
+		return fmt.Errorf("a text is longer than the limit of %d bytes; shorten it", maxText)
+	}
+	return nil
+}
+
+// maxSecond is the latest time of a list: about ten thousand years, as in simulations.
+const maxSecond = int64(1) << 38
+
+// maxListed is the largest number of outages of a list.
+const maxListed = 2_000_000
+
+// Columns are the columns of a list of outages. Columns vc, kind and class may be missing.
+var Columns = []string{"vc", "node", "from [s]", "to [s]", "kind", "class"}
+
+// ParseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
+// name the file, the line and a remedy.
+func ParseList(text []byte, path string) (list []Listed, err error) {
+	c := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	c.ReuseRecord = true
+	r := &rows{path: path, csv: c, at: map[string]int{}}
+	if err := r.header(); err != nil {
+		return nil, err
+	}
+	for {
+		r.cells, err = c.Read()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, r.broken(err)
+		}
+		if len(list) == maxListed {
+			return nil, r.fault("", fmt.Sprintf("the list has more than the limit of %d outages", maxListed),
+				"split it")
+		}
+		l, err := r.listed()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+}
+
+// rows reads the rows of a list.
+type rows struct {
+	path  string
+	csv   *csv.Reader
+	at    map[string]int // columns by name
+	cells []string
+}
+
+func (r *rows) fault(field, text, remedy string) error {
+	line := 1
+	if len(r.cells) > 0 {
+		line, _ = r.csv.FieldPos(0)
+	}
+	return &trace.Error{Path: r.path, Line: line, Field: field, Text: text, Remedy: remedy}
+}
+
+// broken returns an error about text that is not CSV.
+func (r *rows) broken(err error) error {
+	line := 0
+	var at *csv.ParseError
+	if errors.As(err, &at) {
+		line, err = at.Line, at.Err
+	}
+	return &trace.Error{Path: r.path, Line: line, Text: "invalid CSV: " + err.Error(), Remedy: "correct the line"}
+}
+
+func (r *rows) header() error {
+	cells, err := r.csv.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return r.broken(err)
+	}
+	for k, name := range cells {
+		if !slices.Contains(Columns, name) {
+			return r.fault("", fmt.Sprintf("unknown column %.40q", name), "use the columns "+strings.Join(Columns,
+				", "))
+		}
+		if _, twice := r.at[name]; twice {
+			return r.fault("", fmt.Sprintf("duplicate column %q", name), "remove one")
+		}
+		r.at[name] = k
+	}
+	for _, name := range Columns[1:4] {
+		if _, has := r.at[name]; !has {
+			return r.fault("", fmt.Sprintf("column %q is missing", name), "add it to the header")
+		}
+	}
+	return nil
+}
+
+func (r *rows) text(column string) string {
+	if k, has := r.at[column]; has {
+		return r.cells[k]
+	}
+	return ""
+}
+
+func (r *rows) listed() (l Listed, err error) {
+	l = Listed{VC: r.text("vc"), Kind: r.text("kind"), Class: r.text("class")}
+	number := func(column string, may string) (v int64) {
+		text := r.text(column)
+		if text == may && err == nil {
+			return 0
+		}
+		v, fault := strconv.ParseInt(text, 10, 64)
+		if fault != nil && err == nil {
+			err = r.fault(column, fmt.Sprintf("is %.40q: expected a whole number", text), "correct the line")
+		}
+		return v
+	}
+	l.Node, l.From, l.To = int(number("node", "-")), number("from [s]", "-"), number("to [s]", "")
+	if err != nil {
+		return l, err
+	}
+	if r.text("to [s]") != "" && l.To == 0 { // zero means never
+		return l, r.fault("to [s]", "is 0: expected a later second", "leave the cell empty if the node does not " +
+			"recover")
+	}
+	if fault := l.Validate(); fault != nil {
+		return l, r.fault("", fault.Error(), "correct the line")
+	}
+	return l, nil
+}

@@ -1,0 +1,138 @@
+package failures
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"graft/internal/files"
+	"graft/internal/validate"
+)
+
+// Options describes how nodes fail and what jobs lose. Failures are simulated if file or outages is set. Paths use the
+// operating system's syntax. Relative paths are looked up in the working directory first, then in the folder of the
+// file.
+type Options struct {
+	// Path of the failures: a fault trace in the JSON format of InfiniteHBD, which any cluster can replay, or a CSV
+	// table of outages of this cluster's nodes with the columns vc, node, from [s], to [s], kind and class. May be
+	// empty.
+	File string `config:",path" json:",omitempty"`
+	// Use of a fault trace: "replay" gives each node of the cluster the faults of one node of the trace, chosen at
+	// random; "fit" generates faults with a model fitted to the trace. Both depend on schedule.seed. Default "replay".
+	Source string `config:",one=replay|fit" json:",omitempty"`
+	// Number of nodes that the fault trace observed, including nodes without faults, which the file does not list. Zero
+	// means the number of nodes in the file.
+	FileNodes int `json:",omitempty"`
+	// Days that the fault trace observed. After this time the failures repeat. Zero means up to the last event, rounded
+	// up to a whole day.
+	FileDays float64 `json:",omitempty"`
+	// Factor of the failure rates if source = "fit", from above 0 to 1000. Zero means 1.
+	RateFactor float64 `json:",omitempty"`
+	// Outages of single nodes, in addition to the file.
+	Outages []Listed `json:",omitempty"`
+	// Number of spare nodes of each virtual cluster, in addition to its nodes. A spare node replaces a node that is
+	// failed or drained. Default 0.
+	SpareNodes int `json:",omitempty"`
+	// Work between two checkpoints of a job, in seconds at the speed of the requested GPUs. A job that loses a node
+	// repeats the work since its last checkpoint. Zero means no checkpoints: the job repeats all work since its start.
+	Checkpoint int64 `config:"checkpoint_seconds" json:",omitempty"`
+	// Delay after a failure, in seconds, before the job is queued again or, if it continues on fewer GPUs, before it
+	// continues. Default 0.
+	Restart int64 `config:"restart_seconds" json:",omitempty"`
+	// Reaction of a job that loses some of its nodes: "restart" releases all its GPUs and queues it again; "shrink"
+	// continues on the other nodes, under schedulers that support this. Default "restart".
+	OnFailure string `config:",one=restart|shrink" json:",omitempty"`
+	// Reaction of a job that runs on a node when a drain begins: "finish" lets it run to its end; "preempt" saves its
+	// state and queues it again. Default "finish".
+	OnDrain string `config:",one=finish|preempt" json:",omitempty"`
+}
+
+// Values of the keys source, on_failure and on_drain.
+const (
+	Replay     = "replay"
+	FromFit    = "fit"
+	ByRestart  = "restart"
+	ByShrink   = "shrink"
+	ByFinish   = "finish"
+	ByPreempt  = "preempt"
+	mostSpares = 100_000
+)
+
+// Enabled reports whether nodes can fail.
+func (o *Options) Enabled() bool { return o.File != "" || len(o.Outages) > 0 }
+
+// Validate returns an error that lists every invalid option.
+func (o *Options) Validate() error {
+	var faults validate.Faults
+	if err := (ReadOptions{o.FileNodes, o.FileDays}).Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("file_nodes, file_days: %w", err))
+	}
+	one := func(key, value string, values ...string) {
+		faults.When(value != "" && value != values[0] && value != values[1], "%s is %q; must be %q or %q", key, value,
+			values[0], values[1])
+	}
+	one("source", o.Source, Replay, FromFit)
+	one("on_failure", o.OnFailure, ByRestart, ByShrink)
+	one("on_drain", o.OnDrain, ByFinish, ByPreempt)
+	faults.When(!(o.RateFactor >= 0 && o.RateFactor <= mostFactor), "rate_factor is %g; must be above 0 and at most %d",
+		o.RateFactor, mostFactor)
+	faults.When(o.RateFactor != 0 && o.Source != FromFit,
+		"rate_factor is %g, but source is not \"fit\"; set source = \"fit\", or remove rate_factor", o.RateFactor)
+	faults.When(o.SpareNodes < 0 || o.SpareNodes > mostSpares, "spare_nodes is %d; must be between 0 and %d",
+		o.SpareNodes, mostSpares)
+	faults.When(o.Checkpoint < 0 || o.Checkpoint > maxSecond, "checkpoint_seconds is %d; must be between 0 and %d",
+		o.Checkpoint, maxSecond)
+	faults.When(o.Restart < 0 || o.Restart > maxSecond, "restart_seconds is %d; must be between 0 and %d", o.Restart,
+		maxSecond)
+	faults.When(len(o.Outages) > maxListed, "outages has %d entries; at most %d", len(o.Outages), maxListed)
+	faults.When(o.File == "" && (o.FileNodes != 0 || o.FileDays != 0 || o.Source != ""),
+		"file is missing; name a fault trace, or remove file_nodes, file_days and source")
+	faults.When(!o.Enabled() && (o.SpareNodes != 0 || o.Checkpoint != 0 || o.Restart != 0 || o.OnFailure != "" ||
+		o.OnDrain != ""), "no node fails; set failures.file or failures.outages, or remove the section")
+	for k := range o.Outages {
+		if err := o.Outages[k].Validate(); err != nil {
+			faults = append(faults, fmt.Errorf("outages: entry %d: %w", k+1, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Source holds the failures that options name.
+type Source struct {
+	Options
+	Trace  *Trace   // fault trace; nil if there is none
+	Model  *Model   // model fitted to the trace; nil unless it generates the failures
+	Listed []Listed // outages of single nodes
+}
+
+// Read reads the file of failures.
+func (o *Options) Read(fsys files.FS) (*Source, error) {
+	s := &Source{Options: *o, Listed: o.Outages}
+	if o.File == "" {
+		return s, nil
+	}
+	text, err := readAll(fsys, o.File)
+	if err != nil {
+		return nil, err
+	}
+	if !IsTrace(text) {
+		if o.FileNodes != 0 || o.FileDays != 0 || o.Source != "" {
+			return nil, fmt.Errorf("%s is a list of outages, but file_nodes, file_days and source are for fault " +
+				"traces; "+
+				"remove these keys, or name a fault trace", o.File)
+		}
+		list, err := ParseList(text, o.File)
+		s.Listed = append(list, s.Listed...)
+		return s, err
+	}
+	if s.Trace, err = Parse(text, o.File, ReadOptions{o.FileNodes, o.FileDays}); err != nil {
+		return nil, err
+	}
+	if o.Source == FromFit {
+		s.Model = Fit(s.Trace)
+	}
+	return s, nil
+}
+
+// IsTrace reports whether text is a fault trace and not a list of outages.
+func IsTrace(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) }
