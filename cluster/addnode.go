@@ -13,7 +13,7 @@ func (p *Pool) AddNode(name int) bool {
 	if p.nodes.find(name) != nil {
 		return false
 	}
-	nd := &node{name: name, free: p.nodes.all(), used: make([]int64, len(p.nodes.limits))}
+	nd := &node{name: name, free: p.nodes.all(), used: make([]int64, len(p.nodes.limits)), drain: Never}
 	p.nodes.list = append(p.nodes.list, nd)
 	p.nodes.name(name, nd)
 	p.nodes.index()
@@ -26,10 +26,10 @@ func (p *Pool) HasNode(name int) (there, idle bool) {
 	return nd != nil, nd != nil && nd.jobs == 0
 }
 
-// LastIdle returns the name of the idle node with the highest number; ok is false if no node is idle.
+// LastIdle returns the name of the idle node in service with the highest number; ok is false if no such node exists.
 func (p *Pool) LastIdle() (name int, ok bool) {
 	for _, nd := range p.nodes.list {
-		if nd.jobs == 0 && (!ok || nd.name > name) {
+		if nd.jobs == 0 && nd.out == 0 && (!ok || nd.name > name) {
 			name, ok = nd.name, true
 		}
 	}

@@ -95,15 +95,18 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 			shared += j.GPUs
 		}
 	}
-	if free != p.nodes.free || shared != 2*pairs {
+	if free != p.nodes.free+p.nodes.lost || shared != 2*pairs {
 		return fmt.Errorf("free devices: counted %d, expected %d; devices that run two jobs: counted %d, "+
-			"expected %d", free, p.nodes.free, pairs, shared/2)
+			"expected %d", free, p.nodes.free+p.nodes.lost, pairs, shared/2)
 	}
 	return nil
 }
 
 // checkNode compares a node's other resources and parts of devices with the demands of its jobs.
 func (p *Pool) checkNode(nd *node) error {
+	if nd.out&(outFailed|outSpare) != 0 && nd.jobs > 0 {
+		return fmt.Errorf("node %d runs %d jobs, but has failed or is in reserve", nd.name, nd.jobs)
+	}
 	used, parts := make([]int64, len(nd.used)), make([]int, p.nodes.each)
 	for j := range p.Running() {
 		for _, s := range j.Nodes {

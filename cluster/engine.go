@@ -14,8 +14,9 @@ type engine struct {
 	next    int    // index of the next job to arrive
 	changes []NodeChange
 	sched   Scheduler
-	until   int64  // the simulation runs at least up to this second
-	each    func() // called before time advances; may be nil
+	until   int64    // the simulation runs at least up to this second
+	each    func()   // called before time advances; may be nil
+	outages *outages // failures and drains of nodes; nil if there are none
 
 	ended          int // number of jobs
 	handled, asked int64
@@ -31,7 +32,7 @@ func (e *engine) run(ctx context.Context) error {
 		if round%interruptible == 0 && ctx.Err() != nil {
 			return fmt.Errorf("simulate: %w", ctx.Err())
 		}
-		now := max(e.pool.Now(), min(wake, e.pool.agenda.Next(), e.arrival(), e.change()))
+		now := max(e.pool.Now(), min(wake, e.pool.agenda.Next(), e.arrival(), e.change(), e.outages.next()))
 		if e.ended == len(e.jobs) {
 			now = min(now, e.until)
 		} else if now == Never || e.inVain() {
@@ -45,18 +46,22 @@ func (e *engine) run(ctx context.Context) error {
 	return nil
 }
 
-// second handles all events of a second: ends of jobs, then arrivals, then the scheduler, then changes of nodes. It
-// returns the second of the scheduler's wake-up.
+// second handles all events of a second: ends of jobs, then arrivals, then the scheduler, then changes and failures of
+// nodes. It returns the second of the scheduler's wake-up.
 func (e *engine) second(now int64) (wake int64, err error) {
 	if e.each != nil {
 		e.each()
 	}
 	e.pool.advance(now)
 	e.finish()
+	e.outages.arrive(e)
 	e.arrive()
 	wake = e.schedule()
 	if e.change() <= now && e.pool.fault == nil {
 		e.changeNodes()
+		wake = now + 1
+	}
+	if e.outages.apply(e) {
 		wake = now + 1
 	}
 	switch {
@@ -126,17 +131,28 @@ func (e *engine) schedule() (wake int64) {
 // arrive. A scheduler that waits for the next full minute needs fewer calls.
 const patience = 1 << 20
 
+// starvation replaces patience if nodes fail: changes of nodes wake the scheduler again and again.
+const starvation = 1 << 16
+
 // inVain reports whether the scheduler was called too often without starting a job.
 func (e *engine) inVain() bool {
 	e.vain++
 	if e.pool.running > 0 || e.next < len(e.jobs) || len(e.changes) > 0 {
 		e.vain = 0
 	}
+	if e.outages != nil {
+		return e.vain > starvation
+	}
 	return e.vain > patience
 }
 
 // stuck returns the error for jobs that wait although no events are pending.
 func (e *engine) stuck() error {
+	if e.outages != nil {
+		return fmt.Errorf("second %d: %d jobs are waiting that never find enough nodes in service at the same time; "+
+			"give all outages an end, add spare nodes, or remove jobs that need almost all nodes", e.pool.Now(),
+			len(e.jobs)-e.ended)
+	}
 	return fmt.Errorf("second %d: %d jobs are waiting, no jobs are running and no more jobs will arrive; the "+
 		"scheduler must start a job, or return the time of its next call", e.pool.Now(), len(e.jobs)-e.ended)
 }

@@ -34,6 +34,8 @@ type Job struct {
 	rate    float64       // work per second
 	work    float64       // remaining seconds of work at rate one, as of since
 	since   int64         // second up to which work is counted
+	saved   float64       // remaining work in the last saved state
+	losses  *Losses       // through failures of nodes; nil if none
 	waits   int64         // second since which it waits
 	run     int64         // position in the order of starts; waitingRun while it does not run
 	end     int64         // second at which it will end
@@ -45,6 +47,9 @@ type Job struct {
 
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.run >= 0 }
+
+// Remaining returns the remaining work of a waiting job, in seconds at rate 1.
+func (j *Job) Remaining() float64 { return j.work }
 
 // Rate returns the job's work per second. The rate is 1 for a job that runs alone on its requested devices.
 func (j *Job) Rate() float64 { return j.rate }

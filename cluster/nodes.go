@@ -18,6 +18,11 @@ type Nodes struct {
 	parted          []*node // nodes with a partly used device
 	room            int64   // free thousandths of such devices
 
+	lost   int   // free devices of nodes that are out of service
+	out    int   // number of nodes out of service
+	drains bool  // a drain is planned
+	until  int64 // expected end of the current job, if a drain is planned
+
 	limits []int64 // other resources per node; empty if not counted
 	wants  []int64 // other resources per device of the current job
 	share  int     // thousandths of a device for the current job; zero means a whole device
@@ -30,13 +35,47 @@ type node struct {
 	jobs  int      // number of running jobs
 	used  []int64  // used other resources
 	parts []uint16 // by device in parts: used thousandths; nil if none exist
+	out   uint8    // reasons why it is out of service
+	drain int64    // beginning of the next planned drain, if a drain is planned
 }
+
+// Reasons why a node is out of service.
+const (
+	outFailed  uint8 = 1 << iota // it has failed
+	outDrained                   // it is drained: running jobs can continue
+	outSpare                     // it is in reserve
+)
+
+// setOut adds or removes a reason why a node is out of service. Unknown nodes are ignored.
+func (n *Nodes) setOut(name int, why uint8, set bool) {
+	nd := n.find(name)
+	if nd == nil {
+		return
+	}
+	n.leave(nd)
+	was := nd.out
+	if nd.out &^= why; set {
+		nd.out |= why
+	}
+	switch {
+	case was == 0 && nd.out != 0:
+		n.out++
+	case was != 0 && nd.out == 0:
+		n.out--
+	}
+	n.enter(nd)
+}
+
+// open reports whether the current job may start on a node: the node is in service, and the job is expected to end
+// before the node is drained.
+func (n *Nodes) open(nd *node) bool { return nd.out == 0 && (!n.drains || n.until <= nd.drain) }
 
 func newNodes(count, each int, limits []int64) *Nodes {
 	n := &Nodes{each: each, limits: limits, named: make([]*node, count), other: map[int]*node{}}
 	memory, used := make([]node, count), make([]int64, count*len(limits))
 	for k := range memory {
-		memory[k] = node{name: k, free: n.all(), used: used[k*len(limits) : (k+1)*len(limits)]}
+		memory[k] = node{name: k, free: n.all(), used: used[k*len(limits) : (k+1)*len(limits)],
+			drain: Never}
 		n.list, n.named[k] = append(n.list, &memory[k]), &memory[k]
 	}
 	n.index()
@@ -77,7 +116,7 @@ func (n *Nodes) index() {
 		n.with[f] = make([]uint64, words)
 	}
 	n.some = make([]uint64, words)
-	n.free = 0
+	n.free, n.lost = 0, 0
 	for k, nd := range n.list {
 		nd.at = k
 		n.enter(nd)
@@ -86,6 +125,10 @@ func (n *Nodes) index() {
 
 func (n *Nodes) enter(nd *node) {
 	f := bits.OnesCount64(nd.free)
+	if nd.out != 0 {
+		n.lost += f
+		return
+	}
 	n.with[f][nd.at/64] |= 1 << (nd.at % 64)
 	n.count[f]++
 	n.free += f
@@ -96,6 +139,10 @@ func (n *Nodes) enter(nd *node) {
 
 func (n *Nodes) leave(nd *node) {
 	f := bits.OnesCount64(nd.free)
+	if nd.out != 0 {
+		n.lost -= f
+		return
+	}
 	n.with[f][nd.at/64] &^= 1 << (nd.at % 64)
 	n.count[f]--
 	n.free -= f
@@ -148,6 +195,9 @@ func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 // list of nodes. A shortage of other resources on the node reduces this number.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
+	if n.drains && !n.open(n.list[at]) {
+		return 0
+	}
 	for k, wanted := range n.wants {
 		if wanted > 0 {
 			room = min(room, int((n.limits[k]-n.list[at].used[k])/wanted))
@@ -232,7 +282,8 @@ func (n *Nodes) tally(nd *node, by int) {
 // canJoin reports whether the nodes of a job have enough other resources for the current job too.
 func (n *Nodes) canJoin(shares []Share) bool {
 	for _, s := range shares {
-		if !Fits(n.find(s.Node).used, n.wants, n.limits, int64(bits.OnesCount64(s.GPUs))) {
+		nd := n.find(s.Node)
+		if !n.open(nd) || !Fits(nd.used, n.wants, n.limits, int64(bits.OnesCount64(s.GPUs))) {
 			return false
 		}
 	}

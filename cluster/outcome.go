@@ -35,6 +35,9 @@ type PoolOutcome struct {
 	Usage  []Usage // usage over time, one row per change; empty unless requested
 	Events int64   // number of arrivals and ends
 	Asked  int64   // number of scheduler calls
+	Spares int     // number of spare nodes, in addition to Nodes
+	// outages of nodes in order of their beginnings, without outages that repeat after the last second
+	Outages []NodeOutage
 }
 
 func (pr *PoolRun) close(e *engine) {
@@ -43,7 +46,10 @@ func (pr *PoolRun) close(e *engine) {
 		e.each()
 	}
 	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(),
-		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked}
+		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares}
+	if e.outages != nil {
+		pr.done.Outages = e.outages.records
+	}
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {

@@ -40,7 +40,7 @@ func (n *Nodes) beside() (Share, bool) {
 	var best *node
 	device, least := 0, Whole+1
 	for _, nd := range n.parted {
-		if !n.holds(nd) {
+		if !n.holds(nd) || !n.open(nd) {
 			continue
 		}
 		for k, taken := range nd.parts {

@@ -35,7 +35,7 @@ type Pool struct {
 type Change struct {
 	At     int64   // second of the change
 	Job    *Job    // job that changed
-	What   string  // kind of change: start, preempt, resize, pack, unpack or end
+	What   string  // kind of change: start, preempt, fail, resize, pack, unpack or end
 	GPUs   int     // number of devices after the change
 	Rate   float64 // rate of the job after the change
 	Shared bool    // whether, after the change, another job runs on the same devices
@@ -55,8 +55,8 @@ func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
 // Now returns the current second.
 func (p *Pool) Now() int64 { return p.agenda.Now() }
 
-// GPUs returns the number of devices.
-func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
+// GPUs returns the number of devices. Free devices of failed, drained and spare nodes do not count.
+func (p *Pool) GPUs() int { return len(p.nodes.list)*p.nodes.each - p.nodes.lost }
 
 // Free returns the number of devices without a job.
 func (p *Pool) Free() int { return p.nodes.free }
@@ -92,6 +92,7 @@ func (p *Pool) Fits(j *Job) bool {
 // find looks for devices for a job. The result is valid until the next call.
 func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	p.nodes.at(j)
+	p.expect(j, gpus)
 	if p.nodes.share > 0 {
 		if beside, ok := p.nodes.beside(); ok {
 			return append(p.scratch[:0], beside), true
@@ -103,6 +104,15 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
 	p.scratch = shares[:0]
 	return shares, ok
+}
+
+// expect sets the second at which a job is expected to end on a number of devices, if a drain is planned: after its
+// remaining work or, if that is later, after the user's time limit.
+func (p *Pool) expect(j *Job, gpus int) {
+	if p.nodes.drains {
+		left := int64(math.Ceil(max(0, p.Left(j)) * float64(j.asked) / float64(gpus)))
+		p.nodes.until = p.Now() + max(left, j.Trace.Limit) + p.extra
+	}
 }
 
 // Start gives a waiting job its devices. It returns false if there is no placement.
@@ -149,7 +159,7 @@ func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	}
 	j.Queue += p.Now() - j.waits
 	p.count(j, -1)
-	j.GPUs, j.run, j.since = gpus, p.starts, p.Now()
+	j.GPUs, j.run, j.since, j.saved = gpus, p.starts, p.Now(), j.work
 	j.rate, partner = p.rates(j)
 	p.starts++
 	p.running++
@@ -298,6 +308,7 @@ func (p *Pool) leave(j *Job) {
 // at the rates of the speed model until one of them ends. Pack returns false if the nodes do not have enough other
 // resources, such as memory, for the waiting job.
 func (p *Pool) Pack(guest, host *Job) bool {
+	p.expect(guest, guest.GPUs)
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
 		guest.Share()+host.Share() > 0:
@@ -334,6 +345,7 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	if ok {
 		p.settle(j)
 		p.repeat(j, lost)
+		j.saved = j.work
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)
 		p.tell(j, "resize")

@@ -32,6 +32,7 @@ type PoolRun struct {
 	Jobs    []*Job       // jobs in order of arrival
 	Until   int64        // minimum last second of the simulation
 	Changes []NodeChange // changes of the pool's nodes, in order of time
+	Spares  int          // number of spare nodes, in addition to Nodes
 
 	admitted int   // number of jobs that can be simulated
 	memory   []Job // storage of the jobs
@@ -101,7 +102,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
 	}
 	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(),
-		Varied: r.varied || len(r.resources) > 0}
+		Varied: r.varied || len(r.resources) > 0 || r.Failures != nil && len(r.Failures.Pools[pr.Name].Drains) > 0}
 	sched, err := r.policy.New(setup)
 	if err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
@@ -109,7 +110,13 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 	if c, ok := sched.(io.Closer); ok {
 		defer func() { err = errors.Join(err, c.Close()) }()
 	}
+	if r.Failures != nil {
+		pr.Spares = r.Failures.Spares
+	}
 	e := r.engine(pr, arriving, sched, setup.Extra)
+	if r.Failures != nil {
+		e.outages = newOutages(r.Failures, pr, e)
+	}
 	if err := e.run(ctx); err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
 	}
@@ -135,7 +142,7 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 }
 
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
-	p := newPool(newNodes(pr.Nodes, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
+	p := newPool(newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
 	p.extra, p.busy.horizon = extra, r.Horizon
 	if r.Follow != "" || r.Options.Changes {
 		p.changes = func(c Change) {

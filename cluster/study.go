@@ -32,6 +32,7 @@ type Study struct {
 	Profiles  *Profiles  // profiles of the trained models; nil without profiles
 	Forecast  *Forecast  // expected submissions; nil without a forecast
 	Speed     SpeedModel // speed model; nil means [LinearSpeed] with the profiles
+	Failures  *Failures  // failures of nodes; nil means that no node fails
 }
 
 // Options holds the options for simulating a study. The zero value is valid.

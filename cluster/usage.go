@@ -44,7 +44,7 @@ func (p *Pool) usage() Usage {
 	n := p.nodes
 	return Usage{At: p.Now(), GPUs: int64(p.GPUs()), Idle: int64(n.free), Running: int64(p.running),
 		Waiting: int64(p.waiting), WaitingGPUs: int64(p.waitingGPUs), WaitingFew: int64(p.waitingFew),
-		Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
+		Nodes: int64(len(n.list) - n.out), Single: int64(n.single), Several: int64(n.several)}
 }
 
 // Sampled yields a row of usage for each multiple of the interval every, from the time of the first row in a list to

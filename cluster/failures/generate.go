@@ -48,7 +48,7 @@ func (o *GenerateOptions) validate(m *Model) error {
 	expected := m.Rate * o.Factor * float64(o.Nodes) * float64(o.Period) / secondsOfDay * float64(faults) /
 		float64(max(1, len(m.Bursts)))
 	if expected > mostFaults {
-		return fmt.Errorf("generate failures: about %.0f faults expected, more than the limit of %d; choose fewer " +
+		return fmt.Errorf("generate failures: about %.0f faults expected, more than the limit of %d; choose fewer "+
 			"nodes, "+
 			"a shorter period or a smaller factor", expected, mostFaults)
 	}

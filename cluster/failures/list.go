@@ -165,7 +165,7 @@ func (r *rows) listed() (l Listed, err error) {
 		return l, err
 	}
 	if r.text("to [s]") != "" && l.To == 0 { // zero means never
-		return l, r.fault("to [s]", "is 0: expected a later second", "leave the cell empty if the node does not " +
+		return l, r.fault("to [s]", "is 0: expected a later second", "leave the cell empty if the node does not "+
 			"recover")
 	}
 	if fault := l.Validate(); fault != nil {

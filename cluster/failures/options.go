@@ -117,7 +117,7 @@ func (o *Options) Read(fsys files.FS) (*Source, error) {
 	}
 	if !IsTrace(text) {
 		if o.FileNodes != 0 || o.FileDays != 0 || o.Source != "" {
-			return nil, fmt.Errorf("%s is a list of outages, but file_nodes, file_days and source are for fault " +
+			return nil, fmt.Errorf("%s is a list of outages, but file_nodes, file_days and source are for fault "+
 				"traces; "+
 				"remove these keys, or name a fault trace", o.File)
 		}

@@ -241,7 +241,7 @@ func (r *reader) finish(o ReadOptions) (*Trace, error) {
 	t := &r.trace
 	t.Total, t.Period = max(o.Nodes, len(t.Nodes)), seconds(o.Days)
 	if o.Nodes > 0 && o.Nodes < len(t.Nodes) {
-		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("%d nodes have faults, but the number of observed " +
+		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("%d nodes have faults, but the number of observed "+
 			"nodes "+
 			"is %d", len(t.Nodes), o.Nodes), Remedy: "correct the number of observed nodes"}
 	}
@@ -252,7 +252,7 @@ func (r *reader) finish(o ReadOptions) (*Trace, error) {
 		return nil, &trace.Error{Path: r.path, Text: "the trace has no events", Remedy: "name another file"}
 	}
 	if t.Period < r.last || t.Period == 0 {
-		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("the last event is on day %g, but %g days were " +
+		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("the last event is on day %g, but %g days were "+
 			"observed",
 			r.days, float64(t.Period)/secondsOfDay), Remedy: "correct the number of observed days"}
 	}

@@ -86,7 +86,7 @@ func (s *Source) list(plans map[string]Schedule, vcs []trace.VC) error {
 			return fmt.Errorf("outage of node %d at second %d: unknown virtual cluster %q; correct vc", l.Node, l.From,
 				l.VC)
 		case l.Node >= size:
-			return fmt.Errorf("outage at second %d: virtual cluster %q has no node %d; its nodes have the numbers 0 " +
+			return fmt.Errorf("outage at second %d: virtual cluster %q has no node %d; its nodes have the numbers 0 "+
 				"to %d",
 				l.From, l.VC, l.Node, size-1)
 		}
@@ -140,7 +140,7 @@ func NewFeed(s Schedule) *Feed {
 	f := &Feed{}
 	for _, t := range []track{{changesOf(s.Failures, Fails, Recovers, s.Period), 0, s.Start, s.Period},
 		{changesOf(s.Listed, Fails, Recovers, Never), 0, 0, 0}, {changesOf(s.Drains, Drains, Drained, Never), 0, 0,
-		0}} {
+			0}} {
 		if len(t.changes) > 0 {
 			f.tracks = append(f.tracks, t)
 		}

@@ -105,6 +105,7 @@ func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * d
 
 func (s *scheduler) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)
+	Of(j).Shared = false // it shared its devices if it arrives again after a failure
 	m := s.membersOf(s.classOf(j), j.Demand())
 	m.waiting.Put(j, treap.Key{events.Float(j.Priority), s.came, 0})
 	if m.waiting.Next(nil, j.Demand()) == j {

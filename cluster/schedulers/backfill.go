@@ -36,6 +36,9 @@ func (s *backfill) Ended(j *cluster.Job) {
 	delete(s.until, j)
 }
 
+// Shrunk implements [cluster.Shrinker]. The expected end stays, and a job that exceeds it is expected to end at once.
+func (s *backfill) Shrunk(*cluster.Pool, *cluster.Job) {}
+
 func (s *backfill) Schedule(p *cluster.Pool) int64 {
 	first := s.waiting.Next(nil, int64(p.GPUs())*cluster.Whole)
 	for first != nil && s.start(p, first) {

@@ -21,7 +21,15 @@ type fair struct {
 
 func newFair(cluster.Setup) (cluster.Scheduler, error) { return &fair{}, nil }
 
-func (s *fair) Arrived(j *cluster.Job) { s.came, s.changed = append(s.came, j), true }
+// Arrived inserts a job at its position. A job that arrives again after a failure has its first position.
+func (s *fair) Arrived(j *cluster.Job) {
+	at, _ := slices.BinarySearchFunc(s.came, j.Number,
+		func(other *cluster.Job, number int) int { return cmp.Compare(other.Number, number) })
+	s.came, s.changed = slices.Insert(s.came, at, j), true
+}
+
+// Shrunk implements [cluster.Shrinker]. The next division restores the job's share.
+func (s *fair) Shrunk(*cluster.Pool, *cluster.Job) { s.changed = true }
 
 func (s *fair) Ended(j *cluster.Job) {
 	at, _ := slices.BinarySearchFunc(s.came, j.Number,

@@ -14,6 +14,9 @@ func (s *inTurn) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
+// Shrunk implements [cluster.Shrinker]. The scheduler keeps no state of running jobs.
+func (s *inTurn) Shrunk(*cluster.Pool, *cluster.Job) {}
+
 func newFIFO(cluster.Setup) (cluster.Scheduler, error) {
 	return &inTurn{cluster.NewQueue()}, nil
 }

@@ -105,7 +105,9 @@ func (s *program) Arrived(j *cluster.Job) {
 	if !math.IsNaN(j.Estimate) {
 		one.Estimate = &j.Estimate
 	}
-	s.jobs = append(s.jobs, j)
+	if j.Number == len(s.jobs) { // otherwise it arrives again after a failure
+		s.jobs = append(s.jobs, j)
+	}
 	s.next.Arrived = append(s.next.Arrived, one)
 }
 

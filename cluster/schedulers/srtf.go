@@ -25,9 +25,15 @@ func newSRTF(s cluster.Setup) (cluster.Scheduler, error) {
 	return &srtf{running: all.Tree(), waiting: all.Tree(), extra: s.Extra}, nil
 }
 
-func (s *srtf) Arrived(j *cluster.Job) { s.wait(j, j.Trace.Duration) }
+func (s *srtf) Arrived(j *cluster.Job) { s.wait(j, int64(j.Remaining())) }
 
 func (s *srtf) Ended(j *cluster.Job) { s.running.Take(j) }
+
+// Shrunk implements [cluster.Shrinker]. The job has a later end.
+func (s *srtf) Shrunk(_ *cluster.Pool, j *cluster.Job) {
+	s.running.Take(j)
+	s.running.Put(j, treap.Key{j.Ends(), j.Order(), 0})
+}
 
 func (s *srtf) wait(j *cluster.Job, left int64) {
 	s.waiting.Put(j, treap.Key{left, s.seq, 0})

@@ -54,6 +54,8 @@ func (s *tiresias) Ended(j *cluster.Job) {
 	s.changed = true
 	s.forget(j)
 	s.queueOf(j).Take(j)
+	had := &s.had[j.Number] // for a job that arrives again after a failure
+	had.before += (j.End - had.since) * int64(j.GPUs)
 }
 
 func (s *tiresias) queueOf(j *cluster.Job) *treap.Tree { return s.queues[s.had[j.Number].queue] }

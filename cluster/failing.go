@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"graft/cluster/failures"
+)
+
+// Failures describes when the nodes of a study fail, and what jobs lose.
+type Failures struct {
+	Pools  map[string]failures.Schedule // outages of the nodes, by virtual cluster
+	Spares int                          // spare nodes of each virtual cluster, in addition to its nodes
+	// work between two checkpoints of a job, in seconds at rate 1; zero means that a job has no checkpoint except its
+	// state at its last start or preemption
+	Checkpoint int64
+	Restart    int64 // seconds from a failure until the job waits again, or continues on fewer devices
+	// lets a job that loses some of its devices continue on the others, if its scheduler is a [Shrinker]
+	Shrink bool
+	// preempts the jobs on a node when a drain of the node begins; false lets them run to their ends
+	Preempt bool
+}
+
+// Shrinker is a scheduler under which a running job can lose some of its devices and continue.
+type Shrinker interface {
+	// Shrunk is called after a job lost devices. The job runs on.
+	Shrunk(p *Pool, j *Job)
+}
+
+// Losses holds the effects of node failures on a job.
+type Losses struct {
+	Failures int     // number of failures of the job's nodes
+	Restarts int     // number of failures after which the job waited again
+	Work     float64 // repeated work in seconds at rate 1
+	Delay    int64   // seconds of restart delays
+}
+
+// Lost returns the losses of a job through failures of its nodes.
+func (j *Job) Lost() Losses {
+	if j.losses == nil {
+		return Losses{}
+	}
+	return *j.losses
+}
+
+func (j *Job) loses() *Losses {
+	if j.losses == nil {
+		j.losses = &Losses{}
+	}
+	return j.losses
+}
+
+// NodeOutage is a period in which a node was not available.
+type NodeOutage struct {
+	Node  int    // name of the node
+	From  int64  // second of the beginning
+	To    int64  // second of the end; Never if the simulation ended before
+	Kind  string // [failures.Failure] or [failures.Drain]
+	Class string // class of the fault; may be empty
+	Jobs  int    // number of jobs that ran on the node at the beginning of the outage and had to stop or shrink
+}
+
+// Outages counts the failures of nodes in an outcome.
+type Outages struct {
+	Failures     int     // number of failures of nodes
+	Drains       int     // number of drains
+	Availability float64 // share of the time of all nodes, including spare nodes, without a failure; NaN without time
+}
+
+// Outages returns the failures of an outcome's nodes until the last simulated second of each pool.
+func (o *Outcome) Outages() Outages {
+	var s Outages
+	down, all := int64(0), int64(0)
+	for _, p := range o.Pools {
+		all += int64(p.Nodes+p.Spares) * max(0, p.Last-o.Begin)
+		for _, n := range p.Outages {
+			if n.Kind == failures.Drain {
+				s.Drains++
+				continue
+			}
+			s.Failures++
+			down += max(0, min(n.To, p.Last)-max(n.From, o.Begin))
+		}
+	}
+	s.Availability = float64(all-down) / float64(all)
+	return s
+}
+
+// LostGPUSeconds returns the device-seconds of work that jobs repeated because of failures.
+func LostGPUSeconds(jobs []*Job) (lost float64) {
+	for _, j := range jobs {
+		lost += j.Lost().Work * float64(j.Demand()) / Whole
+	}
+	return lost
+}

@@ -1,0 +1,298 @@
+package cluster
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"graft/cluster/failures"
+	"graft/internal/events"
+)
+
+// outages applies the failures and drains of a pool's nodes. A job that loses its devices ends for the scheduler, and
+// arrives again when it waits again, so schedulers need no code for failures.
+type outages struct {
+	*Failures
+	feed    *failures.Feed
+	states  []nodeState
+	target  int               // number of nodes in service, if enough nodes work
+	serving int               // number of nodes in service
+	delayed events.Heap[*Job] // jobs in their restart delays, by end
+	came    int64             // number of delayed jobs so far
+	records []NodeOutage      // in order of their beginnings
+}
+
+// nodeState is the state of a node.
+type nodeState struct {
+	failures, drains int     // number of current failures and drains
+	spare            bool    // in reserve
+	failed, drained  int     // positions of the current records
+	planned          []int64 // beginnings of further drains, ascending
+}
+
+func (s *nodeState) works() bool { return s.failures == 0 && s.drains == 0 }
+
+// newOutages prepares a pool. Changes before the simulation begins happen at once.
+func newOutages(f *Failures, pr *PoolRun, e *engine) *outages {
+	schedule := f.Pools[pr.Name]
+	o := &outages{Failures: f, feed: failures.NewFeed(schedule), states: make([]nodeState, pr.Nodes+f.Spares),
+		target: pr.Nodes, serving: pr.Nodes}
+	for k := pr.Nodes; k < len(o.states); k++ {
+		o.states[k].spare = true
+		e.pool.nodes.setOut(k, outSpare, true)
+	}
+	for _, d := range schedule.Drains {
+		if d.Node < len(o.states) {
+			o.states[d.Node].planned = append(o.states[d.Node].planned, d.From)
+		}
+	}
+	for k := range o.states {
+		slices.Sort(o.states[k].planned)
+		o.plan(e.pool, k)
+	}
+	for o.feed.Next() < e.pool.Now() {
+		o.change(e, o.feed.Take())
+	}
+	return o
+}
+
+// next returns the second of the next change of a node or of the next end of a restart delay.
+func (o *outages) next() int64 {
+	if o == nil {
+		return Never
+	}
+	at := o.feed.Next()
+	if k, _, some := o.delayed.Head(); some {
+		at = min(at, k[0])
+	}
+	return at
+}
+
+// apply applies the changes of the current second, and reports whether there were any.
+func (o *outages) apply(e *engine) (changed bool) {
+	if o == nil {
+		return false
+	}
+	for o.feed.Next() <= e.pool.Now() && e.pool.fault == nil {
+		o.change(e, o.feed.Take())
+		changed = true
+	}
+	return changed
+}
+
+// arrive lets jobs wait again whose restart delays have ended.
+func (o *outages) arrive(e *engine) {
+	if o == nil {
+		return
+	}
+	for {
+		k, j, some := o.delayed.Head()
+		if !some || k[0] > e.pool.Now() {
+			return
+		}
+		o.delayed.Pop()
+		requeue(e, j)
+	}
+}
+
+// requeue lets a job wait that had ended for its scheduler.
+func requeue(e *engine, j *Job) {
+	j.End = Never
+	e.pool.wait(j)
+	e.sched.Arrived(j)
+}
+
+// change applies a change of a node. Nodes that the policy has removed from the pool keep their states.
+func (o *outages) change(e *engine, c failures.Change) {
+	if c.Node >= len(o.states) {
+		return
+	}
+	s := &o.states[c.Node]
+	served := s.works() && !s.spare
+	switch c.What {
+	case failures.Fails:
+		if s.failures++; s.failures == 1 {
+			s.failed = o.begin(e, c, failures.Failure, o.fail(e, c.Node))
+			e.pool.nodes.setOut(c.Node, outFailed, true)
+		}
+	case failures.Recovers:
+		if s.failures--; s.failures == 0 {
+			o.records[s.failed].To = c.At
+			e.pool.nodes.setOut(c.Node, outFailed, false)
+		}
+	case failures.Blinks:
+		if s.failures == 0 {
+			at := o.begin(e, c, failures.Failure, o.fail(e, c.Node))
+			o.records[at].To = c.At
+		}
+	case failures.Drains:
+		if s.drains++; s.drains == 1 {
+			s.drained = o.begin(e, c, failures.Drain, o.drain(e, c.Node))
+			e.pool.nodes.setOut(c.Node, outDrained, true)
+		}
+	case failures.Drained:
+		if s.drains--; s.drains == 0 {
+			o.records[s.drained].To = c.At
+			e.pool.nodes.setOut(c.Node, outDrained, false)
+		}
+		for len(s.planned) > 0 && s.planned[0] <= c.At {
+			s.planned = s.planned[1:]
+		}
+		o.plan(e.pool, c.Node)
+	}
+	o.balance(e, c.Node, served)
+}
+
+// begin adds a record, and returns its position.
+func (o *outages) begin(e *engine, c failures.Change, kind string, jobs int) int {
+	o.records = append(o.records, NodeOutage{c.Node, c.At, Never, kind, c.Class, jobs})
+	return len(o.records) - 1
+}
+
+// plan announces the next drain of a node, for which jobs must have ended.
+func (o *outages) plan(p *Pool, name int) {
+	nd := p.nodes.find(name)
+	if nd == nil {
+		return
+	}
+	nd.drain = Never
+	if s := &o.states[name]; len(s.planned) > 0 {
+		nd.drain = s.planned[0]
+		p.nodes.drains = true
+	}
+}
+
+// balance replaces a node that left the service by a spare node, and puts a node that works again into reserve if
+// enough nodes are in service.
+func (o *outages) balance(e *engine, name int, served bool) {
+	s := &o.states[name]
+	switch serves := s.works() && !s.spare; {
+	case served && !serves:
+		o.serving--
+	case !served && serves && o.serving == o.target:
+		s.spare = true
+		e.pool.nodes.setOut(name, outSpare, true)
+	case !served && serves:
+		o.serving++
+	}
+	for k := 0; k < len(o.states) && o.Spares > 0 && o.serving < o.target; k++ {
+		if s := &o.states[k]; s.spare && s.works() {
+			s.spare = false
+			e.pool.nodes.setOut(k, outSpare, false)
+			o.serving++
+		}
+	}
+}
+
+// mostRestarts is the number of restarts of a job after which a simulation fails: without checkpoints, a long job may
+// never reach its end.
+const mostRestarts = 10_000
+
+// fail stops or shrinks the jobs on a node that fails. It returns their number.
+func (o *outages) fail(e *engine, name int) int {
+	jobs := e.pool.on(name)
+	for _, j := range jobs {
+		lost := e.pool.unsaved(j, o.Checkpoint)
+		l := j.loses()
+		l.Failures++
+		l.Work += lost
+		l.Delay += o.Restart
+		if sched, can := e.sched.(Shrinker); can && o.Shrink && j.partner == nil && len(j.Nodes) > 1 {
+			e.pool.shrink(j, name, lost, o.Restart)
+			sched.Shrunk(e.pool, j)
+			continue
+		}
+		if l.Restarts++; l.Restarts > mostRestarts {
+			e.pool.fail("failures stopped job %s %d times, and its work left is %.0f s; set a checkpoint interval "+
+				"that is "+
+				"shorter than the time between failures, or give all outages an end", j.Trace.ID, mostRestarts, j.work)
+		}
+		e.pool.interrupt(j, lost, "fail")
+		e.sched.Ended(j)
+		if o.Restart == 0 {
+			requeue(e, j)
+			continue
+		}
+		o.delayed.Push(events.Key{e.pool.Now() + o.Restart, o.came}, j)
+		o.came++
+	}
+	return len(jobs)
+}
+
+// drain preempts the jobs on a node, if the option is set. It returns their number.
+func (o *outages) drain(e *engine, name int) int {
+	if !o.Preempt {
+		return 0
+	}
+	jobs := e.pool.on(name)
+	for _, j := range jobs {
+		lost := e.pool.speed.Lost(j)
+		e.pool.settle(j)
+		j.Preemptions++
+		e.pool.interrupt(j, lost, "preempt")
+		e.sched.Ended(j)
+		requeue(e, j)
+	}
+	return len(jobs)
+}
+
+// on returns the jobs that run on a node, in the order of their starts.
+func (p *Pool) on(name int) (jobs []*Job) {
+	if nd := p.nodes.find(name); nd == nil || nd.jobs == 0 {
+		return nil
+	}
+	for j := range p.Running() {
+		if slices.ContainsFunc(j.Nodes, func(s Share) bool { return s.Node == name }) {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// unsaved settles a job, and returns its work since its last checkpoint. A job saves a checkpoint after each interval
+// of work since its last start or resize; zero means never.
+func (p *Pool) unsaved(j *Job, every int64) float64 {
+	p.settle(j)
+	done := max(0, j.saved-max(0, j.work))
+	if every > 0 {
+		done = math.Mod(done, float64(every))
+	}
+	return done
+}
+
+// interrupt takes all devices from a settled job, which repeats some work. For its scheduler, the job has ended.
+func (p *Pool) interrupt(j *Job, lost float64, what string) {
+	p.stop(j)
+	j.GPUs, j.End = j.asked, p.Now()
+	p.repeat(j, lost)
+	p.tell(j, what)
+}
+
+// shrink takes the devices on a node from a settled job, which repeats some work and continues on its other nodes after
+// a delay. During the delay it holds its devices.
+func (p *Pool) shrink(j *Job, name int, lost float64, delay int64) {
+	p.nodes.at(j)
+	var kept, gone []Share
+	for _, s := range j.Nodes {
+		if s.Node == name {
+			gone = append(gone, s)
+		} else {
+			kept = append(kept, s)
+		}
+	}
+	p.nodes.release(gone)
+	j.Nodes, j.GPUs = kept, j.GPUs-devicesOf(gone)
+	p.repeat(j, lost)
+	rate, _ := p.rates(j)
+	p.repeat(j, float64(delay)*rate)
+	j.saved = j.work
+	p.setRate(j, rate)
+	p.tell(j, "resize")
+}
+
+func devicesOf(shares []Share) (n int) {
+	for _, s := range shares {
+		n += bits.OnesCount64(s.GPUs)
+	}
+	return n
+}

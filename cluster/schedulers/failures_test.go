@@ -1,0 +1,272 @@
+package schedulers_test
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/failures"
+	"graft/cluster/lucid"
+	"graft/cluster/schedtest"
+	"graft/cluster/schedulers"
+	"graft/cluster/trace"
+)
+
+// drawFailures draws outages of all nodes of a case, many of which begin or end together.
+func drawFailures(r *rand.Rand, c *schedtest.Case, span int64) *cluster.Failures {
+	f := &cluster.Failures{Pools: map[string]failures.Schedule{}, Spares: r.IntN(3), Shrink: r.IntN(2) == 0,
+		Preempt: r.IntN(2) == 0, Restart: []int64{0, 1, 30, span / 10}[r.IntN(4)],
+		Checkpoint: []int64{0, 1, 7, span / 4}[r.IntN(4)]}
+	for _, vc := range c.Study.VCs {
+		s := failures.Schedule{Start: c.Study.Begin, Period: 4 * span}
+		outage := func(span int64) failures.Outage {
+			from := r.Int64N(span) / 5 * 5
+			return failures.Outage{Node: r.IntN(vc.Nodes + f.Spares), From: from, To: from + r.Int64N(span/8+2),
+				Class: "GPU"}
+		}
+		for range r.IntN(2 * (vc.Nodes + 1)) {
+			s.Failures = append(s.Failures, outage(s.Period))
+		}
+		for range r.IntN(3) {
+			s.Listed = append(s.Listed, outage(c.Study.Begin+2*span))
+		}
+		for range r.IntN(3) {
+			s.Drains = append(s.Drains, outage(c.Study.Begin+2*span))
+		}
+		f.Pools[vc.Name] = s
+	}
+	return f
+}
+
+// fails reports, by definition, whether a node has failed when the scheduler acts in a second: nodes change after the
+// scheduler has acted.
+func fails(s failures.Schedule, node int, now int64) bool {
+	within := func(list []failures.Outage, from, last int64) bool {
+		return slices.ContainsFunc(list, func(o failures.Outage) bool {
+			return o.Node == node && from+o.From < now && now <= from+min(o.To, last) && o.From < o.To
+		})
+	}
+	this := s.Start + max(0, now-s.Start)/s.Period*s.Period // an outage may end with its period
+	return within(s.Failures, this, s.Period) || this > s.Start && within(s.Failures, this-s.Period, s.Period) ||
+		within(s.Listed, 0, failures.Never)
+}
+
+// guard wraps a scheduler and checks after each call that jobs run only on nodes in service, and that no job starts
+// that would overlap a drain.
+type guard struct {
+	inner    cluster.Scheduler
+	plan     failures.Schedule
+	running  map[*cluster.Job]bool
+	arrived  map[*cluster.Job]bool
+	problems *[]string
+}
+
+func (g *guard) wrong(format string, args ...any) {
+	*g.problems = append(*g.problems, fmt.Sprintf(format, args...))
+}
+
+func (g *guard) Arrived(j *cluster.Job) {
+	if g.arrived[j] || j.Running() || j.End != cluster.Never {
+		g.wrong("job %s arrives twice, or runs before it arrives", j.Trace.ID)
+	}
+	g.arrived[j] = true
+	g.inner.Arrived(j)
+}
+
+func (g *guard) Ended(j *cluster.Job) {
+	if !g.arrived[j] || j.Running() || j.End == cluster.Never {
+		g.wrong("job %s ends twice, or before it arrives", j.Trace.ID)
+	}
+	delete(g.arrived, j)
+	delete(g.running, j)
+	g.inner.Ended(j)
+}
+
+func (g *guard) Schedule(p *cluster.Pool) int64 {
+	wake := g.inner.Schedule(p)
+	if err := p.Check(); err != nil {
+		g.wrong("second %d: %s", p.Now(), err)
+	}
+	for j := range g.running {
+		if !j.Running() {
+			delete(g.running, j)
+		}
+	}
+	for j := range p.Running() {
+		g.check(p, j)
+		g.running[j] = true
+	}
+	return wake
+}
+
+func (g *guard) check(p *cluster.Pool, j *cluster.Job) {
+	for _, s := range j.Nodes {
+		if fails(g.plan, s.Node, p.Now()) {
+			g.wrong("second %d: job %s runs on node %d, which has failed", p.Now(), j.Trace.ID, s.Node)
+		}
+		for _, d := range g.plan.Drains {
+			starts := !g.running[j] && j.Partner() == nil
+			if starts && d.Node == s.Node && p.Now() <= d.To && p.Now()+int64(p.Left(j)) > d.From &&
+				d.From != p.Now() &&
+				d.From < d.To && j.Rate() == 1 {
+				g.wrong("second %d: job %s starts on node %d, which is drained from second %d", p.Now(), j.Trace.ID,
+					s.Node, d.From)
+			}
+		}
+	}
+}
+
+// Shrunk passes the call on.
+func (g *guard) Shrunk(p *cluster.Pool, j *cluster.Job) { g.inner.(cluster.Shrinker).Shrunk(p, j) }
+
+// rigidGuard is a guard of a scheduler that cannot shrink jobs.
+type rigidGuard struct{ *guard }
+
+// Shrunk hides the method of guard.
+func (rigidGuard) Shrunk() {}
+
+// guarded returns a policy whose schedulers are guarded, and the list of their problems.
+func guarded(policy cluster.Policy, f *cluster.Failures) (cluster.Policy, *[]string) {
+	inner, problems := policy.New, new([]string)
+	policy.New = func(s cluster.Setup) (cluster.Scheduler, error) {
+		sched, err := inner(s)
+		g := &guard{inner: sched, plan: f.Pools[s.Pool.Name], running: map[*cluster.Job]bool{},
+			arrived: map[*cluster.Job]bool{}, problems: problems}
+		if _, can := sched.(cluster.Shrinker); !can {
+			return rigidGuard{g}, err
+		}
+		return g, err
+	}
+	return policy, problems
+}
+
+// Under every scheduler and random failures, drains and spare nodes, jobs run only on nodes in service, all jobs end,
+// and times and work add up.
+func TestFailuresKeepInvariants(t *testing.T) {
+	hits, shrunk, starved := 0, 0, 0
+	for _, policy := range schedulers.Kinds() {
+		t.Run(policy.Name, func(t *testing.T) {
+			for k := range 150 {
+				r := rand.New(rand.NewPCG(41, uint64(k)))
+				span := []int64{60, 600, 3000, 20_000}[r.IntN(4)]
+				c := schedtest.Draw(r, schedtest.Shape{Span: span, Jobs: 24, Parts: k%3 == 1})
+				for v := range c.Study.VCs {
+					c.Study.VCs[v].Nodes += 2
+				}
+				c.Study.Failures = drawFailures(r, c, span)
+				c.Options.Follow, c.Options.Changes, c.Options.Workers = "", true, 1
+				c.Options.Horizon = 1 << 50
+				watched, problems := guarded(policy, c.Study.Failures)
+				o, err := c.Study.Run(context.Background(), watched, c.Options)
+				if err != nil && strings.Contains(err.Error(), "give all outages an end") {
+					starved++
+					continue // a job needs nodes that are never in service at the same time, or for long enough
+				}
+				require.NoError(t, err, "case %d\n%s", k, c)
+				require.Empty(t, *problems, "case %d\n%s\n%+v", k, c, c.Study.Failures)
+				requireSums(t, c, o)
+				again, err := c.Study.Run(context.Background(), policy, c.Options)
+				require.NoError(t, err)
+				require.Equal(t, schedtest.Table(o), schedtest.Table(again), "case %d", k)
+				for _, j := range o.Jobs {
+					hits += j.Lost().Failures
+					shrunk += j.Lost().Failures - j.Lost().Restarts
+				}
+			}
+		})
+	}
+	require.Less(t, starved, 100, "hardly a case ends")
+	require.Greater(t, hits, 1000, "the cases hardly have failures")
+	require.Greater(t, shrunk, 20, "the cases hardly have jobs that shrink")
+}
+
+// requireSums checks that the times of each job add up to its completion, that its device-seconds are the
+// device-seconds of its work and of its losses, and that no failure loses more than a checkpoint interval.
+func requireSums(t *testing.T, c *schedtest.Case, o *cluster.Outcome) {
+	t.Helper()
+	f := c.Study.Failures
+	ran, held, devices := map[*cluster.Job]int64{}, map[*cluster.Job]int64{}, map[*cluster.Job]int64{}
+	since, unit := map[*cluster.Job]int64{}, map[*cluster.Job]bool{}
+	all := 0.0
+	for _, ch := range o.Changes {
+		j := ch.Job
+		if _, begun := unit[j]; !begun {
+			unit[j] = true
+		}
+		if devices[j] > 0 {
+			ran[j] += ch.At - since[j]
+			held[j] += (ch.At - since[j]) * devices[j]
+		}
+		since[j], devices[j] = ch.At, int64(ch.GPUs)
+		unit[j] = unit[j] && ch.Rate == 1 && ch.What != "resize" && ch.What != "preempt" && !ch.Shared
+		if ch.What == "preempt" || ch.What == "fail" || ch.What == "end" {
+			devices[j] = 0
+		}
+	}
+	for _, j := range o.Jobs {
+		if _, ran := unit[j]; !ran {
+			continue // ended in Lucid's profiler
+		}
+		lost := j.Lost()
+		require.NotEqual(t, cluster.Never, j.End, j.Trace.ID)
+		require.LessOrEqual(t, lost.Restarts, lost.Failures)
+		if f.Checkpoint > 0 {
+			require.LessOrEqual(t, lost.Work, float64(int64(lost.Failures)*f.Checkpoint), j.Trace.ID)
+		}
+		delays := int64(lost.Restarts) * f.Restart
+		require.Equal(t, j.End-j.Trace.Submit, j.Arrival-j.Trace.Submit+ran[j]+j.Queue-lucid.Of(j).ProfileQueue+delays,
+			"times of job %s", j.Trace.ID)
+		if unit[j] {
+			require.Equal(t, float64(held[j]), (float64(j.Trace.Duration)+lost.Work)*float64(j.GPUs),
+				"device-seconds of job %s", j.Trace.ID)
+		}
+		if j.Share() == 0 && j.Partner() == nil {
+			all += float64(held[j])
+		}
+	}
+	used := 0.0
+	for _, p := range o.Pools {
+		used += p.Used
+		require.LessOrEqual(t, p.Used, p.All)
+	}
+	if !slices.ContainsFunc(o.Jobs, func(j *cluster.Job) bool { return j.Share() > 0 }) && o.Policy != "lucid" {
+		require.InDelta(t, all, used, 0, "device-seconds of all jobs and of the pools")
+	}
+}
+
+// Spare nodes replace failed nodes, and a node that works again becomes a spare node.
+func TestSparesReplaceFailedNodes(t *testing.T) {
+	study := cluster.Study{PerNode: 4, VCs: []trace.VC{{Name: "a", Nodes: 2}},
+		Jobs: []trace.Job{{ID: "long", VC: "a", GPUs: 8, Duration: 1000}, {ID: "small", VC: "a", GPUs: 4, Submit: 1,
+			Duration: 10}},
+		Failures: &cluster.Failures{Spares: 1, Restart: 20, Checkpoint: 30, Pools: map[string]failures.Schedule{
+			"a": {Listed: []failures.Outage{{Node: 1, From: 100, To: 150, Class: "Fan"}, {Node: 0, From: 400,
+				To: 900}}}}}}
+	fifo, err := schedulers.Named("fifo")
+	require.NoError(t, err)
+	o, err := study.Run(context.Background(), fifo, cluster.Options{})
+	require.NoError(t, err)
+	long, small := o.Jobs[0], o.Jobs[1]
+	// It loses 100 mod 30 = 10 s at second 100, and waits 20 s. The small job starts at 101 on the spare node and ends
+	// at 111. At second 120 the job restarts on nodes 0 and 2, runs 280 s, and loses 10 s. Node 1 replaces node 0.
+	require.Equal(t, cluster.Losses{Failures: 2, Restarts: 2, Work: 20, Delay: 40}, long.Lost())
+	require.EqualValues(t, 111, small.End)
+	require.EqualValues(t, 1000+20+40, long.End)
+	require.Zero(t, long.Queue)
+	require.Equal(t, []cluster.NodeOutage{{Node: 1, From: 100, To: 150, Kind: "failure", Class: "Fan", Jobs: 1},
+		{Node: 0, From: 400, To: 900, Kind: "failure", Jobs: 1}}, o.Pools[0].Outages)
+	names := 0
+	for _, s := range long.Nodes {
+		names |= 1 << s.Node
+		require.Equal(t, 4, bits.OnesCount64(s.GPUs))
+	}
+	require.Equal(t, 0b110, names)
+	require.InDelta(t, 1-550.0/(3*1060), o.Outages().Availability, 1e-12)
+}
