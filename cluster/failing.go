@@ -1,7 +1,13 @@
 package cluster
 
 import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+
 	"graft/cluster/failures"
+	"graft/cluster/trace"
 )
 
 // Failures describes when the nodes of a study fail, and what jobs lose.
@@ -83,10 +89,27 @@ func (o *Outcome) Outages() Outages {
 	return s
 }
 
-// LostGPUSeconds returns the device-seconds of work that jobs repeated because of failures.
-func LostGPUSeconds(jobs []*Job) (lost float64) {
-	for _, j := range jobs {
-		lost += j.Lost().Work * float64(j.Demand()) / Whole
+// LostGPUSeconds returns the device-seconds of work that an ended job repeated because of failures.
+func (j *Job) LostGPUSeconds() float64 { return j.Lost().Work * float64(j.Demand()) / Whole }
+
+// WriteOutages writes a table that [failures.ParseList] reads, with one row per outage of a node, sorted by virtual cluster and by beginning. Times are in
+// seconds since the trace's time 0. An outage that had not ended has no end.
+func (o *Outcome) WriteOutages(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	_, _ = b.WriteString(strings.Join(failures.Columns, ",") + "\n") // Flush returns the first error
+	var line []byte
+	for _, p := range o.Pools {
+		for _, n := range p.Outages {
+			line = trace.AppendCell(line[:0], p.Name)
+			line = strconv.AppendInt(append(line, ','), int64(n.Node), 10)
+			line = append(strconv.AppendInt(append(line, ','), n.From, 10), ',')
+			if n.To < Never {
+				line = strconv.AppendInt(line, n.To, 10)
+			}
+			line = append(append(append(line, ','), n.Kind...), ',')
+			line = strconv.AppendInt(append(trace.AppendCell(line, n.Class), ','), int64(n.Jobs), 10)
+			_, _ = b.Write(append(line, '\n'))
+		}
 	}
-	return lost
+	return b.Flush()
 }

@@ -15,6 +15,17 @@ import (
 var jobColumns = []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "queue [s]", "jct [s]", "preemptions",
 	"nodes"}
 
+// lossColumns are further columns if nodes can fail.
+var lossColumns = []string{"failures", "restarts", "lost [s]", "delay [s]"}
+
+func (j *Job) appendLosses(line []byte) []byte {
+	l := j.Lost()
+	line = strconv.AppendInt(append(line, ','), int64(l.Failures), 10)
+	line = strconv.AppendInt(append(line, ','), int64(l.Restarts), 10)
+	line = strconv.AppendFloat(append(line, ','), l.Work, 'f', -1, 64)
+	return strconv.AppendInt(append(line, ','), l.Delay, 10)
+}
+
 // lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
@@ -30,11 +41,17 @@ func (o *Outcome) WriteLucidJobs(w io.Writer) error {
 func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) []int64) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	further := o.recordColumns()
+	if o.Failing {
+		columns = slices.Concat(columns, lossColumns)
+	}
 	_, _ = b.WriteString(strings.Join(slices.Concat(columns, further), ",") + "\n")
 	var line []byte
 	for _, p := range o.Pools {
 		for _, j := range p.submitted() {
 			line = j.appendRow(line[:0], numbers(j))
+			if o.Failing {
+				line = j.appendLosses(line)
+			}
 			if further != nil {
 				line = j.Record.AppendCells(line, j)
 			}

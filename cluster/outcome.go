@@ -16,6 +16,7 @@ type Outcome struct {
 	Counts    map[string]int // counts that the policy reports for the whole run; may be nil
 	Events    int64          // number of arrivals and ends
 	Asked     int64          // number of scheduler calls
+	Failing   bool           // nodes can fail
 }
 
 // Refusal holds a job that cannot be simulated, and the reason.
@@ -54,7 +55,7 @@ func (pr *PoolRun) close(e *engine) {
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
-		Quirks: r.Quirks, Refused: refused, Counts: r.Counts}
+		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.run == refusedRun })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)

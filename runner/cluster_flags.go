@@ -55,6 +55,8 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.String("vc-file", "",
 		"file that lists the virtual clusters and their nodes (default without --nodes: vc_config.csv in the --data "+
 			"folder)")
+	f.given.String("failures", "", "fault trace or list of outages of the nodes (rigid jobs); "+
+		"'graft trace failures' describes and generates fault traces")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
 		"names of schedulers, or paths of scheduler programs, separated by commas; "+
 			`"all" selects every scheduler whose input data is available`)

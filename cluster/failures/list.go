@@ -59,8 +59,9 @@ const maxSecond = int64(1) << 38
 // maxListed is the largest number of outages of a list.
 const maxListed = 2_000_000
 
-// Columns are the columns of a list of outages. Columns vc, kind and class may be missing.
-var Columns = []string{"vc", "node", "from [s]", "to [s]", "kind", "class"}
+// Columns are the columns of a list of outages. Columns vc, kind, class and jobs may be missing. The last is the number
+// of jobs that an outage stopped in a simulation, and is not read.
+var Columns = []string{"vc", "node", "from [s]", "to [s]", "kind", "class", "jobs"}
 
 // ParseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
 // name the file, the line and a remedy.

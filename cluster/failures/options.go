@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"graft/internal/files"
 	"graft/internal/validate"
+	"graft/internal/words"
 )
 
 // Options describes how nodes fail and what jobs lose. Failures are simulated if file or outages is set. Paths use the
@@ -16,7 +19,7 @@ type Options struct {
 	// Path of the failures: a fault trace in the JSON format of InfiniteHBD, which any cluster can replay, or a CSV
 	// table of outages of this cluster's nodes with the columns vc, node, from [s], to [s], kind and class. May be
 	// empty.
-	File string `config:",path" json:",omitempty"`
+	File string `config:",path" json:",omitempty" result:"contents"`
 	// Use of a fault trace: "replay" gives each node of the cluster the faults of one node of the trace, chosen at
 	// random; "fit" generates faults with a model fitted to the trace. Both depend on schedule.seed. Default "replay".
 	Source string `config:",one=replay|fit" json:",omitempty"`
@@ -132,6 +135,23 @@ func (o *Options) Read(fsys files.FS) (*Source, error) {
 		s.Model = Fit(s.Trace)
 	}
 	return s, nil
+}
+
+// String describes the failures in one line.
+func (s *Source) String() string {
+	var parts []string
+	if s.Trace != nil {
+		what := "faults of %s (%d faults of %d nodes in %.1f days), assigned to nodes at random"
+		if s.Model != nil {
+			what = "faults drawn from a model fitted to %s (%d faults of %d nodes in %.1f days)"
+		}
+		parts = append(parts, fmt.Sprintf(what, filepath.Base(s.File), s.Trace.Faults(), s.Trace.Total,
+			float64(s.Trace.Period)/secondsOfDay))
+	}
+	if n := len(s.Listed); n > 0 {
+		parts = append(parts, words.Plural(n, "listed outage"))
+	}
+	return strings.Join(parts, ", and ")
 }
 
 // IsTrace reports whether text is a fault trace and not a list of outages.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"graft/cluster"
+	"graft/cluster/failures"
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
 	"graft/internal/coprocess"
@@ -78,6 +79,8 @@ func flags() []study.Flag {
 			About: "estimated durations of jobs: limits, lgb or ebm from --data, exact, or a file"},
 		{Name: "load", Key: "schedule.arrival_factors",
 			About: "factors of the arrival rate relative to the trace, separated by commas", List: true},
+		{Name: "failures", Key: "failures.file", About: "fault trace or list of outages of the nodes (rigid jobs)",
+			Text: true},
 		{Name: "from", Key: "cluster.from_seconds", About: "drop jobs submitted before this second of the trace"},
 		{Name: "to", Key: "cluster.to_seconds", About: "drop jobs submitted after this second of the trace"},
 	}
@@ -89,6 +92,7 @@ type File struct {
 	Workload           study.Workload   // Cluster traces in any format that 'graft trace info' reads.
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	schedulers.Options                  // Sections of the schedulers that have options.
+	Failures           failures.Options // Failures and planned outages of nodes, and what jobs lose.
 	Run                study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
@@ -106,7 +110,7 @@ func (f *File) EnsureDefaults() {
 
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
-	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
+	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate(), f.Failures.Validate())
 }
 
 // Shared returns the sections that are common to the configuration files of all simulators.

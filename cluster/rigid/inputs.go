@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/failures"
 	"graft/cluster/study"
 	"graft/cluster/trace"
 	"graft/internal/failure"
@@ -20,6 +21,7 @@ type inputs struct {
 	base      cluster.Study        // without estimates, with the arrival times of the trace
 	data      cluster.Data         // files in the data folder; zero value without a folder
 	estimates map[string][]float64 // of durations, keyed by source
+	failing   *failures.Source     // failures of nodes; nil if no node fails
 	format    string               // of the trace
 	undivided bool                 // one virtual cluster has all jobs and overrides the trace
 }
@@ -81,7 +83,35 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	if err := s.readKnowledge(read); err != nil {
 		return nil, err
 	}
+	if err := s.readFailures(); err != nil {
+		return nil, err
+	}
 	return s, s.ready()
+}
+
+// readFailures reads the failures of nodes, and plans them once to find faults before anything is written.
+func (s *inputs) readFailures() (err error) {
+	if !s.File.Failures.Enabled() {
+		return nil
+	}
+	if s.failing, err = s.File.Failures.Read(s.env.Files); err == nil {
+		_, err = s.failures(s.Schedule.Seed)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return failure.Usagef("%w; name another file with option failures", err)
+	}
+	return failure.With(failure.Usage, err)
+}
+
+// failures plans the failures of nodes with a seed; nil if no node fails.
+func (s *inputs) failures(seed uint64) (*cluster.Failures, error) {
+	if s.failing == nil {
+		return nil, nil
+	}
+	o := &s.failing.Options
+	plans, err := s.failing.Schedules(s.base.VCs, s.base.Begin, seed)
+	return &cluster.Failures{Pools: plans, Spares: o.SpareNodes, Checkpoint: o.Checkpoint, Restart: o.Restart,
+		Shrink: o.OnFailure == failures.ByShrink, Preempt: o.OnDrain == failures.ByPreempt}, err
 }
 
 const secondsOfDay = 86_400

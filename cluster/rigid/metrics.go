@@ -60,11 +60,61 @@ var metrics = []study.Metric{
 		Hidden: true, Total: true, Format: "%.0f"},
 }
 
+// failureMetrics are the metrics of a simulation in which nodes fail.
+var failureMetrics = []study.Metric{
+	{Name: "availability", Unit: "share", Title: "available", About: "share of the time of all nodes, including " +
+		"spare " +
+		"nodes, without a failure", Better: study.Neutral, Format: "%.4f"},
+	{Name: "lost", Unit: "GPU h", Title: "lost", About: "GPU hours of work that jobs repeated because of failures",
+		Better: study.Lower, Format: "%.1f", Main: true, Total: true},
+	{Name: "restarts", Title: "restarts", About: "restarts of jobs after failures", Better: study.Lower, Format: "%.0f",
+		Total: true},
+	{Name: "failures_mean", Title: "failures", About: "mean number of failures that hit a job", Better: study.Lower,
+		Format: "%.3f"},
+	{Name: "hit", Unit: "jobs", Title: "jobs hit", About: "jobs that were hit by a failure", Better: study.Lower,
+		Format: "%.0f", Hidden: true, Total: true},
+	{Name: "node_failures", Title: "node failures", About: "failures of nodes until the last job ended",
+		Better: study.Neutral, Hidden: true, Total: true},
+	{Name: "drains", Title: "drains", About: "planned outages of nodes", Better: study.Neutral, Hidden: true,
+		Total: true},
+}
+
+// addFailures adds the metrics of failures.
+func addFailures(v study.Values, o *cluster.Outcome) {
+	outages := o.Outages()
+	v["availability_share"] = finite(outages.Availability)
+	v["node_failures"], v["drains"] = study.Number(outages.Failures), study.Number(outages.Drains)
+	addLosses(v, o.Jobs, nil)
+}
+
+// addLosses adds the losses of the jobs that keep accepts; a nil keep accepts all.
+func addLosses(v study.Values, jobs []*cluster.Job, keep func(j *cluster.Job) bool) {
+	count, hit, failures, restarts, lost := 0, 0, 0, 0, 0.0
+	for _, j := range jobs {
+		if keep != nil && !keep(j) {
+			continue
+		}
+		l := j.Lost()
+		count++
+		failures += l.Failures
+		restarts += l.Restarts
+		lost += j.LostGPUSeconds()
+		hit += min(1, l.Failures)
+	}
+	v["lost_gpu_h"], v["restarts"] = study.Number(lost/secondsOfHour), study.Number(restarts)
+	v["failures_mean"], v["hit_jobs"] = finite(float64(failures)/float64(count)), study.Number(hit)
+}
+
+const secondsOfHour = 3600
+
 // valuesOf computes the metrics of all jobs.
 func valuesOf(o *cluster.Outcome) study.Values {
 	v := jobValues(o.Jobs, nil, o.Begin)
 	v["used_share"], v["events"] = finite(o.Used()), study.Number(o.Events)
 	v["profiler_scalings"] = study.Number(o.Counts["profiler_scalings"])
+	if o.Failing {
+		addFailures(v, o)
+	}
 	return v
 }
 
@@ -99,6 +149,9 @@ func partsOf(o *cluster.Outcome) (parts []study.Part) {
 	for _, size := range sizes {
 		keep := func(j *cluster.Job) bool { return size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to }
 		if v := jobValues(o.Jobs, keep, o.Begin); v["simulated_jobs"] > 0 {
+			if o.Failing {
+				addLosses(v, o.Jobs, keep)
+			}
 			parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 		}
 	}

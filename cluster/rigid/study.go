@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"graft/cluster"
@@ -48,10 +49,11 @@ func (s *simulations) Plan() *study.Plan {
 	}
 	p.Points = s.Schedule.Points()
 	p.NoQuirks = c.Compat == compatNone
+	seeds := s.withFailures(p)
 	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
-		one := study.Scheduler{Name: policy.Name}
+		one := study.Scheduler{Name: policy.Name, Seeds: seeds}
 		if first.oracle(policy) {
 			one.Mark = oracleMark
 			oracles = append(oracles, policy.Name)
@@ -66,6 +68,24 @@ func (s *simulations) Plan() *study.Plan {
 			"real scheduler does not have.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p
+}
+
+// withFailures adds the failures of nodes to a plan. It returns the seeds of the simulations, or nil if no failures are
+// drawn.
+func (s *simulations) withFailures(p *study.Plan) (seeds []uint64) {
+	source := s.workloads[0].failing
+	if source == nil {
+		return nil
+	}
+	p.Metrics, p.PairSeeds = slices.Concat(metrics, failureMetrics), true
+	p.Remarks = append(p.Remarks, "Nodes fail: "+source.String()+".")
+	if source.Trace == nil {
+		return nil
+	}
+	for k := range s.Schedule.Seeds {
+		seeds = append(seeds, s.Schedule.Seed+uint64(k))
+	}
+	return seeds
 }
 
 // endings counts the jobs that did not complete on the traced cluster, which are replayed like all other jobs.
@@ -121,6 +141,9 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	policy := s.policy(s.Schedule.Schedulers[c.Scheduler])
 	one, err := s.workloads[c.Workload].with(policy, s.Schedule.ArrivalFactors[c.Point])
 	if err != nil {
+		return nil, err
+	}
+	if one.Failures, err = s.workloads[c.Workload].failures(c.Seed); err != nil {
 		return nil, err
 	}
 	o := cluster.Options{Placement: s.Cluster.Placement, Quirks: s.quirks(policy), Workers: s.Schedule.Workers,

@@ -28,6 +28,11 @@ func (s *simulations) write(t *study.Tables, o *cluster.Outcome) error {
 			return err
 		}
 	}
+	if o.Failing {
+		if err := t.WriteTo("outages", o.WriteOutages); err != nil {
+			return err
+		}
+	}
 	if s.Cluster.UsageEvery == 0 {
 		return nil
 	}

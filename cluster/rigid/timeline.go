@@ -55,6 +55,9 @@ func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*T
 	if err != nil {
 		return nil, err
 	}
+	if one.Failures, err = s.failures(f.Schedule.Seed); err != nil {
+		return nil, err
+	}
 	out, err := one.Run(ctx, policy, cluster.Options{Placement: f.Cluster.Placement, Quirks: s.quirks(policy),
 		Workers: f.Schedule.Workers, Follow: o.Job})
 	if err != nil {
@@ -85,8 +88,9 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 		if running {
 			t.Budget += float64(c.At - began)
 		}
-		began, running = c.At, c.What != "preempt" && c.What != "end"
-		if c.What == "preempt" {
+		waits := c.What == "preempt" || c.What == "fail"
+		began, running = c.At, !waits && c.What != "end"
+		if waits {
 			t.Waits++
 		}
 		if running {

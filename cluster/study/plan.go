@@ -37,6 +37,9 @@ type Plan struct {
 	// PairJobs states that the samples of each simulation are compared with the baseline's samples on the same
 	// workload, paired by job.
 	PairJobs bool
+	// PairSeeds states that PairJobs compares simulations with the same seed, because the seed determines their common
+	// inputs, such as failures of nodes. Otherwise, all are compared with the baseline's first simulation.
+	PairSeeds bool
 	// Interval returns the mean of samples, one per job of a workload at a point, with its confidence interval; it
 	// returns nil if the workload has no jobs. Samples are NaN for jobs that were left out. If the field Interval is
 	// nil, the jobs are treated as independent.

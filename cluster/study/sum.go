@@ -97,11 +97,13 @@ func leftJobs(list []LeftOut) (n int) {
 	return n
 }
 
-// baseline is the first result of the baseline on the workload of a cell; nil if they are not compared.
+// baseline is the first result of the baseline on the workload, and with PairSeeds the seed, of a cell; nil if they are not compared.
 func (j *Job) baseline(c *Cell) *saved {
 	at := j.Plan.scheduler(j.against())
 	for k := range j.cells {
-		if b := &j.cells[k]; b.Scheduler == at && b.Point == c.Point && b.Workload == c.Workload {
+		b := &j.cells[k]
+		if b.Scheduler == at && b.Point == c.Point && b.Workload == c.Workload && (!j.Plan.PairSeeds ||
+			b.Seed == c.Seed) {
 			return j.results[k]
 		}
 	}
