@@ -42,7 +42,7 @@ the trace, with 95% intervals from a bootstrap over nodes, with 20 generated tra
 --generate writes a generated trace, which 'graft cluster run --failures' replays. The same flags
 always give byte-identical files.`,
 		Example: `  graft trace failures fault_trace.json --nodes 400
-  graft trace failures fault_trace.json --nodes 400 --days 348 --fit
+  graft trace failures fault_trace.json --nodes 400 --fit
   graft trace failures fault_trace.json --nodes 400 --generate twice.json --rate-factor 2 --out-nodes 64`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ type GenerateOptions struct {
 const mostFactor = 1000
 
 // mostFaults is the largest expected number of generated faults.
-const mostFaults = 10_000_000
+const mostFaults = 2_000_000
 
 func (o *GenerateOptions) ensureDefaults(m *Model) {
 	o.Nodes, o.Period = cmp.Or(o.Nodes, m.Nodes), cmp.Or(o.Period, m.Period)

@@ -164,6 +164,7 @@ func (r *reader) broken(err error) error {
 	case errors.As(err, &kind):
 		return r.fault(kind.Field, fmt.Sprintf("is a JSON %s; expected %s", kind.Value, jsonName(kind)), mendEvent)
 	}
+	r.at = int64(len(r.text))
 	return r.fault("", "the list of events does not end", "end the file with ]")
 }
 
