@@ -171,6 +171,40 @@ var descriptions = map[string]string{
 		"such as \"ramp 4x4x2\" or \"tree\". Empty keeps fabric.network and fabric.size.",
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
 		"Empty keeps demand.skewness.",
+	"graft/cluster/failures.Listed.Class": "Class of the fault, for the table of outages. May be empty.",
+	"graft/cluster/failures.Listed.From":  "Start of the outage, in seconds after time 0 of the job trace.",
+	"graft/cluster/failures.Listed.Kind": "Kind of the outage: \"failure\" or \"drain\" (a planned outage, which the " +
+		"cluster knows from the beginning). Default \"failure\".",
+	"graft/cluster/failures.Listed.Node": "Number of the node in its virtual cluster, from 0. Spare nodes follow the " +
+		"other nodes.",
+	"graft/cluster/failures.Listed.To": "End of the outage, in seconds after time 0 of the job trace. Zero means " +
+		"that the node does not recover.",
+	"graft/cluster/failures.Listed.VC": "Virtual cluster of the node. May be empty if there is only one.",
+	"graft/cluster/failures.Options.Checkpoint": "Work between two checkpoints of a job, in seconds at the speed of " +
+		"the requested GPUs. A job that loses a node repeats the work since its last checkpoint. Zero means no " +
+		"checkpoints: the job repeats all work since its start.",
+	"graft/cluster/failures.Options.File": "Path of the failures: a fault trace in the JSON format of InfiniteHBD, " +
+		"which any cluster can replay, or a CSV table of outages of this cluster's nodes with the columns vc, node, " +
+		"from [s], to [s], kind and class. May be empty.",
+	"graft/cluster/failures.Options.FileDays": "Days that the fault trace observed. After this time the failures " +
+		"repeat. Zero means up to the last event, rounded up to a whole day.",
+	"graft/cluster/failures.Options.FileNodes": "Number of nodes that the fault trace observed, including nodes " +
+		"without faults, which the file does not list. Zero means the number of nodes in the file.",
+	"graft/cluster/failures.Options.OnDrain": "Reaction of a job that runs on a node when a drain begins: \"finish\" " +
+		"lets it run to its end; \"preempt\" saves its state and queues it again. Default \"finish\".",
+	"graft/cluster/failures.Options.OnFailure": "Reaction of a job that loses some of its nodes: \"restart\" " +
+		"releases all its GPUs and queues it again; \"shrink\" continues on the other nodes, under schedulers that " +
+		"support this. Default \"restart\".",
+	"graft/cluster/failures.Options.Outages": "Outages of single nodes, in addition to the file.",
+	"graft/cluster/failures.Options.RateFactor": "Factor of the failure rates if source = \"fit\", from above 0 to " +
+		"1000. Zero means 1.",
+	"graft/cluster/failures.Options.Restart": "Delay after a failure, in seconds, before the job is queued again or, " +
+		"if it continues on fewer GPUs, before it continues. Default 0.",
+	"graft/cluster/failures.Options.Source": "Use of a fault trace: \"replay\" gives each node of the cluster the " +
+		"faults of one node of the trace, chosen at random; \"fit\" generates faults with a model fitted to the " +
+		"trace. Both depend on schedule.seed. Default \"replay\".",
+	"graft/cluster/failures.Options.SpareNodes": "Number of spare nodes of each virtual cluster, in addition to its " +
+		"nodes. A spare node replaces a node that is failed or drained. Default 0.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
 		"demand. Empty means vcYVn for traces of the cluster Venus, as in Lucid's published configuration. For other " +
 		"traces, empty means the largest of the virtual clusters without a node for the profiler.",
@@ -292,6 +326,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, used to select the best " +
 		"learned policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
+	"graft/cluster/rigid.File.Failures": "And planned outages of nodes, and what jobs lose.",
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
 	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",

@@ -1,10 +1,16 @@
 package schedulers_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +23,7 @@ import (
 	"graft/cluster/schedtest"
 	"graft/cluster/schedulers"
 	"graft/cluster/trace"
+	"graft/internal/files"
 )
 
 // drawFailures draws outages of all nodes of a case, many of which begin or end together.
@@ -269,4 +276,137 @@ func TestSparesReplaceFailedNodes(t *testing.T) {
 	}
 	require.Equal(t, 0b110, names)
 	require.InDelta(t, 1-550.0/(3*1060), o.Outages().Availability, 1e-12)
+}
+
+// Replaying the published trace on as many nodes gives, to the second, its availability, its outages and its faults by
+// class, which the test computes from the trace alone.
+func TestReplayReproducesThePublishedTrace(t *testing.T) {
+	path := filepath.FromSlash("../../../shared/reference/faults/fault_trace.json")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		t.Skipf("left out: there is no %s", path)
+	}
+	options := failures.Options{File: path, FileNodes: 400}
+	source, err := options.Read(files.OS{})
+	require.NoError(t, err)
+	const period, begin = 349 * 86_400, 1000
+	study := cluster.Study{Begin: begin, VCs: []trace.VC{{Name: "a", Nodes: 150}, {Name: "b", Nodes: 250}},
+		Jobs: []trace.Job{{ID: "a", VC: "a", GPUs: 1, Submit: begin + period}, {ID: "b", VC: "b", GPUs: 1,
+			Submit: begin + period}}}
+	plans, err := source.Schedules(study.VCs, begin, 7)
+	require.NoError(t, err)
+	study.Failures = &cluster.Failures{Pools: plans}
+	fifo, err := schedulers.Named("fifo")
+	require.NoError(t, err)
+	o, err := study.Run(context.Background(), fifo, cluster.Options{})
+	require.NoError(t, err)
+
+	// For each node of the trace, the test keeps a counter of open faults.
+	type span struct {
+		from, to int64
+		class    string
+	}
+	var want, got []span
+	var down int64
+	for _, n := range source.Trace.Nodes {
+		open := map[int64]int{}
+		class := map[int64]string{}
+		for k := len(n.Faults) - 1; k >= 0; k-- {
+			open[n.Faults[k].From]++
+			open[n.Faults[k].To]--
+			class[n.Faults[k].From] = n.Faults[k].Class
+		}
+		for _, f := range n.Faults { // faults without a duration
+			if f.From == f.To && open[f.From] == 0 {
+				inside := slices.ContainsFunc(n.Faults, func(g failures.Fault) bool {
+					return g != f && g.From <= f.From && f.From <= g.To
+				})
+				if !inside {
+					want = append(want, span{f.From, f.To, f.Class})
+				}
+			}
+		}
+		count, since := 0, int64(0)
+		for _, at := range slices.Sorted(maps.Keys(open)) {
+			was := count
+			if count += open[at]; was == 0 && count > 0 {
+				since = at
+			} else if was > 0 && count == 0 {
+				want = append(want, span{since, at, class[since]})
+				down += at - since
+			}
+		}
+	}
+	for _, p := range o.Pools {
+		require.EqualValues(t, begin+period, p.Last)
+		for _, n := range p.Outages {
+			if n.From < begin+period {
+				got = append(got, span{n.From - begin, n.To - begin, n.Class})
+			}
+		}
+	}
+	order := func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.class, b.class))
+	}
+	slices.SortFunc(want, order)
+	slices.SortFunc(got, order)
+	require.Equal(t, want, got)
+	require.InDelta(t, float64(400*period-down), o.Outages().Availability*400*period, 0.5, "node seconds")
+}
+
+// The table of the outages of a simulation is a list of outages that gives the same simulation.
+func TestOutagesReplayTheSimulation(t *testing.T) {
+	for k := range 30 {
+		r := rand.New(rand.NewPCG(43, uint64(k)))
+		c := schedtest.Draw(r, schedtest.Shape{Span: 3000, Jobs: 24})
+		c.Study.Begin = 0
+		for v := range c.Study.VCs {
+			c.Study.VCs[v].Nodes += 2
+		}
+		c.Study.Failures = drawFailures(r, c, 3000)
+		c.Study.Failures.Spares = 0
+		srtf, err := schedulers.Named("srtf")
+		require.NoError(t, err)
+		first, err := c.Study.Run(context.Background(), srtf, c.Options)
+		if err != nil && strings.Contains(err.Error(), "give all outages an end") {
+			continue
+		}
+		require.NoError(t, err)
+		var table, again bytes.Buffer
+		require.NoError(t, first.WriteOutages(&table))
+		list, err := failures.ParseList(table.Bytes(), "outages.csv")
+		require.NoError(t, err)
+		source := failures.Source{Listed: list}
+		replay := *c.Study.Failures
+		replay.Pools, err = source.Schedules(c.Study.VCs, 0, 0)
+		require.NoError(t, err)
+		for name, p := range replay.Pools { // a drain is known before it begins, also if it began later than the end
+			p.Drains = c.Study.Failures.Pools[name].Drains
+			replay.Pools[name] = p
+		}
+		c.Study.Failures = &replay
+		second, err := c.Study.Run(context.Background(), srtf, c.Options)
+		require.NoError(t, err)
+		require.NoError(t, second.WriteOutages(&again))
+		require.Equal(t, schedtest.Table(first), schedtest.Table(second), "case %d", k)
+		require.Equal(t, table.String(), again.String(), "case %d", k)
+	}
+}
+
+// A job that never reaches its end, and one whose nodes never return, end the simulation with an error.
+func TestEndlessFailuresAreErrors(t *testing.T) {
+	fifo, err := schedulers.Named("fifo")
+	require.NoError(t, err)
+	study := cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, Jobs: []trace.Job{{ID: "j", VC: "a", GPUs: 1,
+		Duration: 100}}}
+	for want, s := range map[string]failures.Schedule{
+		"failures stopped job j 10000 times, and its work left is": {Failures: []failures.Outage{{From: 50, To: 51}},
+			Period: 60},
+		"1 jobs are waiting that never find enough nodes in service at the same " +
+			"time": {Listed: []failures.Outage{{From: 3,
+			To: failures.Never}}},
+	} {
+		study.Failures = &cluster.Failures{Pools: map[string]failures.Schedule{"a": s}}
+		_, err := study.Run(context.Background(), fifo, cluster.Options{})
+		require.ErrorContains(t, err, want)
+	}
 }
