@@ -208,6 +208,26 @@ func TestClusterTimeline(t *testing.T) {
 	require.Contains(t, got.stdout, fmt.Sprintf("%d events", strings.Count(text, "\n")-1))
 }
 
+// The timeline of a job has the device changes that failures cause: the job continues on one node and grows again, or
+// loses all devices and restarts.
+func TestClusterTimelineOfFailures(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,16,0,6000,a\n")
+	args := []string{"cluster", "timeline", "--trace", "jobs.csv", "--nodes", "2", "--scheduler", "fair", "--job", "1",
+		"--set", "failures.outages=[{node=1, from_seconds=600, to_seconds=3000}]", "--set",
+		"failures.on_failure=shrink"}
+	got := done(t, append(args, "--out", "one.csv")...)
+	// It repeats 600 s of work, and works at half the rate for 2460 s: fair divides once a minute. Growing costs 40 s.
+	require.Contains(t, got.stderr, "set time.budget = 7870 and time.devices = 16; the timeline has 2 changes; "+
+		"the job lost all its devices 0 times")
+	require.Equal(t, "seconds,change,devices\n600,down,8\n3060,up,16\n", contents(t, "one.csv"))
+	write(t, "job.toml", "[time]\nbudget = \"7870s\"\ndevices = 16\ntimeline = \"one.csv\"\n")
+	require.Contains(t, done(t, "config", "check", "job.toml").stdout, "2 events")
+	args[len(args)-1] = "failures.on_failure=restart"
+	args[7] = "fifo"
+	require.Contains(t, done(t, args...).stderr, "the job lost all its devices 1 time")
+}
+
 // The command has the first simulator's results, job by job.
 func TestClusterRunAgainstTheFirst(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "shared", "reference", "lucid"))

@@ -106,8 +106,8 @@ func failuresTitle(s *failures.Statistics) string {
 	text += fmt.Sprintf("%.0f node-days, one fault in %.0f node-days, availability %.3f%%\n", s.NodeDays,
 		1/s.PerNodeDay,
 		100*s.Availability)
-	text += fmt.Sprintf("%s without a fault; %s that begin during another fault of their node", words.Plural(s.Never,
-		"node"), words.Plural(s.Overlapping, "fault"))
+	text += fmt.Sprintf("%s without a fault; %s", words.Plural(s.Never, "node"),
+		words.Plural(s.Overlapping, "overlapping fault"))
 	if s.Open > 0 {
 		text += fmt.Sprintf("; %s without an end", words.Plural(s.Open, "fault"))
 	}
@@ -145,8 +145,11 @@ func nodeTable(s *failures.Statistics) *document.Table {
 
 // printFit prints a fitted model, and compares it with its trace.
 func printFit(p *document.Printer, f *traces.FailureFit) {
-	p.Line("\nFit: %s, %.5f bursts per node-day outside of bursts, shape %.3g of the rates", words.Plural(f.Library,
-		"burst"), f.Rate, f.Shape)
+	shape := "equal for all nodes"
+	if f.Shape > 0 {
+		shape = fmt.Sprintf("gamma-distributed over nodes with shape %.3g", f.Shape)
+	}
+	p.Line("\nFit: %s, %.5f per node-day outside of bursts, %s", words.Plural(f.Library, "burst"), f.Rate, shape)
 	t := document.NewTable("statistic").Numbers("", "%.6g", "trace", "low", "high", "generated")
 	for _, e := range f.Estimates {
 		name := e.Name

@@ -89,12 +89,11 @@ func lengthOf(burst []Fault) (length int64) {
 
 // Estimate compares a statistic of a trace with traces that a fitted model generates.
 type Estimate struct {
-	Name  string  `json:"statistic"`
-	Unit  string  `json:"unit"`
-	Trace float64 `json:"trace"` // value of the trace
-	// 95% interval of the trace's value, from a bootstrap over nodes
-	Low       float64 `json:"low"`
-	High      float64 `json:"high"`
+	Name      string  `json:"statistic"` // name of the statistic
+	Unit      string  `json:"unit"`      // unit such as s; empty for counts and ratios
+	Trace     float64 `json:"trace"`     // value of the trace
+	Low       float64 `json:"low"`       // lower end of the 95% interval of the trace's value, from a bootstrap over nodes
+	High      float64 `json:"high"`      // upper end of this interval
 	Generated float64 `json:"generated"` // mean over generated traces
 }
 

@@ -9,42 +9,42 @@ import (
 
 // Statistics summarizes a trace.
 type Statistics struct {
-	Nodes         int          `json:"nodes"`        // observed nodes
-	Never         int          `json:"never_failed"` // nodes without a fault
-	Days          float64      `json:"days"`         // observed time
-	NodeDays      float64      `json:"node_days"`    // observed time of all nodes
-	Faults        int          `json:"faults"`
-	Overlapping   int          `json:"overlapping_faults"` // faults that begin during another fault of their node
-	Open          int          `json:"open_faults"`        // faults that last beyond the observed time
-	PerNodeDay    float64      `json:"faults_per_node_day"`
-	Availability  float64      `json:"availability_share"` // share of node time without a fault
-	Outages       int          `json:"outages"`            // periods of a node with at least one fault
-	Duration      Spread       `json:"outage"`             // durations of outages
-	FaultDuration Spread       `json:"fault"`              // durations of faults
-	Classes       []ClassCount `json:"classes"`            // faults by class, the most frequent first
-	NodesByFaults []NodeCount  `json:"nodes_by_faults"`    // nodes by their number of faults, in ascending order
+	Nodes         int          `json:"nodes"`               // number of observed nodes
+	Never         int          `json:"never_failed"`        // number of nodes without a fault
+	Days          float64      `json:"days"`                // observed time
+	NodeDays      float64      `json:"node_days"`           // observed time of all nodes
+	Faults        int          `json:"faults"`              // number of faults
+	Overlapping   int          `json:"overlapping_faults"`  // number of faults that begin during another fault of their node
+	Open          int          `json:"open_faults"`         // number of faults that last beyond the observed time
+	PerNodeDay    float64      `json:"faults_per_node_day"` // faults divided by node-days
+	Availability  float64      `json:"availability_share"`  // share of node time without a fault
+	Outages       int          `json:"outages"`             // number of periods in which a node has at least one fault
+	Duration      Spread       `json:"outage"`              // durations of outages
+	FaultDuration Spread       `json:"fault"`               // durations of faults
+	Classes       []ClassCount `json:"classes"`             // faults by class, the most frequent first
+	NodesByFaults []NodeCount  `json:"nodes_by_faults"`     // nodes by their number of faults, in ascending order
 }
 
 // Spread summarizes durations. Quantiles are interpolated between neighbouring values.
 type Spread struct {
-	Mean   float64 `json:"mean_s"`
-	Median float64 `json:"p50_s"`
-	P90    float64 `json:"p90_s"`
-	Max    float64 `json:"max_s"`
+	Mean   float64 `json:"mean_s"` // mean in seconds
+	Median float64 `json:"p50_s"`  // median in seconds
+	P90    float64 `json:"p90_s"`  // 90th percentile in seconds
+	Max    float64 `json:"max_s"`  // maximum in seconds
 }
 
 // ClassCount counts the faults of a class.
 type ClassCount struct {
-	Level  string  `json:"level"`
-	Class  string  `json:"class"`
-	Faults int     `json:"faults"`
-	Hours  float64 `json:"hours"` // sum of the faults' durations
+	Level  string  `json:"level"`  // level of the fault, such as Hardware Failure; may be empty
+	Class  string  `json:"class"`  // faulty component, such as GPU; may be empty
+	Faults int     `json:"faults"` // number of faults
+	Hours  float64 `json:"hours"`  // sum of the faults' durations
 }
 
 // NodeCount counts the nodes with a number of faults.
 type NodeCount struct {
-	Faults int `json:"faults"`
-	Nodes  int `json:"nodes"`
+	Faults int `json:"faults"` // number of faults of a node
+	Nodes  int `json:"nodes"`  // number of such nodes
 }
 
 // Statistics computes the statistics of a trace.

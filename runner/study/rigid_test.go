@@ -39,6 +39,51 @@ func TestRigidRunsSurviveFaults(t *testing.T) { studytest.Survives(t, "rigid", "
 
 func TestRigidRunsResume(t *testing.T) { studytest.Resumes(t, 20, "rigid", "", rigidSet(t)...) }
 
+// failingSet is rigidSet with random failures under two seeds, listed outages, drains and spare nodes.
+func failingSet(t *testing.T, set ...string) []string {
+	path := filepath.Join(t.TempDir(), "faults.json")
+	event := `{"node_id": "%s", "event_time": %g, "event_type": "fault_%s", "fault_type": {"Class": "GPU"}}`
+	var events []string
+	for k := range 12 {
+		node := string(rune('a' + k%3))
+		events = append(events, fmt.Sprintf(event, node, float64(k)/10+0.01, "start"),
+			fmt.Sprintf(event, node, float64(k)/10+0.05, "end"))
+	}
+	require.NoError(t, os.WriteFile(path, []byte("["+strings.Join(events, ",\n")+"]"), 0o600))
+	return append(rigidSet(t, "failures.file="+config.Quote(path), "failures.file_nodes=5", "schedule.seeds=2",
+		"failures.spare_nodes=1", "failures.checkpoint_seconds=100", "failures.restart_seconds=50",
+		`failures.outages=[{node=1, from_seconds=40000, to_seconds=50000, kind="drain"}]`), set...)
+}
+
+func TestFailingRunsSurviveFaults(t *testing.T) { studytest.Survives(t, "rigid", "", failingSet(t)...) }
+
+func TestFailingRunsResume(t *testing.T) { studytest.Resumes(t, 20, "rigid", "", failingSet(t)...) }
+
+// The outcome has the availability of the nodes and the losses of the jobs, and all schedulers have the failures of a
+// seed.
+func TestOutcomesOfFailures(t *testing.T) {
+	f := studytest.Read(t, "rigid", "", failingSet(t, "run.folder="+config.Quote(filepath.Join(t.TempDir(), "run")),
+		"failures.rate_factor=20.0", `failures.source="fit"`)...)
+	o, err := study.Run(t.Context(), worktest.Env(files.OS{}), worlds.Named("rigid"), f, "", app.FolderOptions{})
+	require.NoError(t, err)
+	require.Len(t, o.Cells, 2*2*2)
+	lost := 0.0
+	for _, c := range o.Cells {
+		require.Less(t, float64(c.Values["availability_share"]), 1.0)
+		require.Positive(t, float64(c.Values["availability_share"]))
+		require.LessOrEqual(t, float64(c.Values["hit_jobs"]), float64(c.Values["restarts"]))
+		require.InDelta(t, float64(c.Values["failures_mean"])*20, float64(c.Values["restarts"]), 1e-9)
+		lost += float64(c.Values["lost_gpu_h"])
+	}
+	require.Positive(t, lost)
+	require.NotEqual(t, o.Cells[0].Values["availability_share"], o.Cells[1].Values["availability_share"], "two seeds")
+	for _, c := range o.Cells {
+		if c.Scheduler == "srtf" {
+			require.NotNil(t, c.Difference)
+		}
+	}
+}
+
 // Sizes that no machine could hold are usage errors before there is a run folder.
 func TestSizesAreBounded(t *testing.T) {
 	for name, set := range map[string]string{
