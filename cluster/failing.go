@@ -92,8 +92,8 @@ func (o *Outcome) Outages() Outages {
 // LostGPUSeconds returns the device-seconds of work that an ended job repeated because of failures.
 func (j *Job) LostGPUSeconds() float64 { return j.Lost().Work * float64(j.Demand()) / Whole }
 
-// WriteOutages writes a table that [failures.ParseList] reads, with one row per outage of a node, sorted by virtual cluster and by beginning. Times are in
-// seconds since the trace's time 0. An outage that had not ended has no end.
+// WriteOutages writes a table that [failures.ParseList] reads, with one row per outage of a node, sorted by virtual
+// cluster and by beginning. Times are in seconds since the trace's time 0. An outage that had not ended has no end.
 func (o *Outcome) WriteOutages(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	_, _ = b.WriteString(strings.Join(failures.Columns, ",") + "\n") // Flush returns the first error

@@ -326,7 +326,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, used to select the best " +
 		"learned policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
-	"graft/cluster/rigid.File.Failures": "And planned outages of nodes, and what jobs lose.",
+	"graft/cluster/rigid.File.Failures": "Simulated failures and drains of nodes, and their effects on jobs.",
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
 	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",

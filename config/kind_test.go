@@ -103,7 +103,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
 			"parallel.listen parallel.token_file parallel.min_processes program.folder program.silence",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
-		decode.Contents: "workload.traces elastic.speeds elastic.types graphs.models " +
+		decode.Contents: "workload.traces failures.file elastic.speeds elastic.types graphs.models " +
 			"adaptive.data machine.profiles " +
 			"workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set pipeline.trials " +
 			"tables.folders tables.held_out",

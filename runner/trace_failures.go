@@ -19,9 +19,9 @@ import (
 
 // traceFailuresOptions are the flags of `graft trace failures`.
 type traceFailuresOptions struct {
-	traces.FailureOptions
-	days float64 // of the generated trace
-	json bool    // print one object
+	traces.FailureOptions         // trace, fit and generated trace; the zero value only describes the trace
+	days                  float64 // of the generated trace
+	json                  bool    // print one object
 }
 
 func newTraceFailuresCommand() *cobra.Command {

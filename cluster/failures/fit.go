@@ -92,7 +92,7 @@ type Estimate struct {
 	Name      string  `json:"statistic"` // name of the statistic
 	Unit      string  `json:"unit"`      // unit such as s; empty for counts and ratios
 	Trace     float64 `json:"trace"`     // value of the trace
-	Low       float64 `json:"low"`       // lower end of the 95% interval of the trace's value, from a bootstrap over nodes
+	Low       float64 `json:"low"`       // lower end of the 95% interval of the trace's value (bootstrap over nodes)
 	High      float64 `json:"high"`      // upper end of this interval
 	Generated float64 `json:"generated"` // mean over generated traces
 }

@@ -14,7 +14,7 @@ type Statistics struct {
 	Days          float64      `json:"days"`                // observed time
 	NodeDays      float64      `json:"node_days"`           // observed time of all nodes
 	Faults        int          `json:"faults"`              // number of faults
-	Overlapping   int          `json:"overlapping_faults"`  // number of faults that begin during another fault of their node
+	Overlapping   int          `json:"overlapping_faults"`  // faults that begin during another fault of their node
 	Open          int          `json:"open_faults"`         // number of faults that last beyond the observed time
 	PerNodeDay    float64      `json:"faults_per_node_day"` // faults divided by node-days
 	Availability  float64      `json:"availability_share"`  // share of node time without a fault

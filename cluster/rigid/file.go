@@ -92,7 +92,7 @@ type File struct {
 	Workload           study.Workload   // Cluster traces in any format that 'graft trace info' reads.
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	schedulers.Options                  // Sections of the schedulers that have options.
-	Failures           failures.Options // Failures and drains of nodes, and the losses of jobs.
+	Failures           failures.Options // Simulated failures and drains of nodes, and their effects on jobs.
 	Run                study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`

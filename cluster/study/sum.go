@@ -97,7 +97,8 @@ func leftJobs(list []LeftOut) (n int) {
 	return n
 }
 
-// baseline is the first result of the baseline on the workload, and with PairSeeds the seed, of a cell; nil if they are not compared.
+// baseline is the first result of the baseline on the workload of a cell; with PairSeeds, the result of the cell's seed.
+// It is nil if they are not compared.
 func (j *Job) baseline(c *Cell) *saved {
 	at := j.Plan.scheduler(j.against())
 	for k := range j.cells {
