@@ -97,8 +97,8 @@ func leftJobs(list []LeftOut) (n int) {
 	return n
 }
 
-// baseline is the first result of the baseline on the workload of a cell; with PairSeeds, the result of the cell's seed.
-// It is nil if they are not compared.
+// baseline is the first result of the baseline on the workload of a cell or, with PairSeeds, the result of the cell's
+// seed; nil if they are not compared.
 func (j *Job) baseline(c *Cell) *saved {
 	at := j.Plan.scheduler(j.against())
 	for k := range j.cells {
