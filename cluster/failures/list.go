@@ -31,7 +31,7 @@ type Listed struct {
 	To int64 `config:"to_seconds"`
 	// Kind of the outage: "failure" or "drain" (a planned outage, which the cluster knows from the beginning). Default
 	// "failure".
-	Kind string `config:",one=failure|drain"`
+	Kind string `config:",one=|failure|drain"`
 	// Class of the fault, for the table of outages. May be empty.
 	Class string
 }

@@ -22,7 +22,7 @@ type Options struct {
 	File string `config:",path" json:",omitempty" result:"contents"`
 	// Use of a fault trace: "replay" gives each node of the cluster the faults of one node of the trace, chosen at
 	// random; "fit" generates faults with a model fitted to the trace. Both depend on schedule.seed. Default "replay".
-	Source string `config:",one=replay|fit" json:",omitempty"`
+	Source string `config:",one=|replay|fit" json:",omitempty"`
 	// Number of nodes that the fault trace observed, including nodes without faults, which the file does not list. Zero
 	// means the number of nodes in the file.
 	FileNodes int `json:",omitempty"`
@@ -44,10 +44,10 @@ type Options struct {
 	Restart int64 `config:"restart_seconds" json:",omitempty"`
 	// Reaction of a job that loses some of its nodes: "restart" releases all its GPUs and queues it again; "shrink"
 	// continues on the other nodes, under schedulers that support this. Default "restart".
-	OnFailure string `config:",one=restart|shrink" json:",omitempty"`
+	OnFailure string `config:",one=|restart|shrink" json:",omitempty"`
 	// Reaction of a job that runs on a node when a drain begins: "finish" lets it run to its end; "preempt" saves its
 	// state and queues it again. Default "finish".
-	OnDrain string `config:",one=finish|preempt" json:",omitempty"`
+	OnDrain string `config:",one=|finish|preempt" json:",omitempty"`
 }
 
 // Values of the keys source, on_failure and on_drain.

@@ -84,6 +84,18 @@ func TestOutcomesOfFailures(t *testing.T) {
 	}
 }
 
+// The resolved file of a run with failures, and of one without, reads back as the same configuration.
+func TestResolvedFailuresReadBack(t *testing.T) {
+	for _, set := range [][]string{failingSet(t, `failures.on_drain="preempt"`), rigidSet(t)} {
+		f := studytest.Read(t, "rigid", "", set...)
+		path := filepath.Join(t.TempDir(), "config.resolved.toml")
+		require.NoError(t, os.WriteFile(path, []byte(config.Resolved(f)), 0o600))
+		again := studytest.Read(t, "rigid", path)
+		require.Equal(t, f.(*rigid.File).Failures, again.(*rigid.File).Failures)
+		require.Equal(t, config.Digest(f.(config.File)), config.Digest(again.(config.File)))
+	}
+}
+
 // Sizes that no machine could hold are usage errors before there is a run folder.
 func TestSizesAreBounded(t *testing.T) {
 	for name, set := range map[string]string{
