@@ -12,7 +12,7 @@ type Outcome struct {
 	Jobs      []*Job         // simulated jobs, in order of submission
 	Refused   []Refusal      // refused jobs, in order of submission
 	Pools     []PoolOutcome  // outcomes in the order of the virtual clusters
-	Changes   []Change       // changes of the followed job, or of all jobs, in order of time
+	Changes   []Change       // changes of the followed jobs, or of all jobs, in order of time
 	Counts    map[string]int // counts that the policy reports for the whole run; may be nil
 	Events    int64          // number of arrivals and ends
 	Asked     int64          // number of scheduler calls

@@ -100,7 +100,7 @@ func TestSpeedModel(t *testing.T) {
 			p.Pack(j, s.all[0])
 		}
 		return Never
-	}), Options{Follow: "j0"})
+	}), Options{Follow: []string{"j0"}})
 	require.NoError(t, err)
 	// Four of ten seconds' work are done at second 1, forty are lost; the pair works at half.
 	rates := []float64{}

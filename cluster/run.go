@@ -144,9 +144,13 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	p := newPool(newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
 	p.extra, p.busy.horizon = extra, r.Horizon
-	if r.Follow != "" || r.Options.Changes {
+	if len(r.Follow) > 0 || r.Options.Changes {
+		followed := map[string]bool{}
+		for _, id := range r.Follow {
+			followed[id] = true
+		}
 		p.changes = func(c Change) {
-			if r.Options.Changes || c.Job.Trace.ID == r.Follow {
+			if r.Options.Changes || followed[c.Job.Trace.ID] {
 				pr.followed = append(pr.followed, c)
 			}
 		}

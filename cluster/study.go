@@ -37,13 +37,13 @@ type Study struct {
 
 // Options holds the options for simulating a study. The zero value is valid.
 type Options struct {
-	Placement string // placement rule, one of [Placers]; empty means "consolidate"
-	Quirks    Quirks // quirks to keep; nil keeps none
-	Workers   int    // number of pools simulated in parallel; zero means one per processor
-	Follow    string // ID of the job whose changes are recorded; empty records none
-	Changes   bool   // records the changes of all jobs
-	Series    bool   // records the usage of pools over time
-	Horizon   int64  // last second in which usage is counted; zero means the last submission
+	Placement string   // placement rule, one of [Placers]; empty means "consolidate"
+	Quirks    Quirks   // quirks to keep; nil keeps none
+	Workers   int      // number of pools simulated in parallel; zero means one per processor
+	Follow    []string // IDs of the jobs whose changes are recorded; nil records none
+	Changes   bool     // records the changes of all jobs
+	Series    bool     // records the usage of pools over time
+	Horizon   int64    // last second in which usage is counted; zero means the last submission
 }
 
 // longest is the longest simulated time in seconds: about ten thousand years.

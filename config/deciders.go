@@ -107,6 +107,22 @@ func (o AdaptOptions) kind() JobDecider {
 	return d
 }
 
+// Replace returns the assignments that replace the decider, and remove the keys that only some deciders accept.
+func (o AdaptOptions) Replace(decider string) []string {
+	set := []string{"adapt.decider=" + decider}
+	for _, key := range []struct {
+		given bool
+		set   string
+	}{{len(o.Actions) > 0, "adapt.actions=[]"}, {len(o.Kinds) > 0, "adapt.kinds=[]"},
+		{o.Policy != "", "adapt.policy="}, {o.Vocab != "", "adapt.vocabulary="}, {o.Sample, "adapt.sample=false"},
+		{o.Fallback != "", "adapt.fallback="}, {o.TrialSteps != 0, "adapt.trial_steps=0"}} {
+		if key.given {
+			set = append(set, key.set)
+		}
+	}
+	return set
+}
+
 // rehearsed reports whether the decider applies the actions exactly as listed, so that each must fit.
 func (o AdaptOptions) rehearsed() bool {
 	use := o.kind().Actions

@@ -13,6 +13,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/failures"
+	"graft/cluster/live"
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
 	"graft/internal/coprocess"
@@ -93,6 +94,7 @@ type File struct {
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	schedulers.Options                  // Sections of the schedulers that have options.
 	Failures           failures.Options // Simulated failures and drains of nodes, and their effects on jobs.
+	Live               live.Options     // Jobs of the trace for which graft trains a network.
 	Run                study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
@@ -106,11 +108,13 @@ func New() *File { return &File{} }
 func (f *File) EnsureDefaults() {
 	f.Cluster.EnsureDefaults()
 	f.Schedule.EnsureDefaults()
+	f.Live.EnsureDefaults()
 }
 
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
-	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate(), f.Failures.Validate())
+	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate(), f.Failures.Validate(),
+		f.Live.Validate())
 }
 
 // Shared returns the sections that are common to the configuration files of all simulators.
@@ -171,6 +175,9 @@ func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) er
 	if err := s.tryPrograms(ctx, env.Files); err != nil || quick {
 		return err
 	}
+	if err := s.checkLive(env); err != nil {
+		return err
+	}
 	var err error
 	s.digest, err = noted.Digest()
 	return err
@@ -191,6 +198,9 @@ func (s *simulations) tryPrograms(ctx context.Context, fsys files.FS) error {
 	}
 	return nil
 }
+
+// LiveJobs returns the options of live jobs.
+func (f *File) LiveJobs() live.Options { return f.Live }
 
 // policy is a scheduler with the options of the file, which were validated.
 func (f *File) policy(name string) cluster.Policy {

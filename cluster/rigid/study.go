@@ -147,9 +147,9 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 		return nil, err
 	}
 	o := cluster.Options{Placement: s.Cluster.Placement, Quirks: s.quirks(policy), Workers: s.Schedule.Workers,
-		Series: s.Cluster.UsageEvery > 0}
+		Series: s.Cluster.UsageEvery > 0, Follow: s.workloads[c.Workload].live()}
 	if c.Ablated {
-		o.Quirks, o.Series = c.Quirks, false
+		o.Quirks, o.Series, o.Follow = c.Quirks, false, nil
 	}
 	out, err := one.Run(ctx, policy, o)
 	if err != nil {

@@ -33,6 +33,11 @@ func (s *simulations) write(t *study.Tables, o *cluster.Outcome) error {
 			return err
 		}
 	}
+	if s.Live.On() {
+		if err := writeTimelines(t, o.Changes); err != nil {
+			return err
+		}
+	}
 	if s.Cluster.UsageEvery == 0 {
 		return nil
 	}

@@ -42,7 +42,7 @@ func Draw(r *rand.Rand, s Shape) *Case {
 	if s.Scales {
 		c.Scalings = drawScalings(r, c.Study.Begin, s.Span)
 	}
-	c.Options.Follow = pick(r, c.Study.Jobs...).ID
+	c.Options.Follow = []string{pick(r, c.Study.Jobs...).ID}
 	return c
 }
 

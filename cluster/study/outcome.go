@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/cluster/live"
 	"graft/internal/stat"
 	"graft/internal/validate"
 )
@@ -32,6 +33,8 @@ type Outcome struct {
 	References []Reference    `json:"references"` // reference levels, such as lower bounds
 	Ablation   []Effect       `json:"ablation"`   // effects of quirks
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
+	// results of the jobs for which graft trained a network; omitted without such jobs
+	Live *live.Outcome `json:"live,omitempty"`
 }
 
 // Candidate describes a compared scheduler.

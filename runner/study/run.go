@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	clusterlive "graft/cluster/live"
 	"graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
@@ -15,6 +16,7 @@ import (
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
+	"graft/runner/live"
 )
 
 // Run runs the simulation that a configuration file describes, and returns the outcome. The simulation's results are
@@ -100,6 +102,9 @@ func nameOf(f study.File, path string) string {
 // Prepare returns the study that a file describes, ready to simulate. If quick is true, it reads only what is needed to
 // verify that the simulation can start.
 func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study.Study, error) {
+	if err := live.Check(env, liveJobs(f)); err != nil {
+		return nil, err
+	}
 	s := f.Study()
 	err := s.Prepare(ctx, study.Env{Files: env.Files, Log: env.Log}, quick)
 	if err != nil && ctx.Err() == nil {
@@ -129,11 +134,24 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	if err != nil {
 		return nil, err
 	}
+	if o := liveJobs(f); o.On() {
+		if outcome.Live, err = live.Train(ctx, env, o, run.Path(""), outcome.Cells); err != nil {
+			return nil, err
+		}
+	}
 	outcome.Folder, outcome.Inputs = "", job.Plan.Inputs
 	if err := errors.Join(tables(cells, parts, outcome), run.WriteOutcome(outcome)); err != nil {
 		return nil, err
 	}
 	return outcome, study.Forget(env.Files, run.Path(""), outcome)
+}
+
+// liveJobs returns the options of the live jobs of a file; without live jobs, they are off.
+func liveJobs(f study.File) (o clusterlive.Options) {
+	if l, has := f.(interface{ LiveJobs() clusterlive.Options }); has {
+		o = l.LiveJobs()
+	}
+	return o
 }
 
 // streams opens the tables of a run, empty.

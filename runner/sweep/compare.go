@@ -136,18 +136,7 @@ func (s *sweep) never() []string { return s.decide(config.DecideNone) }
 
 // decide returns the assignments that replace the decider and its keys.
 func (s *sweep) decide(decider string, more ...string) []string {
-	set := []string{"adapt.decider=" + decider}
-	for _, key := range []struct {
-		given bool
-		set   string
-	}{{len(s.Adapt.Actions) > 0, "adapt.actions=[]"}, {len(s.Adapt.Kinds) > 0, "adapt.kinds=[]"},
-		{s.Adapt.Policy != "", "adapt.policy="}, {s.Adapt.Vocab != "", "adapt.vocabulary="},
-		{s.Adapt.Sample, "adapt.sample=false"}} {
-		if key.given {
-			set = append(set, key.set)
-		}
-	}
-	return append(set, more...)
+	return append(s.Adapt.Replace(decider), more...)
 }
 
 // cannotRun returns the reason why an arm with fresh weights cannot run; empty for other arms.

@@ -1,0 +1,73 @@
+package live
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"graft/internal/validate"
+)
+
+// Options selects the live jobs of a trace and describes their training.
+type Options struct {
+	// Path of the job file that graft trains for every live job, on the virtual clock. A job's periods with devices are
+	// scaled to time.budget, and replace time.devices and time.events. Empty means no live jobs.
+	Job string `config:",path"`
+	// IDs of the live jobs in the traces. Empty selects live.count jobs.
+	Jobs []string
+	// Number of live jobs per trace, evenly spread over the jobs with devices, in order of submission. Zero means the
+	// jobs in live.jobs.
+	Count int
+	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. Zero means
+	// 1.
+	Seeds int
+}
+
+// On reports whether there are live jobs.
+func (o Options) On() bool { return o.Job != "" }
+
+// EnsureDefaults fills unset options.
+func (o *Options) EnsureDefaults() {
+	if o.On() {
+		o.Seeds = cmp.Or(o.Seeds, 1)
+	}
+}
+
+// mostCount limits the live jobs per trace.
+const mostCount = 1000
+
+// Validate returns an error that lists every invalid option.
+func (o Options) Validate() error {
+	var faults validate.Faults
+	if !o.On() {
+		faults.When(len(o.Jobs) > 0 || o.Count != 0 || o.Seeds != 0,
+			"job is missing, but jobs, count or seeds is set; set job to the path of a job file")
+		return errors.Join(faults...)
+	}
+	faults.Unless((len(o.Jobs) > 0) != (o.Count != 0),
+		"jobs has %d IDs and count is %d; set one of them", len(o.Jobs), o.Count)
+	faults.When(o.Count < 0 || o.Count > mostCount || len(o.Jobs) > mostCount,
+		"count is %d and jobs has %d IDs; the maximum is %d", o.Count, len(o.Jobs), mostCount)
+	faults.When(o.Seeds < 0, "seeds is %d; must not be negative", o.Seeds)
+	for k, id := range o.Jobs {
+		faults.When(slices.Contains(o.Jobs[:k], id), "jobs has the ID %q twice; list it once", id)
+	}
+	return errors.Join(faults...)
+}
+
+// Select returns the IDs of the live jobs among the given IDs, which are in order of submission.
+func (o Options) Select(ids []string) (live []string) {
+	if len(o.Jobs) > 0 {
+		for _, id := range ids {
+			if slices.Contains(o.Jobs, id) {
+				live = append(live, id)
+			}
+		}
+		return live
+	}
+	n := min(o.Count, len(ids))
+	for k := range n {
+		live = append(live, ids[(2*k+1)*len(ids)/(2*n)])
+	}
+	return live
+}

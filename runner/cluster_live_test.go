@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/study"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/results"
+	"graft/trainer"
+)
+
+const liveJob = `[data]
+synthetic = {train = 120, test = 60, size = 16, classes = 3}
+[time]
+budget = "120ms"
+profile = "round-gpu"
+[train]
+batch = 32
+[adapt]
+decider = "script"
+actions = ["widen:conv2:40"]
+`
+
+// liveCluster writes a cluster of one node, with a job that grows and shrinks under fair, and its live jobs.
+func liveCluster(t *testing.T, more string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	write(t, "job.toml", liveJob)
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n7,0,1000,8\n8,300,200,4\n9,400,100,8\n")
+	write(t, "cluster.toml", "[cluster]\nnodes = 1\n[workload]\ntraces = [\"jobs.csv\"]\n[schedule]\n"+
+		"schedulers = [\"fifo\", \"fair\"]\n"+more)
+}
+
+const liveSection = "[live]\njob = \"job.toml\"\njobs = [\"7\", \"9\"]\n"
+
+func readStudy(t *testing.T, folder string) *study.Outcome {
+	t.Helper()
+	o := &study.Outcome{}
+	require.NoError(t, results.ReadOutcome(files.OS{}, folder, o))
+	return o
+}
+
+// Live jobs do not change the simulation of the cluster, and end as graft train does on the timeline that they got.
+func TestLiveJobs(t *testing.T) {
+	liveCluster(t, liveSection)
+	write(t, "plain.toml", strings.ReplaceAll(contents(t, "cluster.toml"), liveSection, ""))
+	done(t, "cluster", "run", "plain.toml", "--out", "plain", "--quiet")
+	shown := done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet").stdout
+	require.Contains(t, shown, "Live jobs")
+	o := readStudy(t, "run")
+	require.Equal(t, contents(t, "plain/cells.csv"), contents(t, "run/cells.csv"),
+		"the cluster does not depend on live jobs")
+	require.Equal(t, contents(t, "plain/fair/jobs.csv"), contents(t, "run/fair/jobs.csv"))
+
+	require.Len(t, o.Live.Jobs, 4)
+	changed := o.Live.Jobs[2]
+	require.Equal(t, []string{"fair", "7"}, []string{changed.Scheduler, changed.Job})
+	require.Positive(t, changed.Changes, "fair shrinks the job for others")
+	require.Zero(t, o.Live.Jobs[0].Changes, "fifo gives a job what it requests")
+
+	printed := done(t, "cluster", "timeline", "cluster.toml", "--scheduler", "fair", "--job", "7", "--budget", "0.12",
+		"--out", "seven.csv").stderr
+	require.Contains(t, printed, fmt.Sprintf("time.devices = %d", changed.Devices))
+	done(t, "train", "job.toml", "--quiet", "--folder", "alone", "--set", "time.timeline=seven.csv", "--set",
+		fmt.Sprintf("time.devices=%d", changed.Devices))
+	require.Equal(t, jobDigest(t, "alone"),
+		jobDigest(t, filepath.Join("run", "live", "trials", changed.Timeline+"-adaptive", "seed-1")))
+
+	require.Contains(t, done(t, "report", "run", "--all").stdout, "Each live job")
+}
+
+func jobDigest(t *testing.T, folder string) string {
+	t.Helper()
+	o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
+	require.NoError(t, results.ReadOutcome(files.OS{}, folder, o))
+	return o.Digest
+}
+
+// A run that stops after the simulations, or between trainings, continues to the same bytes.
+func TestLiveJobsResume(t *testing.T) {
+	liveCluster(t, liveSection)
+	done(t, "cluster", "run", "cluster.toml", "--out", "whole", "--quiet")
+	want := contents(t, "whole/outcome.json")
+	for _, gone := range [][]string{{"outcome.json", "live"},
+		{"outcome.json", "live/outcome.json", "live/trials/timeline-1-never"}} {
+		for _, name := range gone {
+			require.NoError(t, os.RemoveAll(filepath.Join("whole", name)))
+		}
+		done(t, "cluster", "run", "cluster.toml", "--out", "whole", "--quiet", "--resume")
+		require.Equal(t, want, contents(t, "whole/outcome.json"), gone)
+	}
+}
+
+func TestFaultyLiveJobs(t *testing.T) {
+	for section, says := range map[string]string{
+		"[live]\njobs = [\"7\"]\n":                                "job is missing, but jobs, count or seeds is set",
+		"[live]\njob = \"job.toml\"\njobs = [\"7\"]\ncount = 2\n": "jobs has 1 IDs and count is 2; set one of them",
+		"[live]\njob = \"job.toml\"\njobs = [\"70\"]\n":           "no trace has the job 70",
+		"[live]\njob = \"wall.toml\"\ncount = 1\n":                "uses the wall clock",
+		"[live]\njob = \"bad.toml\"\ncount = 1\n":                 "unknown key \"bugdet\"",
+	} {
+		liveCluster(t, section)
+		write(t, "wall.toml", "[time]\nclock = \"wall\"\nbudget = \"1s\"\n")
+		write(t, "bad.toml", "[time]\nbugdet = \"1s\"\n")
+		got := fails(t, failure.Configuration, says, "cluster", "run", "cluster.toml", "--out", "run")
+		require.Empty(t, got.stdout)
+		require.NoDirExists(t, "run")
+	}
+	liveCluster(t, "[live]\njob = \"none.toml\"\ncount = 1\n")
+	fails(t, failure.Failed, "live.job: read job: open none.toml", "cluster", "run", "cluster.toml", "--out", "run")
+}
