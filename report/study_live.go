@@ -14,8 +14,8 @@ func writeLive(o *study.Outcome, d *document.Document, all bool) {
 	}
 	d.Head("live jobs")
 	d.Show(liveTable(o.Live))
-	d.Say("Live jobs were trained on the devices that each scheduler gave them. Accuracy is on the test data, at the end "+
-		"of the budget of the job file.", "Brackets hold 95% intervals over jobs.")
+	d.Say("Live jobs were trained on the devices that each scheduler gave them. Accuracy is on the test data, at the "+
+		"end of the budget of the job file.", "Brackets hold 95% intervals over jobs.")
 	if all {
 		d.Head("each live job")
 		d.Show(liveJobsTable(o.Live))

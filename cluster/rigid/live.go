@@ -1,6 +1,7 @@
 package rigid
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,8 +46,8 @@ func (s *simulations) checkLive(env study.Env) error {
 			"simulated part; check the IDs with 'graft trace info', or use live.count", words.Some(unknown, 4)))
 	}
 	if len(found) == 0 {
-		return failure.With(failure.Configuration, fmt.Errorf("live.job is set, but no trace has a job with devices that "+
-			"live.jobs or live.count selects"))
+		return failure.With(failure.Configuration, errors.New("live.job is set, but no trace has a job with devices "+
+			"that live.jobs or live.count selects"))
 	}
 	return nil
 }
