@@ -205,6 +205,14 @@ var descriptions = map[string]string{
 		"trace. Both depend on schedule.seed. Default \"replay\".",
 	"graft/cluster/failures.Options.SpareNodes": "Number of spare nodes of each virtual cluster, in addition to its " +
 		"nodes. A spare node replaces a node that is failed or drained. Default 0.",
+	"graft/cluster/live.Options.Count": "Number of live jobs per trace, evenly spread over the jobs with devices, in " +
+		"order of submission. Zero means the jobs in live.jobs.",
+	"graft/cluster/live.Options.Job": "Path of the job file that graft trains for every live job, on the virtual " +
+		"clock. A job's periods with devices are scaled to time.budget, and replace time.devices and time.events. " +
+		"Empty means no live jobs.",
+	"graft/cluster/live.Options.Jobs": "IDs of the live jobs in the traces. Empty selects live.count jobs.",
+	"graft/cluster/live.Options.Seeds": "Number of trainings per live job and scheduler, with run.seed of the job " +
+		"file and the following seeds. Zero means 1.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
 		"demand. Empty means vcYVn for traces of the cluster Venus, as in Lucid's published configuration. For other " +
 		"traces, empty means the largest of the virtual clusters without a node for the profiler.",
@@ -327,6 +335,7 @@ var descriptions = map[string]string{
 		"learned policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
 	"graft/cluster/rigid.File.Failures": "Simulated failures and drains of nodes, and their effects on jobs.",
+	"graft/cluster/rigid.File.Live":     "Jobs of the trace for which graft trains a network.",
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
 	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",

@@ -32,10 +32,9 @@ type Job struct {
 	Changes   int     `json:"changes"`   // number of changes of the devices
 	Waits     int     `json:"waits"`     // number of times that the job lost all its devices
 	Timeline  string  `json:"timeline"`  // name of the timeline; jobs with equal timelines share their trainings
-	// Adaptive is the test accuracy of the job as configured, a mean over seeds. Never is the test accuracy without
-	// adaptation; null if the job file has no decider.
-	Adaptive float64  `json:"adaptive"`
-	Never    *float64 `json:"never"`
+	Adaptive  float64 `json:"adaptive"`  // test accuracy of the job as configured, a mean over seeds
+	// test accuracy without the decider, a mean over seeds; null if the job file has no decider
+	Never *float64 `json:"never"`
 }
 
 // Summary holds means over live jobs.
@@ -43,11 +42,12 @@ type Summary struct {
 	Point     string  `json:"point"`     // name of the point; empty for the only point
 	Scheduler string  `json:"scheduler"` // name of the scheduler
 	Changes   float64 `json:"changes"`   // mean number of changes of a job's devices
-	// Adaptive and Never are test accuracies. Difference is the first minus the second in points, paired by job. The
-	// intervals are 95% intervals over jobs by Student's t-distribution. Never and Difference are null if the job file
-	// has no decider.
-	Adaptive   stat.OverSeeds  `json:"adaptive"`
-	Never      *stat.OverSeeds `json:"never"`
+	// mean test accuracy of the jobs as configured, with its 95% interval over jobs by Student's t-distribution
+	Adaptive stat.OverSeeds `json:"adaptive"`
+	// mean test accuracy of the jobs without the decider, with its interval; null if the job file has no decider
+	Never *stat.OverSeeds `json:"never"`
+	// mean of the first minus the second accuracy, paired by job, with its interval; null if the job file has no
+	// decider
 	Difference *stat.OverSeeds `json:"difference_points"`
 }
 

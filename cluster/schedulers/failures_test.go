@@ -168,7 +168,7 @@ func TestFailuresKeepInvariants(t *testing.T) {
 					c.Study.VCs[v].Nodes += 2
 				}
 				c.Study.Failures = drawFailures(r, c, span)
-				c.Options.Follow, c.Options.Changes, c.Options.Workers = "", true, 1
+				c.Options.Follow, c.Options.Changes, c.Options.Workers = nil, true, 1
 				c.Options.Horizon = 1 << 50
 				watched, problems := guarded(policy, c.Study.Failures)
 				o, err := c.Study.Run(context.Background(), watched, c.Options)

@@ -231,7 +231,7 @@ func (o *outcome) changes(got *cluster.Outcome) error {
 		g += fmt.Sprintln(c.At, c.Job.Trace.ID, c.What, c.GPUs, c.Rate)
 	}
 	for _, j := range o.jobs {
-		if j.ID == o.c.Options.Follow {
+		if slices.Contains(o.c.Options.Follow, j.ID) {
 			for _, c := range j.changes {
 				w += fmt.Sprintln(c.At, j.ID, c.What, c.GPUs, c.Rate)
 			}
