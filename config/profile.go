@@ -84,8 +84,12 @@ func withoutTable(text, name string) string {
 // relativesVersion must be raised when the charges for networks that were not measured change.
 const relativesVersion = 2
 
-// operatorsVersion must be raised when the times change that measured operators predict.
-const operatorsVersion = 1
+// Versions of the times that measured operators predict: the operators of a trace, and graft's own operators on a
+// device. Raise a version when these times change.
+const (
+	tracedVersion = 1
+	deviceVersion = 2
+)
 
 // chargedText returns the text of a profile without values that change no result: its origin, the errors of its rates,
 // the device's power, and unset keys that digests of earlier versions lack. Measurements correct the rates by a method
@@ -97,8 +101,10 @@ func chargedText(p *clock.Profile) string {
 		noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "",
 		"channel_block = 0\n", "", ", padding8 = 0, padding16 = 0", "",
 		", step_predicted_seconds = 0.0, batch_predicted_seconds = 0.0", "").Replace(FormatProfile(&charged))
-	if p.HasOperators() {
-		text += fmt.Sprintf("operators = %d\n", operatorsVersion)
+	if len(p.GraftOperators.Operators) > 0 {
+		text += fmt.Sprintf("operators = %d\n", deviceVersion)
+	} else if p.HasOperators() {
+		text += fmt.Sprintf("operators = %d\n", tracedVersion)
 	} else if len(p.Measured) > 0 && !p.Closed() {
 		text += fmt.Sprintf("relatives = %d\n", relativesVersion)
 	}

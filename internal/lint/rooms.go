@@ -68,7 +68,7 @@ var rooms = []room{
 	{"trainer/costs", []string{"internal/decode"}},
 	{"trainer/costs/kineto", nil},
 	{"trainer/operators", []string{"model", "torch", "trainer/costs/kineto"}},
-	{"trainer/probes", []string{"model", "model/transformer", "model/vision", "torch"}},
+	{"trainer/probes", []string{"model", "model/transformer", "model/vision", "net2net", "torch"}},
 	{"internal/coprocess", nil},
 	{"decider", []string{"encoder", "net2net", "internal/coprocess"}},
 	{"trainer/clock", []string{"net2net", "trainer/operators"}},

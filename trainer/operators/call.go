@@ -19,10 +19,11 @@ type Call struct {
 	// whether programs may omit the operator, because it only returns a view of a tensor
 	Optional bool
 
-	leads  bool  // whether the operator has weights, and needs no gradient of what it reads
-	sizes  sizes // sizes that determine the time, for interpolation
-	from   int   // index of the first of graft's instructions that compute the call
-	length int   // number of these instructions
+	leads  bool    // whether the operator has weights, and needs no gradient of what it reads
+	sizes  sizes   // sizes that determine the time, for interpolation
+	from   int     // index of the first of graft's instructions that compute the call
+	length int     // number of these instructions
+	scores float64 // bytes of the scores of unfused attention, which are part of Bytes
 }
 
 // Updating is the name of the call in which the optimizer updates a parameter.

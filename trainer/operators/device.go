@@ -126,9 +126,9 @@ type deviceFit struct {
 
 // wanted identifies the calls that take equal time.
 type wanted struct {
-	name              string
-	operations, bytes float64
-	sizes             sizes
+	name                      string
+	operations, bytes, scores float64
+	sizes                     sizes
 }
 
 // predicted holds the predicted times of a call.
@@ -179,25 +179,51 @@ func baseOf(all []measured, back int) (rates [baseRates]float64) {
 
 // seconds returns the times of a call, and its place relative to the measured sizes.
 func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
-	points := f.points[c.Name]
-	if len(points) == 0 {
+	name := f.nearest(c.Name)
+	if name == "" {
 		for back := range times {
 			w := way{rates: f.rates[back]}
 			times[back] = w.base(amountsOf(c))
 		}
 		return times, unknownRange
 	}
-	s := f.surfaces[c.Name]
+	s := f.surfaces[name]
 	if s == nil {
-		s = newSurface(points, f.rates)
-		f.surfaces[c.Name] = s
+		s = newSurface(f.points[name], f.rates)
+		f.surfaces[name] = s
+	}
+	if name != c.Name {
+		variant := *c
+		variant.Bytes -= c.scores // which the measured bytes of fused attention do not include
+		return s.seconds(&variant), unknownRange
 	}
 	return s.seconds(c), s.rangeOf(c)
 }
 
+// nearest returns the name of the measured operator whose times a call takes: its own name or, if the device lacks it,
+// the nearest variant's. It is empty if the device has no variant either. Surgery can turn an operator into another
+// variant, such as fused attention into unfused attention; with the rates of all operators, the larger network would
+// then seem to be faster.
+func (f *deviceFit) nearest(name string) string {
+	for name != "" && len(f.points[name]) == 0 {
+		name = shorter(name)
+	}
+	return name
+}
+
+// shorter removes the last ending of an operator's name: a variant, or a layer that is computed together with it.
+func shorter(name string) string {
+	for _, ending := range variants {
+		if rest, has := strings.CutSuffix(name, ending); has {
+			return rest
+		}
+	}
+	return name[:max(0, strings.LastIndexByte(name, ' '))]
+}
+
 // remembered returns the times of a call. Grown networks have most of their calls in common.
 func (f *deviceFit) remembered(c *Call) predicted {
-	at := wanted{c.Name, c.Operations, c.Bytes, c.sizes}
+	at := wanted{c.Name, c.Operations, c.Bytes, c.scores, c.sizes}
 	of, known := f.known[at]
 	if known {
 		return of

@@ -37,10 +37,11 @@ func (l *lister) node(n *graph.Node, all *graph.Sizes) Call {
 		Optional: n.Views(), sizes: nodeSizes(name, in, out)}
 	if scores := unfusedScores(n, all); scores > 0 {
 		c.Name += unfused
-		c.Bytes += width * scores * scorePasses
+		c.scores = width * scores * scorePasses
 		if causal, _ := n.Arg("is_causal").(bool); causal || n.Arg("attn_mask") != nil {
-			c.Bytes += width * scores * maskPasses
+			c.scores += width * scores * maskPasses
 		}
+		c.Bytes += c.scores
 	}
 	return c
 }

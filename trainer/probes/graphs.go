@@ -2,11 +2,13 @@ package probes
 
 import (
 	"fmt"
+	"strings"
 
 	"graft/model"
 	"graft/model/graph"
 	"graft/model/transformer"
 	"graft/model/vision"
+	"graft/net2net"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -142,7 +144,29 @@ func languageModel(d *drawer) (Probe, error) {
 		return Probe{}, err
 	}
 	n, err := model.FromGraph(g)
+	if err == nil && c.Vocabulary%widenedEvery == 0 {
+		err = widenQueries(n)
+	}
 	return Probe{n, d.size(1, 48)}, err
+}
+
+// widenedEvery decides by the size of the vocabulary, which is random, which language models have wider queries.
+const widenedEvery = 3
+
+// widenQueries makes the queries and the keys of a network wider than its values, as surgery does. LibTorch has no
+// fused kernel for such attention.
+func widenQueries(n *model.Network) error {
+	all, err := net2net.Proposals(n)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.Kind == "widen" && strings.HasSuffix(a.Target, "/1") {
+			_, err := net2net.Apply(n, a, net2net.Options{})
+			return err
+		}
+	}
+	return nil
 }
 
 // excited draws a network with separable convolutions whose channels are weighted by the mean of the image, as in Tan

@@ -20,7 +20,7 @@ func TestProbesAreDrawn(t *testing.T) {
 	all, err := Draw(Options{Count: 120})
 	require.NoError(t, err)
 	require.Len(t, all, 120)
-	graphs, prints, kinds := 0, map[string]bool{}, map[string]bool{}
+	graphs, unfused, prints, kinds := 0, 0, map[string]bool{}, map[string]bool{}
 	for _, p := range all {
 		small, err := affordable(p)
 		require.NoError(t, err)
@@ -32,12 +32,18 @@ func TestProbesAreDrawn(t *testing.T) {
 			continue
 		}
 		graphs++
+		sizes, err := p.Network.Graph.Sizes()
+		require.NoError(t, err)
 		for _, n := range p.Network.Graph.Nodes {
 			kinds[n.Operator] = true
+			if q, v := sizes.Of(n.Arg("query")), sizes.Of(n.Arg("value")); len(q) > 0 && q[len(q)-1] != v[len(v)-1] {
+				unfused++
+			}
 		}
 	}
 	assert.InDelta(t, 60, graphs, 20)
 	assert.Greater(t, len(prints), 90, "different networks")
+	assert.Positive(t, unfused, "attention whose queries are wider than its values")
 	for _, kind := range []string{"conv2d.default", "batch_norm.default", "linear.default", "layer_norm.default",
 		"scaled_dot_product_attention.default", "embedding.default", "group_norm.default", "sigmoid.default"} {
 		assert.True(t, kinds[kind], kind)
