@@ -7,16 +7,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/trainer/clock"
+	"graft/trainer/operators"
 )
 
 // uncharged are the fields of a profile that change no time.
-var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Profile.Fit": true}
+var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Profile.Fit": true,
+	"Profile.Computed.Checked": true}
 
 // Every field of a profile by which time is charged is in the digest of what is charged by it.
 func TestEveryFieldOfAProfileIsCharged(t *testing.T) {
 	p := &clock.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: clock.Costs{SurgerySeconds: 1},
 		Measured:  []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}},
-		Operators: tracedProfile().Operators, GraftOperators: deviceProfile().GraftOperators}
+		Operators: tracedProfile().Operators, GraftOperators: deviceProfile().GraftOperators,
+		Computed: operators.Roofline{Precision: "tf32"}}
 	before, seen := chargedText(p), 0
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {

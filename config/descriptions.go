@@ -590,7 +590,8 @@ var descriptions = map[string]string{
 	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
 		"devices, in place of time.events. Cannot be combined with time.events. Empty means no file.",
 	"graft/config.TimeOptions.Profile": "Name or path of the device profile, which sets the duration of work on the " +
-		"virtual clock. Requires clock = \"virtual\". Empty means \"steady\".",
+		"virtual clock. A computed GPU may have options, such as \"h100:tf32,graphs\". Requires clock = \"virtual\". " +
+		"Empty means \"steady\".",
 	"graft/config.TreeLearning.Learn": "Options for the learner.",
 	"graft/config.TreeLearning.Policy": "Size of the structural policy's own network, not of the networks that the " +
 		"policy changes.",

@@ -20,9 +20,9 @@ const mostSaved = 0.06
 // uneven reports whether the time of a convolution of a network depends on its sizes so much that a larger one may be
 // faster. These are kernel effects that the processor shows:
 //
-//   - The backward pass of grouped convolutions of more than 3 x 3 taps has two kernels, and the slow one takes up to 20
-//     times as long: 72.9 ms for 16 channels of 28 x 28 pixels and 6 examples, 4.3 ms for 16 channels of 16 x 16 pixels
-//     and 30 examples.
+//   - The backward pass of grouped convolutions of more than 3 x 3 taps has two kernels, and the slow one takes up to
+//     20 times as long: 72.9 ms for 16 channels of 28 x 28 pixels and 6 examples, 4.3 ms for 16 channels of 16 x 16
+//     pixels and 30 examples.
 //   - Numbers of channels that are not multiples of 8 take up to several times as long per operation.
 func uneven(t *testing.T, n *model.Network) bool {
 	of := func(groups, taps, out int) bool { return groups > 1 && taps > 9 || out%8 > 0 }

@@ -132,8 +132,8 @@ type TimeOptions struct {
 	// Clock that measures the budget: "virtual" charges work according to a device profile, "wall" measures real
 	// time. Empty means "virtual".
 	Clock string `config:",one=virtual|wall"`
-	// Name or path of the device profile, which sets the duration of work on the virtual clock. Requires clock =
-	// "virtual". Empty means "steady".
+	// Name or path of the device profile, which sets the duration of work on the virtual clock. A computed GPU may have
+	// options, such as "h100:tf32,graphs". Requires clock = "virtual". Empty means "steady".
 	Profile string
 	// Path of a CSV file of events with the columns seconds, change and devices, in place of time.events. Cannot be
 	// combined with

@@ -65,6 +65,9 @@ func FormatProfile(p *clock.Profile) string {
 	if len(p.GraftOperators.Operators) == 0 {
 		text = withoutTable(text, "graft_operators")
 	}
+	if !p.Computed.On() {
+		text = withoutTable(text, "computed")
+	}
 	return text
 }
 
@@ -84,11 +87,12 @@ func withoutTable(text, name string) string {
 // relativesVersion must be raised when the charges for networks that were not measured change.
 const relativesVersion = 2
 
-// Versions of the times that measured operators predict: the operators of a trace, and graft's own operators on a
-// device. Raise a version when these times change.
+// Versions of the times that operators predict: measured in a trace, measured in graft's own steps, and computed from
+// hardware. Raise a version when these times change.
 const (
-	tracedVersion = 1
-	deviceVersion = 2
+	tracedVersion   = 1
+	deviceVersion   = 2
+	computedVersion = 1
 )
 
 // chargedText returns the text of a profile without values that change no result: its origin, the errors of its rates,
@@ -96,16 +100,19 @@ const (
 // that has a version.
 func chargedText(p *clock.Profile) string {
 	charged := *p
-	charged.Made, charged.Fit, charged.Watts = clock.Provenance{}, clock.Fit{}, 0
+	charged.Made, charged.Fit, charged.Watts, charged.Computed.Checked = clock.Provenance{}, clock.Fit{}, 0, ""
 	text := strings.NewReplacer("watts = 0.0\n", "", "instructions = \"\"\n", "", "exchange_seconds = 0.0\n", "",
 		noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "",
 		"channel_block = 0\n", "", ", padding8 = 0, padding16 = 0", "",
 		", step_predicted_seconds = 0.0, batch_predicted_seconds = 0.0", "").Replace(FormatProfile(&charged))
-	if len(p.GraftOperators.Operators) > 0 {
+	switch {
+	case len(p.GraftOperators.Operators) > 0:
 		text += fmt.Sprintf("operators = %d\n", deviceVersion)
-	} else if p.HasOperators() {
+	case p.Computed.On():
+		text += fmt.Sprintf("computed = %d\n", computedVersion)
+	case p.HasOperators():
 		text += fmt.Sprintf("operators = %d\n", tracedVersion)
-	} else if len(p.Measured) > 0 && !p.Closed() {
+	case len(p.Measured) > 0 && !p.Closed():
 		text += fmt.Sprintf("relatives = %d\n", relativesVersion)
 	}
 	return text

@@ -16,14 +16,14 @@ func (j *Job) Warnings() []string {
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
 	return slices.Concat(j.missingData(), j.shortBudget(), j.freeWidth(drawn || scripted), j.lateDecisions(),
 		j.unasked(),
-		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
+		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(), j.idleDevices())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
 	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)),
-		m.lateGrown(), m.uncertainGrowth(true))
+		m.lateGrown(), m.uncertainGrowth(true), m.computedProfile())
 }
 
 // unasked warns of decisions that never happen.
@@ -123,7 +123,7 @@ const (
 // beyond the bounds.
 func (j *Job) uncertainGrowth(grows bool) []string {
 	p, err := j.Profile()
-	if err != nil || p == nil || len(p.Measured) == 0 && !p.HasOperators() || p.Closed() {
+	if err != nil || p == nil || len(p.Measured) == 0 && !p.HasOperators() || p.Closed() || p.Computed.On() {
 		return nil
 	}
 	n, err := j.Declared(nil)
@@ -159,6 +159,20 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 			"different sizes with this profile, or measure it again on an idle machine with 'graft profile', the job "+
 			"file and more rounds",
 		p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
+}
+
+// computedProfile warns of a profile that was computed from constants of hardware, with its error.
+func (j *Job) computedProfile() []string {
+	p, err := j.Profile()
+	if err != nil || p == nil || !p.Computed.On() {
+		return nil
+	}
+	checked := "no computed step was compared with a measured one"
+	if p.Computed.Checked != "" {
+		checked = p.Computed.Checked
+	}
+	return []string{fmt.Sprintf("the profile %s was computed from the constants of the hardware, not measured (%s); "+
+		"use it to plan, and measure the device with 'graft profile' before you compare results", p.Name, checked)}
 }
 
 // mostOutside limits the share of a step's time in operators whose work is outside of the measured range.

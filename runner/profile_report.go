@@ -5,12 +5,14 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/profile"
 	"graft/torch"
 	"graft/trainer/clock"
+	"graft/trainer/operators"
 )
 
 func profileCostText(c profile.Cost) string {
@@ -153,7 +155,10 @@ func rateText(seconds float64) string {
 // profileOperatorsText describes the operators, and their errors if networks were predicted.
 func profileOperatorsText(r *profile.Report) string {
 	d := &r.Profile.GraftOperators
-	if len(d.Operators) == 0 {
+	switch {
+	case r.Profile.Computed.On():
+		return computedText(&r.Profile.Computed)
+	case len(d.Operators) == 0:
 		t := &r.Profile.Operators
 		return fmt.Sprintf("\n%s of %s at a batch of %d predict networks that were not measured.\n",
 			words.Plural(len(t.Measured), "measured operator"), t.Network, t.Rows)
@@ -170,6 +175,24 @@ func profileOperatorsText(r *profile.Report) string {
 	}
 	return text + "Errors if other measured networks of the same class correct the prediction:\n" +
 		profileMissesText(r.LeftOut)
+}
+
+// computedText describes constants of the hardware, and their errors.
+func computedText(c *operators.Roofline) string {
+	text := fmt.Sprintf("\nConstants of the hardware predict all networks; nothing was measured on it:\n"+
+		"  matrix products %.3g TFLOPS (%s), other operators %.3g TFLOPS, memory %.4g GB/s\n", c.ProductRate/1e12,
+		c.Precision, c.SingleRate/1e12, c.Bandwidth/1e9)
+	if c.Graphs {
+		text += fmt.Sprintf("  CUDA graphs: %.3g µs for each kernel without work\n", 1e6*c.KernelSeconds)
+	} else {
+		text += fmt.Sprintf("  the host takes %s ms for a step and %s ms for each trained tensor,\n"+
+			"  %s ms for a batch of evaluation and %s ms for each operator in it\n", milliseconds(c.StepSeconds),
+			milliseconds(c.TensorSeconds), milliseconds(c.BatchSeconds), milliseconds(c.OperatorSeconds))
+	}
+	if c.Checked == "" {
+		return text + "No computed time was compared with a measured one.\n"
+	}
+	return text + "Errors:\n  " + strings.ReplaceAll(c.Checked, "; ", "\n  ") + "\n"
 }
 
 // profileFitText describes the errors of the rates; nothing if they were not fitted.

@@ -75,6 +75,9 @@ listed with their line numbers.`,
 
 func describeOperators(p *clock.Profile) string {
 	d := &p.GraftOperators
+	if p.Computed.On() {
+		return "operators computed from constants of the hardware"
+	}
 	if len(d.Operators) == 0 {
 		return fmt.Sprintf("%s of %s", words.Plural(len(p.Operators.Measured), "operator"), p.Operators.Network)
 	}

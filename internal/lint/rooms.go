@@ -71,7 +71,7 @@ var rooms = []room{
 	{"trainer/probes", []string{"model", "model/transformer", "model/vision", "net2net", "torch"}},
 	{"internal/coprocess", nil},
 	{"decider", []string{"encoder", "net2net", "internal/coprocess"}},
-	{"trainer/clock", []string{"net2net", "trainer/operators"}},
+	{"trainer/clock", []string{"net2net", "trainer/costs", "trainer/operators"}},
 	{"trainer/team", []string{"torch", "results", "internal/listen"}},
 	{"python", nil},
 	{"trainer/program", []string{"model/python", "model/pt2", "internal/coprocess", "python"}},

@@ -7,16 +7,29 @@ import (
 	"graft/internal/registry"
 )
 
-// Profiles returns the built-in device profiles.
-func Profiles() registry.List[*Profile] { return registry.List[*Profile]{v100(), steady(), roundGPU()} }
-
-// FindProfile returns the built-in device profile with the given name.
-func FindProfile(name string) (*Profile, error) {
-	p, found := Profiles().Find(name)
-	if !found {
-		return nil, fmt.Errorf("unknown profile %q; expected one of: %s", name, strings.Join(Profiles().Names(), ", "))
+// Profiles returns the built-in device profiles. The computed ones have the options that a name without options means.
+func Profiles() registry.List[*Profile] {
+	all := registry.List[*Profile]{v100(), steady(), roundGPU()}
+	for _, h := range hardware() {
+		all = append(all, computed(h, ComputedOptions{}))
 	}
-	return p, nil
+	return all
+}
+
+// FindProfile returns the built-in device profile with the given name. The name of a computed profile may end with
+// options, such as "h100:tf32,graphs".
+func FindProfile(name string) (*Profile, error) {
+	plain, options, has := strings.Cut(name, ":")
+	p, found := Profiles().Find(plain)
+	switch {
+	case !found:
+		return nil, fmt.Errorf("unknown profile %q; expected one of: %s", name, strings.Join(Profiles().Names(), ", "))
+	case !has:
+		return p, nil
+	case !p.Computed.On():
+		return nil, fmt.Errorf("unknown profile %q: %s was not computed and has no options; use %q", name, plain, plain)
+	}
+	return computedProfile(plain, options)
 }
 
 // v100 is the node of the original experiments: a V100 that waited for images, which were loaded one by one. Its rates

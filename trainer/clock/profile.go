@@ -34,6 +34,9 @@ type Profile struct {
 	// measured times of operators in graft's own steps on the device, from which the times of any network are
 	// predicted; if empty, they are predicted from Operators or from the rates
 	GraftOperators operators.Device
+	// constants of a GPU from which the times of any network are computed, if graft never ran on the device; empty
+	// means that measurements or rates predict them
+	Computed operators.Roofline
 
 	predictor *operators.Predictor // fit of the operators; nil means that each prediction fits them again
 	sizes     *knownSizes          // sizes of networks; nil means that they are computed again
@@ -93,7 +96,8 @@ func (m Measurement) String() string { return subjectText(m.Network, m.Actions) 
 // EnsureDefaults fills unset fields, and fits a model to the measured times of operators.
 func (p *Profile) EnsureDefaults() {
 	p.Version = cmp.Or(p.Version, profileVersion)
-	if p.HasOperators() && p.Operators.Validate() == nil && p.GraftOperators.Validate() == nil {
+	if p.HasOperators() && p.Operators.Validate() == nil && p.GraftOperators.Validate() == nil &&
+		p.Computed.Validate() == nil {
 		p.predictor, p.sizes = p.newPredictor(), &knownSizes{known: map[string]Size{}}
 	}
 }
@@ -107,19 +111,24 @@ func (p *Profile) fitted() *operators.Predictor {
 }
 
 func (p *Profile) newPredictor() *operators.Predictor {
-	if p.measuresGraft() {
+	switch {
+	case p.measuresGraft():
 		return operators.NewDevicePredictor(&p.GraftOperators)
+	case p.Computed.On():
+		return operators.NewRooflinePredictor(&p.Computed)
 	}
 	return operators.NewPredictor(&p.Operators)
 }
 
 func (p *Profile) measuresGraft() bool { return len(p.GraftOperators.Operators) > 0 }
 
-// HasOperators reports whether the profile has measured times of operators, from which the times of other networks are
-// predicted.
-func (p *Profile) HasOperators() bool { return len(p.Operators.Measured) > 0 || p.measuresGraft() }
+// HasOperators reports whether the profile has measured or computed times of operators, from which the times of other
+// networks are predicted.
+func (p *Profile) HasOperators() bool {
+	return len(p.Operators.Measured) > 0 || p.measuresGraft() || p.Computed.On()
+}
 
-// Predict returns the times of a network, predicted from the measured times of operators.
+// Predict returns the times of a network, predicted from the times of operators.
 func (p *Profile) Predict(n *model.Network, rows int) (operators.Prediction, error) {
 	return p.predict(n, net2net.Fingerprint(n), rows)
 }
@@ -139,10 +148,12 @@ func (p *Profile) Validate() error {
 		"measure the device again, or use the version of graft that wrote the profile", p.Version, profileVersion)
 	faults.When(p.Name == "", "the profile has no name; set name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate(), p.Operators.Validate(),
-		p.GraftOperators.Validate())
+		p.GraftOperators.Validate(), p.Computed.Validate())
 	faults = append(faults, p.processFaults()...)
 	faults.When(len(p.Operators.Measured) > 0 && p.measuresGraft(), "operators and graft_operators are both set; "+
 		"remove one of them")
+	faults.When(p.Computed.On() && (len(p.Operators.Measured) > 0 || p.measuresGraft()), "computed and measured "+
+		"operators are both set; remove one of them")
 	faults.When(len(p.Measured) == 0 && !p.HasOperators() && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
 		"step is not set, batch is not set, and no network was measured; "+
 			"measure the device with 'graft profile'")

@@ -15,6 +15,7 @@ type Hardware struct {
 	Device  Device   // the device
 	Link    Link     // links inside a server
 	Network Network  // network between servers
+	Steps   Steps    // times of the host in graft's own steps; zero means unknown
 	Checked []Check  // errors of predicted times; empty means that no prediction was checked
 }
 
@@ -25,6 +26,9 @@ func (h *Hardware) Listing() (name, about string) { return h.Name, h.About }
 type Device struct {
 	HalfRate   float64 // peak rate of matrix products in half precision, in operations per second
 	SingleRate float64 // peak rate of matrix products in single precision, in operations per second
+	// peak rate of matrix products whose operands are rounded to TF32, in operations per second; zero means that the
+	// device does not round
+	Tf32Rate   float64
 	Efficiency float64 // fraction of the peak rate that large products reach, from 0 to 1
 	// fraction of Efficiency that remains if a dimension of a half-precision product is not a multiple of Alignment
 	Unaligned float64
@@ -36,6 +40,27 @@ type Device struct {
 	// order of the norm that blends the times of device and host; 1 means no overlap, and a large value means perfect
 	// overlap
 	Overlap float64
+	Power   float64 // maximum electrical power, in watts; zero means unknown
+}
+
+// Steps holds the times that the host, and kernels without work, take in graft's own steps, in seconds.
+type Steps struct {
+	Step     float64 // time of the host for a training step, without its tensors
+	Tensor   float64 // time of the host for each trained tensor in a training step
+	Batch    float64 // time of the host for an evaluation batch, without its operators
+	Operator float64 // time of the host for each operator in an evaluation
+	Kernel   float64 // time of the device for each kernel without work
+	// Checked holds the errors of computed steps on measurements of this device that decided no constant; empty means
+	// that none was checked.
+	Checked []StepCheck
+}
+
+// StepCheck holds the relative errors of computed times of graft's own steps, as fractions.
+type StepCheck struct {
+	On     string  // description of the measurements
+	Rows   int     // number of measurements
+	Median float64 // median absolute error
+	Worst  float64 // largest absolute error
 }
 
 // Link holds the performance constants of collective operations inside a server.
@@ -96,6 +121,14 @@ func (h *Hardware) Validate() error {
 		f.Unless(c.finite(), "checked: %q: expected finite errors of at least 0, and a finite value of \"explained\"",
 			c.On)
 	}
+	f.Unless(h.Device.Tf32Rate >= 0 && !math.IsInf(h.Device.Tf32Rate, 0) && h.Device.Power >= 0 &&
+		!math.IsInf(h.Device.Power, 0), "device: tf32_rate is %v and power is %v; must be finite and at least 0",
+		h.Device.Tf32Rate, h.Device.Power)
+	for _, c := range h.Steps.Checked {
+		f.Unless(c.Rows >= 1 && c.Median >= 0 && c.Worst >= c.Median && !math.IsInf(c.Worst, 0),
+			"steps.checked: %q: rows is %d with errors of %v and %v; expected 1 or more, and a finite worst error "+
+				"of at least the median", c.On, c.Rows, c.Median, c.Worst)
+	}
 	f.When(min(h.Device.Alignment, h.Device.Units, h.Device.Tile) < 0,
 		"device: alignment, units and tile must not be negative")
 	f.Unless(len(h.Link.Rings) == 0 || len(h.Link.Rings) == h.Link.Devices-1,
@@ -148,7 +181,9 @@ func (h *Hardware) rates() []constant {
 
 func (h *Hardware) times() []constant {
 	return []constant{{"device.launch", h.Device.Launch}, {"link.start", h.Link.Start}, {"link.step", h.Link.Step},
-		{"link.skew", h.Link.Skew}, {"network.step", h.Network.Step}}
+		{"link.skew", h.Link.Skew}, {"network.step", h.Network.Step}, {"steps.step", h.Steps.Step},
+		{"steps.tensor", h.Steps.Tensor}, {"steps.batch", h.Steps.Batch}, {"steps.operator", h.Steps.Operator},
+		{"steps.kernel", h.Steps.Kernel}}
 }
 
 func (h *Hardware) fractions() []constant {

@@ -40,6 +40,9 @@ func TestInvalidHardware(t *testing.T) {
 		},
 		"network.message: got +Inf":       func(h *Hardware) { h.Network.Message = math.Inf(1) },
 		"network.step: got 2; expected 0": func(h *Hardware) { h.Network.Step = 2 },
+		"steps.tensor: got -1":            func(h *Hardware) { h.Steps.Tensor = -1 },
+		"tf32_rate is -1":                 func(h *Hardware) { h.Device.Tf32Rate = -1 },
+		"steps.checked: \"x\": rows is 0": func(h *Hardware) { h.Steps.Checked = []StepCheck{{On: "x"}} },
 	} {
 		h := *a100(t)
 		require.NoError(t, h.Validate())
@@ -51,7 +54,8 @@ func TestInvalidHardware(t *testing.T) {
 func TestFindHardware(t *testing.T) {
 	fsys := files.OS{}
 	_, err := Find(fsys, "a1000")
-	require.ErrorContains(t, err, `unknown hardware "a1000"; did you mean a100; expected one of: a100, v100`)
+	require.ErrorContains(t, err, `unknown hardware "a1000"; `+
+		`did you mean a100; expected one of: a100, h100, h200, l4, v100`)
 	_, err = Find(fsys, "missing.toml")
 	require.ErrorContains(t, err, "read hardware constants: ")
 	path := t.TempDir() + "/mine.toml"

@@ -2,7 +2,6 @@ package operators
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"graft/model"
@@ -48,7 +47,7 @@ func (p *Predictor) Parts(n *model.Network, rows int) ([]Part, error) {
 	for k := range calls {
 		c, to := &calls[k], &parts[k]
 		*to = Part{Place: c.Place, Update: c.Name == Updating,
-			Around: slices.Contains([]string{batching, converting, losing}, base(c.Name))}
+			Around: around(base(c.Name))}
 		if to.Forward, to.Step = p.fit.part(c); to.Update {
 			to.Forward = 0
 		}

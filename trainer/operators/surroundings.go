@@ -10,6 +10,9 @@ const (
 	losing     = "loss"      // computing the loss in both passes
 )
 
+// around reports whether an operator is outside of the network.
+func around(name string) bool { return name == batching || name == converting || name == losing }
+
 // losingCall is the index of the call of the loss.
 const losingCall = 1
 
