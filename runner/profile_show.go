@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"graft/config"
 	"graft/internal/words"
+	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/runner/profile"
@@ -57,7 +59,9 @@ func newProfileCheckCommand() *cobra.Command {
 		Use:   "check FILE…",
 		Short: "Check profile files",
 		Long: `check reads profile files and prints a line for each valid file. Errors of invalid files are
-listed with their line numbers.`,
+listed with their line numbers. If a profile predicts its measured networks from operators that were
+measured in other networks, check also prints the errors of predicted steps by family, batch and
+number of processes, and before and after surgery.`,
 		Example: `  graft profile check laptop.toml
   graft profile check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -67,10 +71,22 @@ listed with their line numbers.`,
 				if err != nil {
 					return "", runs.AsConfigFault(err)
 				}
-				return describeProfile(p), nil
+				return describeProfile(p) + "\n" + errorsText(p), nil
 			})
 		},
 	}
+}
+
+// errorsText is a table of the errors of predicted steps; empty if none was predicted.
+func errorsText(p *clock.Profile) string {
+	r := profile.NewReport(p, "")
+	if len(r.Errors) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	printer := &document.Printer{W: &b}
+	printer.Table(profileErrors(r))
+	return b.String() // a strings.Builder never fails
 }
 
 func describeOperators(p *clock.Profile) string {

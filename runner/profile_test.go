@@ -291,7 +291,11 @@ func TestAProfilePredictsFromOperators(t *testing.T) {
 		"1x8x8", "--out", path)
 	containsAll(t, o.stdout, "measured in 4 small networks, predict networks that were not measured",
 		"Errors for 1 network above; the operators were measured in other networks:")
-	require.Contains(t, done(t, "profile", "check", path).stdout, "of 4 small networks with a median error of")
+	checked := done(t, "profile", "check", path).stdout
+	containsAll(t, checked, "of 4 small networks with a median error of", "STEPS BY  GROUP", "family    MLP",
+		"batch     32", "growth    before")
+	require.Contains(t, done(t, "profile", "show", path).stdout, strings.SplitN(checked, "\n", 2)[1],
+		"show prints the same errors")
 	job := jobFile(t, "[network]\nname = \"ConvSmall\"\n[time]\nbudget = \"1h\"\nprofile = \""+path+"\"\n")
 	require.Contains(t, done(t, "config", "check", job).stdout, "expected: ")
 	fails(t, failure.Usage, "--operators requires networks that graft trains on the CPU", "profile", "MLP", "--only",
