@@ -95,6 +95,9 @@ const (
 	computedVersion = 1
 )
 
+// batchesVersion must be raised when operators scale measured times to other batch sizes in another way.
+const batchesVersion = 1
+
 // chargedText returns the text of a profile without values that change no result: its origin, the errors of its rates,
 // the device's power, and unset keys that digests of earlier versions lack. Measurements correct the rates by a method
 // that has a version.
@@ -105,6 +108,9 @@ func chargedText(p *clock.Profile) string {
 		noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "",
 		"channel_block = 0\n", "", ", padding8 = 0, padding16 = 0", "",
 		", step_predicted_seconds = 0.0, batch_predicted_seconds = 0.0", "").Replace(FormatProfile(&charged))
+	if p.HasOperators() && len(p.Measured) > 0 {
+		text += fmt.Sprintf("batches = %d\n", batchesVersion)
+	}
 	switch {
 	case len(p.GraftOperators.Operators) > 0:
 		text += fmt.Sprintf("operators = %d\n", deviceVersion)

@@ -201,20 +201,30 @@ func leftOut(rest []Measurement, out Measurement, time timeOf, apart kinds[bool]
 // between is the time of a measured network at another batch size: interpolated between two measured sizes or, outside
 // their range, scaled from the nearest one by the rates. All measurements are of one network.
 func between(measured []Measurement, rows int, time timeOf, r Rates) (float64, bool) {
+	seconds, near, inside := interpolated(measured, rows, time)
+	if inside {
+		return seconds, true
+	}
+	if r == (Rates{}) || near.Size == (Size{}) {
+		return 0, false
+	}
+	return seconds * r.seconds(near.Size, rows) / r.seconds(near.Size, near.Batch), true
+}
+
+// interpolated returns the time of a measured network at another batch size, interpolated between two measured sizes.
+// Outside their range, it returns the measurement at the nearest size and its time.
+func interpolated(measured []Measurement, rows int, time timeOf) (seconds float64, near Measurement, inside bool) {
 	slices.SortFunc(measured, func(a, b Measurement) int { return cmp.Compare(a.Batch, b.Batch) })
 	k, exact := slices.BinarySearchFunc(measured, rows,
 		func(m Measurement, rows int) int { return cmp.Compare(m.Batch, rows) })
 	if exact {
-		return time(measured[k]), true
+		return time(measured[k]), measured[k], true
 	}
 	if k > 0 && k < len(measured) {
 		low, high := measured[k-1], measured[k]
 		share := float64(rows-low.Batch) / float64(high.Batch-low.Batch)
-		return time(low) + share*(time(high)-time(low)), true
+		return time(low) + share*(time(high)-time(low)), low, true
 	}
-	near := measured[min(k, len(measured)-1)]
-	if r == (Rates{}) || near.Size == (Size{}) {
-		return 0, false
-	}
-	return time(near) * r.seconds(near.Size, rows) / r.seconds(near.Size, near.Batch), true
+	near = measured[min(k, len(measured)-1)]
+	return time(near), near, false
 }

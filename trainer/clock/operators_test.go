@@ -56,13 +56,30 @@ func TestOperatorsAreCharged(t *testing.T) {
 		unfitted.Cost(Work{Kind: Steps, Count: 1, Rows: 4, Network: n}), "without defaults")
 }
 
-// A measured time of a network precedes the prediction.
+// A measured time of a network precedes the prediction. Operators, and not the rates, scale it to batch sizes outside
+// of the measured range; between measured sizes, it is interpolated.
 func TestAMeasurementPrecedesOperators(t *testing.T) {
 	p, n := imported(t)
-	p.Measured = []Measurement{{Fingerprint: net2net.Fingerprint(n), Batch: 4, StepSeconds: 2, BatchSeconds: 1}}
+	size, err := SizeOf(n)
+	require.NoError(t, err)
+	measured := func(batch int, step float64) Measurement {
+		return Measurement{Fingerprint: net2net.Fingerprint(n), Batch: batch, StepSeconds: step, BatchSeconds: step / 2,
+			Size: size}
+	}
+	p.Measured = []Measurement{measured(8, 6), measured(4, 2)}
+	p.Costs.Step, p.Costs.Batch = Rates{ExampleSeconds: 1}, Rates{ExampleSeconds: 1}
 	require.NoError(t, p.Validate())
-	assert.Equal(t, 2.0, p.Cost(Work{Kind: Steps, Count: 1, Rows: 4, Network: n}).Seconds())
-	assert.Less(t, p.Cost(Work{Kind: Steps, Count: 1, Rows: 8, Network: n}).Seconds(), 1.0)
+	cost := func(k Kind, rows int) float64 {
+		return p.Cost(Work{Kind: k, Count: 1, Rows: rows, Network: n}).Seconds()
+	}
+	predicted := func(rows int) operators.Prediction {
+		made, err := p.Predict(n, rows)
+		require.NoError(t, err)
+		return made
+	}
+	assert.Equal(t, []float64{2, 4, 6}, []float64{cost(Steps, 4), cost(Steps, 6), cost(Steps, 8)})
+	assert.InEpsilon(t, 6*predicted(32).Step/predicted(8).Step, cost(Steps, 32), 1e-6)
+	assert.InEpsilon(t, 1*predicted(2).Forward/predicted(4).Forward, cost(Batches, 2), 1e-6)
 	p.Operators.Rows = 0
 	assert.ErrorContains(t, p.Validate(), "rows is 0")
 }

@@ -29,6 +29,27 @@ func (p *Profile) predicted(w Work, fingerprint string) (float64, error) {
 	return seconds * ratioOf(relatives, size.blocked(p.Costs.ChannelBlock), w.Rows, ratio), nil
 }
 
+// atBatch returns the time of a measured network at any batch size. Outside the range of the measured sizes, the
+// operators scale the time at the nearest size.
+func (p *Profile) atBatch(same []Measurement, w Work, fingerprint string) (float64, error) {
+	seconds, near, inside := interpolated(same, w.Rows, timeOfKind(w.Kind))
+	if inside {
+		return seconds, nil
+	}
+	to, err := p.predict(w.Network, fingerprint, w.Rows)
+	if err != nil {
+		return 0, err
+	}
+	from, err := p.predict(w.Network, fingerprint, near.Batch)
+	if err != nil {
+		return 0, err
+	}
+	if w.Kind == Batches {
+		return seconds * to.Forward / from.Forward, nil
+	}
+	return seconds * to.Step / from.Step, nil
+}
+
 // knownSizes remembers the sizes of networks by fingerprint. It is safe for concurrent use.
 type knownSizes struct {
 	mutex sync.Mutex

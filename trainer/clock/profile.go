@@ -307,8 +307,9 @@ func (p *Profile) BatchIsFree() bool {
 	return p.WidthIsFree() && r.ExampleSeconds == 0
 }
 
-// seconds is the measured time of a network. A network that was not measured is charged by the measured operators or,
-// without operators, by the rates, corrected like its relatives.
+// seconds is the measured time of a network. A network that was not measured is charged by the operators or, without
+// operators, by the rates, corrected like its relatives. Outside the range of measured batch sizes, operators or rates
+// scale the time at the nearest size.
 func (p *Profile) seconds(w Work) (float64, error) {
 	switch w.Kind {
 	case Deciding:
@@ -321,7 +322,9 @@ func (p *Profile) seconds(w Work) (float64, error) {
 	if len(p.Measured) > 0 || p.HasOperators() {
 		fingerprint = net2net.Fingerprint(w.Network)
 	}
-	if same := p.measurements(fingerprint); len(same) > 0 {
+	if same := p.measurements(fingerprint); len(same) > 0 && p.HasOperators() {
+		return p.atBatch(same, w, fingerprint)
+	} else if len(same) > 0 {
 		if seconds, known := between(same, w.Rows, time, rates); known {
 			return seconds, nil
 		}
