@@ -266,6 +266,7 @@ func (p *Pool) interrupt(j *Job, lost float64, what string) {
 	j.GPUs, j.End = j.asked, p.Now()
 	p.repeat(j, lost)
 	p.tell(j, what)
+	p.relink()
 }
 
 // shrink takes the devices on a node from a settled job, which repeats some work and continues on its other nodes after
@@ -288,6 +289,7 @@ func (p *Pool) shrink(j *Job, name int, lost float64, delay int64) {
 	j.saved = j.work
 	p.setRate(j, rate)
 	p.tell(j, "resize")
+	p.relink()
 }
 
 func devicesOf(shares []Share) (n int) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"graft/internal/events"
 )
@@ -15,7 +16,8 @@ type Pool struct {
 	nodes  *Nodes
 	place  Placer
 	speed  SpeedModel
-	extra  int64 // seconds that a job keeps its devices after its work is done
+	links  LinkModel // speed, if jobs share links; otherwise nil
+	extra  int64     // seconds that a job keeps its devices after its work is done
 
 	first, last *Job // running jobs in the order of their starts
 	running     int
@@ -29,13 +31,16 @@ type Pool struct {
 	busy        busy
 	fault       error
 	changes     func(Change)
+
+	spread []*Job    // memory of relink
+	rated  []float64 // memory of relink
 }
 
 // Change describes a change of a job's devices, such as a start or a preemption.
 type Change struct {
 	At     int64   // second of the change
 	Job    *Job    // job that changed
-	What   string  // kind of change: start, preempt, fail, resize, pack, unpack or end
+	What   string  // kind of change: start, preempt, fail, resize, pack, unpack, links or end
 	GPUs   int     // number of devices after the change
 	Rate   float64 // rate of the job after the change
 	Shared bool    // whether, after the change, another job runs on the same devices
@@ -49,7 +54,9 @@ type busy struct {
 }
 
 func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
-	return &Pool{agenda: events.NewKernel[*Job](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
+	links, _ := speed.(LinkModel)
+	return &Pool{agenda: events.NewKernel[*Job](now), nodes: nodes, place: place, speed: speed, links: links,
+		busy: busy{since: now}}
 }
 
 // Now returns the current second.
@@ -133,6 +140,7 @@ func (p *Pool) StartOn(j *Job, gpus int) bool {
 	j.Nodes = p.kept(shares)
 	p.begin(j, gpus)
 	p.tell(j, "start")
+	p.relink()
 	return true
 }
 
@@ -264,6 +272,7 @@ func (p *Pool) Preempt(j *Job) {
 	j.Preemptions++
 	p.wait(j)
 	p.tell(j, "preempt")
+	p.relink()
 }
 
 func (p *Pool) wait(j *Job) {
@@ -349,6 +358,7 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)
 		p.tell(j, "resize")
+		p.relink()
 	}
 	return ok
 }
@@ -365,6 +375,34 @@ func (p *Pool) finish(j *Job) {
 			p.setRate(other, rate)
 		}
 		p.tell(other, "unpack")
+	}
+	p.relink()
+}
+
+// relink updates the rates of the jobs that share links, after the devices of a job have changed.
+func (p *Pool) relink() {
+	if p.links == nil {
+		return
+	}
+	p.spread = p.spread[:0]
+	for j := p.first; j != nil; j = j.after {
+		if len(j.Nodes) > 1 && j.partner == nil {
+			p.spread = append(p.spread, j)
+		}
+	}
+	p.rated = slices.Grow(p.rated[:0], len(p.spread))[:len(p.spread)]
+	p.links.Together(p.spread, p.rated)
+	for k, j := range p.spread {
+		rate := p.rated[k]
+		switch {
+		case !(rate > 0) || math.IsInf(rate, 1):
+			p.fail("the speed model returns a rate of %v for job %s, which shares links; expected a positive, finite "+
+				"rate", rate, j.Trace.ID)
+			return
+		case rate != j.rate:
+			p.setRate(j, rate)
+			p.tell(j, "links")
+		}
 	}
 }
 

@@ -20,6 +20,15 @@ type SpeedModel interface {
 	Lost(j *Job) float64
 }
 
+// LinkModel is a [SpeedModel] of jobs that slow each other down because they share links between nodes. Rates returns
+// the rate of a job whose links nobody else uses.
+type LinkModel interface {
+	SpeedModel
+	// Together sets the rates of jobs that run at the same time, each on devices of several nodes that it does not
+	// share. Rates must be positive and finite.
+	Together(running []*Job, rates []float64)
+}
+
 // LinearSpeed is the default [SpeedModel]. The rate of a job that runs alone is proportional to its number of devices.
 // Two jobs that share devices run at the rates in the profile of their pair. If both jobs have the same configuration,
 // the first rate is for the job that started later. If no profile of a pair exists, both jobs run at full rate.

@@ -338,6 +338,7 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.File.Live":     "Jobs of the trace for which graft trains a network.",
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
+	"graft/cluster/rigid.File.Training": "Step times of jobs, computed from networks and a device profile.",
 	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
@@ -376,6 +377,22 @@ var descriptions = map[string]string{
 		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +
 		"empty, the default depends on the scheduler: \"ebm\" for lucid; \"limits\" for backfill, or \"exact\" if " +
 		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
+	"graft/cluster/rigid.Training.Bandwidth": "Bandwidth of a node's link in bytes/s, in each direction. Zero means " +
+		"12.5e9.",
+	"graft/cluster/rigid.Training.Batches": "Number of examples per step of each network, divided among a job's " +
+		"devices. Zero, or an empty list, means the batch of the job in the trace or, without one, 64 for each " +
+		"requested device.",
+	"graft/cluster/rigid.Training.Latency": "Latency of a message between nodes in seconds. Zero means 5e-6.",
+	"graft/cluster/rigid.Training.Models": "Names of models in the trace. A job of one of these models trains the " +
+		"network at the same position of training.networks. Empty means that the speed of all jobs is proportional " +
+		"to their numbers of devices.",
+	"graft/cluster/rigid.Training.Networks": "Networks that the models stand for: names from 'graft model list', or " +
+		"network files.",
+	"graft/cluster/rigid.Training.Profile": "Device profile that gives the step times: a name, such as h100, or a " +
+		"file path. Empty means h100.",
+	"graft/cluster/rigid.Training.Rack": "Number of nodes per rack. Zero means one rack for all nodes.",
+	"graft/cluster/rigid.Training.Uplink": "Bandwidth of a rack's uplink in bytes/s, in each direction. Zero means " +
+		"the total bandwidth of the rack's nodes.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of jobs in the trace. The " +
 		"time from the first submission to each later submission is divided by the factor. graft simulates each " +

@@ -308,3 +308,34 @@ func TestSchedulersOfASlurmTrace(t *testing.T) {
 	require.Equal(t, []string{"*", "*"}, []string{o.Schedulers[0].Mark, o.Schedulers[1].Mark}, "both know the "+
 		"durations")
 }
+
+// Jobs whose models stand for networks take the step times of a profile, and jobs on a common link slow each other
+// down, more on a slower link. Other jobs keep the speed of the trace.
+func TestClusterOfNetworks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,model,batch,state\n"+
+		"a,0,1000,12,resnet,4096,completed\nb,60,1000,12,resnet,4096,completed\n"+
+		"c,2000,500,4,resnet,1024,completed\nd,2000,500,2,other,,completed\n")
+	ends := func(bandwidth string) (all []string) {
+		write(t, "c.toml", "[cluster]\nnodes = 3\nplacement = \"random\"\n[workload]\ntraces = [\"jobs.csv\"]\n"+
+			"[training]\nmodels = [\"resnet\"]\nnetworks = [\"ResNet18\"]\nprofile = \"h100:tf32\"\nbandwidth = "+
+			bandwidth+"\n")
+		done(t, "config", "check", "c.toml")
+		done(t, "cluster", "run", "c.toml", "--out", "run"+bandwidth)
+		rows, err := csv.NewReader(strings.NewReader(contents(t, filepath.Join("run"+bandwidth, "fifo", "jobs.csv")))).
+			ReadAll()
+		require.NoError(t, err)
+		for _, row := range rows[1:] {
+			all = append(all, row[4])
+		}
+		return all
+	}
+	require.Equal(t, []string{"1503", "1563", "2500", "2500"}, ends("1e9"))
+	require.Equal(t, []string{"1000", "1060", "2500", "2500"}, ends("1e12"))
+	write(t, "c.toml", strings.Replace(contents(t, "c.toml"), "ResNet18", "ResNet99", 1))
+	fails(t, failure.Configuration, `training.networks: unknown network "ResNet99"`, "cluster", "run", "c.toml",
+		"--out", "none")
+	write(t, "c.toml", strings.Replace(contents(t, "c.toml"), `models = ["resnet"]`, `models = ["a", "a"]`, 1))
+	fails(t, failure.Configuration, "training.networks has 1 entries for 2 models", "cluster", "run", "c.toml", "--out",
+		"none")
+}

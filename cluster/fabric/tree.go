@@ -12,7 +12,7 @@ import (
 
 // Tree is a network of switches. Each server has a link to its rack's switch, and each switch has a link to a core
 // with unlimited capacity. Links have equal capacity in both directions. Transfers on a link share it with max-min
-// fairness. Jobs do not slow each other down: the transfers of different jobs do not share links.
+// fairness. The transfers of different jobs of a [World] do not share links. The jobs of [Rings] do.
 type Tree struct {
 	Racks     int
 	Servers   int     // servers per rack
@@ -117,16 +117,26 @@ func (t *Tree) way(from, to int, links []int) []int {
 	return links
 }
 
-// Rates sets max-min fair rates. All rates grow equally until a link is full; this fixes the rates of the link's
-// transfers, and the other rates continue to grow (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
+// Rates sets max-min fair rates.
 func (t *Tree) Rates(p *Placed, ready []int, rates []float64) {
-	links := map[int]*link{}
-	var order []*link
-	ways := make([][]*link, len(ready))
+	flows := make([][2]int, len(ready))
 	for k, dep := range ready {
 		d := &p.Parted.Graph.Deps[dep]
+		flows[k] = [2]int{p.Server[d.From], p.Server[d.To]}
+	}
+	t.share(flows, rates)
+}
+
+// share sets the max-min fair rates of flows between two servers each. All rates grow equally until a link is full;
+// this fixes the rates of the link's flows, and the other rates continue to grow (Bertsekas and Gallager, Data
+// Networks, 1992, 6.5.2).
+func (t *Tree) share(flows [][2]int, rates []float64) {
+	links := map[int]*link{}
+	var order []*link
+	ways := make([][]*link, len(flows))
+	for k, flow := range flows {
 		rates[k] = -1
-		for _, number := range t.way(p.Server[d.From], p.Server[d.To], nil) {
+		for _, number := range t.way(flow[0], flow[1], nil) {
 			l, ok := links[number]
 			if !ok {
 				l = &link{left: t.Bandwidth}

@@ -92,6 +92,7 @@ type File struct {
 	Cluster            Options          // Cluster nodes, and the part of the trace to simulate.
 	Workload           study.Workload   // Cluster traces in any format that 'graft trace info' reads.
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
+	Training           Training         // Step times of jobs, computed from networks and a device profile.
 	schedulers.Options                  // Sections of the schedulers that have options.
 	Failures           failures.Options // Simulated failures and drains of nodes, and their effects on jobs.
 	Live               live.Options     // Jobs of the trace for which graft trains a network.
@@ -99,6 +100,7 @@ type File struct {
 
 	study.Sources `config:"-"`
 	names         []string
+	readers       readers
 }
 
 // New returns an empty file, before EnsureDefaults.
@@ -109,12 +111,13 @@ func (f *File) EnsureDefaults() {
 	f.Cluster.EnsureDefaults()
 	f.Schedule.EnsureDefaults()
 	f.Live.EnsureDefaults()
+	f.Training.EnsureDefaults()
 }
 
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
-	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate(), f.Failures.Validate(),
-		f.Live.Validate())
+	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Training.Validate(), f.Options.Validate(),
+		f.Failures.Validate(), f.Live.Validate())
 }
 
 // Shared returns the sections that are common to the configuration files of all simulators.

@@ -80,7 +80,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	if s.base.Begin = f.Cluster.From; s.base.Begin == 0 {
 		s.base.Begin = max(0, midnight(read.Jobs[0].Submit)) // earlier jobs are refused
 	}
-	if err := s.readKnowledge(read); err != nil {
+	if err := errors.Join(s.readKnowledge(read), s.readTraining()); err != nil {
 		return nil, err
 	}
 	if err := s.readFailures(); err != nil {

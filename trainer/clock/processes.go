@@ -92,7 +92,7 @@ func (s *Processes) Seconds(bytes int64) float64 {
 
 // exchanged returns the time to exchange the tensors of a step of a network, without the waits, and their number.
 func (s *Processes) exchanged(n *model.Network) (seconds float64, count int) {
-	messages := messagesOf(n)
+	messages := Messages(n)
 	for _, bytes := range messages {
 		seconds += s.Seconds(bytes)
 	}
@@ -178,9 +178,9 @@ func (p *Profile) atDevices(devices int, one float64, time func(*Processes) floa
 	return max(0, seconds+share*(time(&all[at])-seconds))
 }
 
-// messagesOf returns the sizes, in bytes, of the tensors that processes add in a step: the gradients, and the sums of
+// Messages returns the sizes, in bytes, of the tensors that processes add in a step: the gradients, and the sums of
 // each batch normalisation in the forward and in the backward pass, in double precision.
-func messagesOf(n *model.Network) []int64 {
+func Messages(n *model.Network) []int64 {
 	messages := []int64{4 * int64(n.Parameters())}
 	for _, channels := range normalised(n) {
 		messages = append(messages, 16*channels+8, 16*channels)

@@ -39,7 +39,7 @@ func TestProcessesAreCharged(t *testing.T) {
 		return p.Cost(Work{Kind: k, Count: 1, Rows: 40, Network: n, Devices: devices}).Seconds()
 	}
 	require.InDelta(t, 40e-3, cost(Steps, 1), 1e-9)
-	messages := messagesOf(n)
+	messages := Messages(n)
 	require.Equal(t, 4*int64(n.Parameters()), messages[0])
 	require.Greater(t, len(messages), 2, "it has batch normalisations")
 	require.Equal(t, messages[1], messages[2]+8)
