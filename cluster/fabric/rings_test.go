@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/failures"
 	"graft/cluster/trace"
 )
 
@@ -118,4 +119,23 @@ func TestRingsChangeRatesInASimulation(t *testing.T) {
 		}
 	}
 	require.Equal(t, []float64{0.8, 0.8, 1}, links)
+}
+
+// A node that fails frees the links of its jobs.
+func TestRingsOfFailedNodes(t *testing.T) {
+	job := func(id string, gpus int) trace.Job {
+		return trace.Job{ID: id, VC: "all", Duration: 1000, GPUs: gpus, State: trace.Completed}
+	}
+	study := &cluster.Study{VCs: []trace.VC{{Name: "all", Nodes: 3}}, PerNode: 2,
+		Jobs: []trace.Job{job("long", 3), job("other", 3)},
+		Failures: &cluster.Failures{Pools: map[string]failures.Schedule{"all": {
+			Listed: []failures.Outage{{Node: 2, From: 100, To: 5000}}}}},
+		Speed: &Rings{Tree: &Tree{Racks: 1, Servers: 3, Bandwidth: 100, Uplink: 300}, Other: cluster.LinearSpeed{},
+			Of: map[string]Ring{"long": half(2, 1), "other": half(2, 1)}}}
+	policy := cluster.Policy{Name: "first",
+		New: func(cluster.Setup) (cluster.Scheduler, error) { return &first{}, nil }}
+	out, err := study.Run(context.Background(), policy, cluster.Options{Placement: "random"})
+	require.NoError(t, err)
+	// 100 seconds at a rate of 0.8, then the other job waits for its node until the long job has ended.
+	require.InDelta(t, 1020, out.Completions()[0], 1)
 }

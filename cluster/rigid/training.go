@@ -103,7 +103,7 @@ func (s *inputs) rings() error {
 	for _, vc := range s.base.VCs {
 		nodes = max(nodes, vc.Nodes)
 	}
-	tree, err := o.tree(nodes)
+	tree, err := o.tree(nodes + s.Failures.SpareNodes)
 	if err != nil {
 		return fmt.Errorf("bandwidth: %w", err)
 	}
