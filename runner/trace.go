@@ -59,6 +59,8 @@ func (s *traceSource) addFlags(command *cobra.Command) {
 	flags.StringVar(&s.window, "window", "",
 		"range of submission times to keep, in seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&s.processors, "processors", "gpus", "meaning of the processors in an SWF trace: gpus or cpus")
+	flags.StringSliceVar(&s.Spot, "spot", nil,
+		"partitions and qualities of service whose jobs can be evicted, in a trace of Slurm; separated by commas")
 	flags.StringVar(&s.JobTable, "job-table", "",
 		"path of pai_job_table.csv, which lists the users of jobs in format alibaba2020")
 }

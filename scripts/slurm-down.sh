@@ -7,8 +7,8 @@ folder=$(realpath "$folder")
 export SLURM_CONF=$folder/etc/slurm.conf
 
 # ours PID: whether a process is one of this cluster's daemons, and not another that was
-# given its number later.
-ours() { cat "/proc/$1/cmdline" 2>/dev/null | tr '\0' ' ' | grep -qF "$folder/"; }
+# given its number later. slurmdbd has no path in its command line, but SLURM_CONF in its environment.
+ours() { cat "/proc/$1/cmdline" "/proc/$1/environ" 2>/dev/null | tr '\0' ' ' | grep -qF "$folder/"; }
 
 # stop FILE: the daemon whose number is in the file, by force if it does not heed TERM.
 stop() {
@@ -39,5 +39,5 @@ for environ in /proc/[0-9]*/environ; do
 	[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = slurmstepd ] || grep -q '^SLURM_JOB_ID=' <<<"$variables" || continue
 	kill -KILL "$pid" 2>/dev/null
 done
-stop "$folder/pid/munged"
+for name in slurmdbd mariadbd munged; do stop "$folder/pid/$name"; done
 exit 0

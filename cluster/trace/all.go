@@ -56,11 +56,6 @@ func all(r *Reader) (*Trace, error) {
 	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
 }
 
-// HasRAM reports whether any job requests node memory.
-func (t *Trace) HasRAM() bool {
-	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.RAM > 0 })
-}
-
 // HasLimits reports whether any job has a time limit.
 func (t *Trace) HasLimits() bool {
 	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.Limit > 0 })

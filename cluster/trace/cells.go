@@ -25,6 +25,7 @@ type cells struct {
 	text   []byte  // contents of cells without their quotes; only for rows with quotes
 	ends   []int   // end of each cell in text
 	places []place // beginning of each cell; empty for rows without quotes
+	whole  []byte  // buffer for a row of several lines without quotes
 }
 
 // next reads a row; it skips empty lines.

@@ -128,6 +128,38 @@ type dates struct {
 	unix int64    // seconds at its midnight
 }
 
+// zoned reads a date and a time of day that a time zone such as Z, +08:00 or +0800 may follow.
+func (d *dates) zoned(cell []byte) (int64, bool) {
+	if len(cell) <= dateLength {
+		return d.of(cell)
+	}
+	offset, ok := zoneOf(cell[dateLength:])
+	unix, dated := d.of(cell[:dateLength])
+	return unix - offset, ok && dated
+}
+
+// zoneOf reads the offset of a time zone in seconds.
+func zoneOf(text []byte) (int64, bool) {
+	if string(text) == "Z" {
+		return 0, true
+	}
+	if len(text) == 6 && text[3] == ':' {
+		text = []byte{text[0], text[1], text[2], text[4], text[5]}
+	}
+	if len(text) != 5 || text[0] != '+' && text[0] != '-' {
+		return 0, false
+	}
+	hours, minutes := digits(text[1:3]), digits(text[3:5])
+	if hours|minutes < 0 || hours > 14 || minutes > 59 { // the largest offset, in Kiritimati, is 14 hours
+		return 0, false
+	}
+	offset := int64(hours*3600 + minutes*60)
+	if text[0] == '-' {
+		offset = -offset
+	}
+	return offset, true
+}
+
 // of reads a date and a time of day, separated by a blank or a T.
 func (d *dates) of(cell []byte) (int64, bool) {
 	if len(cell) != dateLength || cell[10] != ' ' && cell[10] != 'T' || cell[13] != ':' || cell[16] != ':' {

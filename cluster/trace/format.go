@@ -37,10 +37,12 @@ var formats registry.List[*format]
 func init() {
 	formats = registry.List[*format]{
 		&graftFormat,
+		&acmeFormat,
 		&heliosFormat,
 		&phillyFormat,
 		&phillyCSVFormat,
 		&alibaba2023Format,
+		&alibaba2026Format,
 		&swfFormat,
 		&slurmFormat,
 		&alibaba2020Format,

@@ -48,7 +48,20 @@ var samples = map[string]struct {
 	"Alibaba's of 2023": {tracetest.Alibaba2023, "alibaba2023", "", []trace.Job{
 		{ID: "pod-1", GPUs: 1, Share: 220, CPUs: 13, RAM: 65536, State: trace.Running, Submit: 100, Duration: 390},
 		{ID: "pod-2", GPUs: 8, CPUs: 8, RAM: 1, State: trace.Completed, Submit: 200, Duration: 100},
-		{ID: "pod-3", CPUs: 4, RAM: 1, Submit: 300},
+		{ID: "pod-3", CPUs: 4, RAM: 1, State: trace.Pending, Submit: 300},
+	}},
+	"Alibaba's of 2026": {tracetest.Alibaba2026, "alibaba2026", "", []trace.Job{
+		{ID: "1", User: "13", GPUs: 1, CPUs: 20, GPUType: "A10", NeedsType: true, Duration: 3600},
+		{ID: "2", User: "57", GPUs: 128, CPUs: 248, GPUType: "A100-SXM4-80GB", NeedsType: true, Spot: true, Submit: 60,
+			Duration: 41060},
+		{ID: "3", User: "57", GPUs: 2, Share: 250, CPUs: 4, GPUType: "A10", NeedsType: true, Spot: true, Submit: 70,
+			Duration: 10},
+		{ID: "4", User: "13", CPUs: 8, Submit: 80, Duration: 5},
+	}},
+	"Acme's": {tracetest.Acme, "acme", "2023-05-17 00:00:00", []trace.Job{
+		{ID: "dlc1", User: "u1", Name: "Pretrain", GPUs: 64, CPUs: 960, State: trace.Failed, Duration: 50},
+		{ID: "dlc2", User: "u2", Name: "Other", GPUs: 1, CPUs: 16, State: trace.Cancelled, Submit: 5},
+		{ID: "dlc3", User: "u2", Name: "Eval", GPUs: 8, CPUs: 16, State: trace.Completed, Submit: 6, Duration: 3600},
 	}},
 	"a workload of Pollux": {tracetest.Pollux, "pollux", "", []trace.Job{{ID: "cifar10-0", Model: "cifar10", GPUs: 6,
 		Batch: 2048, Submit: 53}, {ID: "ncf-1", Model: "ncf", GPUs: 1, Submit: 60}}},
@@ -58,11 +71,11 @@ var samples = map[string]struct {
 			Limit: 90}}},
 	"the accounting of Slurm": {tracetest.Slurm, "slurm", "2026-05-01 00:00:00", []trace.Job{
 		{ID: "71", User: "ann", VC: "gpu", Name: `a "b", c`, GPUs: 4, CPUs: 8, RAM: 65536, State: trace.Completed,
-			Submit: 217, Duration: 89886, Limit: 172800},
-		{ID: "72_3", User: "bob", VC: "cpu", Name: "x", GPUs: 1, CPUs: 2, State: trace.Cancelled, Submit: 240},
+			GPUType: "a100", Submit: 217, Duration: 89886, Limit: 172800},
+		{ID: "72_3", User: "bob", VC: "cpu", Name: "x", GPUs: 1, CPUs: 2, State: trace.Cancelled, Submit: 240,
+			GPUType: "v100", NeedsType: true},
 		{ID: "73", User: "bob", VC: "gpu", GPUs: 2, CPUs: 4, RAM: 1, State: trace.NodeFailed, Submit: 300,
-			Duration: 600,
-			Limit:    1800},
+			GPUType: "v100", Duration: 600, Limit: 1800},
 		{ID: "74", User: "ann", VC: "gpu", Name: "y", CPUs: 1, State: trace.TimedOut, Submit: 360, Duration: 2},
 	}},
 	"Slurm with raw times": {"JobID|Submit|ElapsedRaw|Elapsed|TimelimitRaw|Timelimit|\n" +
@@ -94,6 +107,36 @@ func TestFormatsAreKnownAndRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// With the option History, the formats with starts give waits.
+func TestHistories(t *testing.T) {
+	for name, want := range map[string][]*trace.History{
+		"Helios as it was published": {{Started: true, Wait: 1}},
+		"Philly": {{Started: true, Wait: 21, Restarts: 1, Lost: 60}, nil,
+			{Started: true, Wait: 1, Restarts: 1}},
+		"Acme's": {{Started: true, Wait: 10}, nil, {Started: true}},
+		"the accounting of Slurm": {{Started: true, Wait: 32*60 + 21}, {},
+			{Started: true, Wait: 1, NodeFailures: 1}, {Started: true, Wait: 1}},
+		"the Standard Workload Format": {{Started: true, Wait: 5}, nil, nil},
+	} {
+		jobs, _, err := readText(samples[name].text, trace.Options{History: true})
+		require.NoError(t, err)
+		for k := range jobs {
+			require.Equal(t, want[k], jobs[k].History, "%s, job %d", name, k)
+			jobs[k].History = nil
+		}
+		require.Equal(t, samples[name].jobs, jobs)
+	}
+}
+
+func TestSpotJobsOfSlurm(t *testing.T) {
+	const text = "JobID|Partition|QOS|Submit|State\n1|spot|normal|2026-05-01T00:00:00|COMPLETED\n" +
+		"2|gpu|scavenger|2026-05-01T00:00:00|COMPLETED\n3|gpu|normal|2026-05-01T00:00:00|PREEMPTED\n" +
+		"4|gpu|normal|2026-05-01T00:00:00|COMPLETED\n"
+	jobs, _, err := readText(text, trace.Options{Spot: []string{"scavenger", "spot"}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true, true, false}, []bool{jobs[0].Spot, jobs[1].Spot, jobs[2].Spot, jobs[3].Spot})
 }
 
 func TestEveryFormatHasASample(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -28,9 +29,13 @@ func FuzzRead(f *testing.F) {
 		"p,1,5,0,1000000000000,-1000000000000\n"))
 	f.Add([]byte("[{\"jobid\": \"\\u0000\\n\\\"\", \"submitted_time\": \"2020-01-01 00:00:00\", \"user\": \"\\r\"}]"))
 	f.Add([]byte("\x1f\x8b\x08\x00"))
+	for _, name := range hostileNames(f) {
+		f.Add(must(os.ReadFile(name)))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, format := range append(trace.Formats(), trace.Format{}) {
-			r, err := trace.NewReader(bytes.NewReader(data), "fuzz", trace.Options{Format: format.Name})
+			r, err := trace.NewReader(bytes.NewReader(data), "fuzz", trace.Options{Format: format.Name,
+				History: true, Spot: []string{"spot"}})
 			if err != nil {
 				requirePlace(t, err)
 				continue
@@ -60,14 +65,16 @@ func requirePlace(t *testing.T, err error) {
 
 func requireReadBack(t *testing.T, jobs []trace.Job) {
 	var out bytes.Buffer
-	w := must(trace.NewWriter(&out, trace.WriterOptions{RAM: true, Limit: true}))
+	w := must(trace.NewWriter(&out, trace.WriterOptions{Columns: allColumns}))
 	for k := range jobs {
 		require.NoError(t, w.Write(&jobs[k]))
 	}
-	again, _, err := readText(out.String(), trace.Options{})
+	again, _, err := readText(out.String(), trace.Options{History: true})
 	require.NoError(t, err)
 	require.Equal(t, jobs, again)
 }
+
+var allColumns = trace.Columns{RAM: true, Limit: true, Type: true, Spot: true, History: true}
 
 // FuzzReadNodes reads whatever it is given as sizes of virtual clusters.
 func FuzzReadNodes(f *testing.F) {

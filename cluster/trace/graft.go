@@ -41,13 +41,65 @@ var ourColumns = []column{
 	{[]string{"memory [MiB]"}, false, setMemory},
 	{[]string{ourRAM}, false, setRAM},
 	{[]string{ourLimit}, false, setLimit},
+	{[]string{ourType}, false, setGPUType},
+	{[]string{"needs_type"}, false, setNeedsType},
+	{[]string{ourSpot}, false, setSpot},
+	{[]string{ourHistory}, false, setQOS},
+	{[]string{"wait [s]"}, false, setWait},
+	{[]string{"restarts"}, false, setRestarts},
+	{[]string{"lost [s]"}, false, setLost},
+	{[]string{"node_failures"}, false, setNodeFailures},
+	{[]string{"failed_nodes"}, false, setFailedNodes},
 }
 
-// Names of columns that are written only if a job has a value.
+// Names of columns, or of the first of several columns, that are written only if a job has a value.
 const (
-	ourRAM   = "ram [MiB]"
-	ourLimit = "limit [s]"
+	ourRAM     = "ram [MiB]"
+	ourLimit   = "limit [s]"
+	ourType    = "gpu_type"
+	ourSpot    = "spot"
+	ourHistory = "qos"
 )
+
+// Columns selects optional columns of the format graft.
+type Columns struct {
+	RAM     bool // requested node memory
+	Limit   bool // time limits
+	Type    bool // types of GPUs
+	Spot    bool // spot jobs
+	History bool // waits, restarts and node failures
+}
+
+// ColumnsOf returns the optional columns in which any job has a value.
+func ColumnsOf(jobs []Job) (c Columns) {
+	for k := range jobs {
+		job := &jobs[k]
+		c.RAM = c.RAM || job.RAM > 0
+		c.Limit = c.Limit || job.Limit > 0
+		c.Type = c.Type || job.GPUType != "" || job.NeedsType
+		c.Spot = c.Spot || job.Spot
+		c.History = c.History || job.History != nil
+	}
+	return c
+}
+
+// omits reports whether the column with a name is left out. A column without a name of its own follows the previous
+// one.
+func (c Columns) omits(name string, before bool) bool {
+	switch name {
+	case ourRAM:
+		return !c.RAM
+	case ourLimit:
+		return !c.Limit
+	case ourType:
+		return !c.Type
+	case ourSpot:
+		return !c.Spot
+	case ourHistory:
+		return !c.History
+	}
+	return before
+}
 
 // ours reads a table whose header has the date of second zero.
 type ours struct {
@@ -57,11 +109,12 @@ type ours struct {
 
 func (o *ours) clock() clock { return o.start }
 
-func openOurs(source lines, _ *Options) (rows, error) {
+func openOurs(source lines, options *Options) (rows, error) {
 	t, err := readHeader(source)
 	if err != nil {
 		return nil, err
 	}
+	t.history = options.History
 	o := &ours{table: t}
 	for k, cell := range t.row {
 		date, has := bytes.CutPrefix(cell, []byte(ourSince))
@@ -91,17 +144,17 @@ func setSeconds(_ *table, job *Job, cell []byte) string {
 func setShare(_ *table, job *Job, cell []byte) string { return setCount(&job.Share, cell) }
 
 type ourWriter struct {
-	start time.Time
-	ram   bool // write a column for memory
-	limit bool // write a column for time limits
+	start   time.Time
+	columns Columns
 }
 
-func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start, o.RAM, o.Limit} }
+func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start, o.Columns} }
 
 // header returns the names of the columns and second zero.
 func (w *ourWriter) header(line []byte) []byte {
+	omitted := false
 	for k, c := range ourColumns {
-		if c.names[0] == ourRAM && !w.ram || c.names[0] == ourLimit && !w.limit {
+		if omitted = w.columns.omits(c.names[0], omitted); omitted {
 			continue
 		}
 		line = comma(line, k)
@@ -122,18 +175,52 @@ func (w *ourWriter) job(line []byte, job *Job) ([]byte, error) {
 	line = append(append(line, ','), job.State.String()...)
 	line = appendCells(append(line, ','), job.Dataset, job.Model)
 	line = strconv.AppendInt(append(line, ','), int64(job.Batch), 10)
-	line = append(line, ',', '0')
-	if job.AMP {
-		line[len(line)-1] = '1'
-	}
+	line = appendSwitch(append(line, ','), job.AMP)
 	for _, v := range [...]float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
 		line = strconv.AppendFloat(append(line, ','), v, 'g', -1, 64)
 	}
-	if w.ram {
+	return append(w.optional(line, job), '\n'), nil
+}
+
+// optional appends the cells of the optional columns.
+func (w *ourWriter) optional(line []byte, job *Job) []byte {
+	if w.columns.RAM {
 		line = strconv.AppendInt(append(line, ','), job.RAM, 10)
 	}
-	if w.limit {
+	if w.columns.Limit {
 		line = strconv.AppendInt(append(line, ','), job.Limit, 10)
 	}
-	return append(line, '\n'), nil
+	if w.columns.Type {
+		line = AppendCell(append(line, ','), job.GPUType)
+		line = appendSwitch(append(line, ','), job.NeedsType)
+	}
+	if w.columns.Spot {
+		line = appendSwitch(append(line, ','), job.Spot)
+	}
+	if w.columns.History {
+		line = appendHistory(append(line, ','), job.History)
+	}
+	return line
+}
+
+// appendHistory appends the cells of a history; all are empty if the job has none.
+func appendHistory(line []byte, h *History) []byte {
+	if h == nil {
+		return append(line, ",,,,,"...)
+	}
+	line = append(AppendCell(line, h.QOS), ',')
+	if h.Started {
+		line = strconv.AppendInt(line, h.Wait, 10)
+	}
+	for _, v := range [...]int64{int64(h.Restarts), h.Lost, int64(h.NodeFailures)} {
+		line = strconv.AppendInt(append(line, ','), v, 10)
+	}
+	return AppendCell(append(line, ','), h.FailedNodes)
+}
+
+func appendSwitch(line []byte, on bool) []byte {
+	if on {
+		return append(line, '1')
+	}
+	return append(line, '0')
 }

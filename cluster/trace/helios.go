@@ -10,8 +10,12 @@ import (
 var heliosFormat = format{
 	Format: Format{Name: "helios", About: "CSV of the Helios clusters, with Lucid's additional columns"},
 	knows:  func(head []byte) bool { return hasColumns(head, "job_id", "gpu_num", "submit_time", "duration") },
-	open: func(source lines, _ *Options) (rows, error) {
-		return openTable(source, "helios", heliosColumns)
+	open: func(source lines, o *Options) (rows, error) {
+		t, err := openTable(source, "helios", heliosColumns)
+		if err != nil || !o.History {
+			return t, err
+		}
+		return withWaits(t), nil
 	},
 	write: newHeliosWriter,
 }
@@ -35,6 +39,36 @@ var heliosColumns = []column{
 	{[]string{"gpu_util"}, false, setGPUUtil},
 	{[]string{"gmem_util"}, false, setMemoryUtil},
 	{[]string{"gmem"}, false, setMemory},
+}
+
+// helios adds the waits of jobs.
+type helios struct {
+	*table
+	start int // column of starts
+}
+
+// withWaits reads the column start_time too, if the table has it. Without the option History, the column may have any
+// content.
+func withWaits(t *table) rows {
+	h := &helios{table: t, start: columnOf(t.row, "start_time")}
+	if h.start < 0 {
+		return t
+	}
+	t.history = true
+	t.columns[h.start] = column{[]string{"start_time"}, false, setSlurmStart}
+	return h
+}
+
+func (h *helios) next(job *Job) error {
+	h.began = missing
+	if err := h.table.next(job); err != nil {
+		return err
+	}
+	if h.began != missing {
+		r := h.record(job)
+		r.Wait, r.Started = between(job.Submit, h.began)
+	}
+	return nil
 }
 
 // heliosWriter writes the columns in Lucid's order. Missing values are empty. A share of a device is empty too, since

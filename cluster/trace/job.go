@@ -12,6 +12,11 @@ const (
 	TimedOut         // the job reached its time limit
 	NodeFailed       // a node of the job failed
 	Running          // the job still ran when the trace was taken
+	Preempted        // the cluster evicted the job, and the job did not run again
+	Pending          // the job had not started when the trace was taken
+	Requeued         // the job was to run again when the trace was taken
+	// OutOfMemory means that the job exceeded its node memory.
+	OutOfMemory
 )
 
 // Job is a job of a trace. A field is zero if the trace does not contain its value.
@@ -29,14 +34,41 @@ type Job struct {
 	Share int
 	CPUs  int   // number of processors
 	RAM   int64 // node memory in MiB
-	State State // end state
+	// type of the job's GPUs; a job that accepts several types has all of them, separated by vertical bars
+	GPUType   string
+	NeedsType bool  // the job runs only on GPUType; if false, GPUType is the type on which the job ran
+	Spot      bool  // the cluster may evict the job
+	State     State // end state
+	AMP       bool  // uses mixed precision
 
 	Dataset    string  // name of the training data
 	Model      string  // name of the trained model
 	Batch      int     // number of images or sequences per step
-	AMP        bool    // uses mixed precision
 	Speed      float64 // samples per second if the job shares none of its devices
 	GPUUtil    float64 // percentage of the time in which a device was busy
 	MemoryUtil float64 // percentage of the time in which a device's memory was busy
 	Memory     float64 // device memory in MiB
+
+	History *History // only with the option History, and only if the trace has any of its values; otherwise nil
+}
+
+// History holds the events of a job on the traced cluster. Simulations do not need it. A field is zero if the trace
+// does not contain its value.
+type History struct {
+	QOS      string // quality of service, a class of jobs in Slurm
+	Started  bool   // Wait is known
+	Wait     int64  // time from the submission to the first start, in seconds
+	Restarts int    // number of starts after the first one
+	Lost     int64  // run time of the starts before the last one, in seconds; part of the job's duration
+	// number of starts that a failure of a node ended
+	NodeFailures int
+	FailedNodes  string // nodes of the job at its last node failure, as written in the trace
+}
+
+// history returns the job's history, and adds an empty one if the job has none.
+func (job *Job) history() *History {
+	if job.History == nil {
+		job.History = &History{}
+	}
+	return job.History
 }

@@ -71,6 +71,11 @@ type Options struct {
 	// JobTable is the path of the table pai_job_table, which has the submitter and the submission time of jobs in the
 	// format alibaba2020. The table takes about 60 bytes of memory per job. Empty means none.
 	JobTable string
+	// names of partitions and of qualities of service whose jobs the cluster may evict, in the format slurm; nil means
+	// none. A job that was evicted is a spot job in any case.
+	Spot []string
+	// keeps the waits, restarts and node failures of jobs in Job.History; false omits them, which saves memory
+	History bool
 
 	owners *owners // content of the table
 }
@@ -90,6 +95,8 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("the window is from second %d to %d; expected an end at or after its start",
 			w.From, w.To))
 	}
+	faults.When(slices.Contains(o.Spot, ""), "the list of partitions and qualities of service with spot jobs has an "+
+		"empty name; remove it")
 	faults.When(slices.Contains(o.VCs, ""), "the list of virtual clusters to keep has an empty name; remove it")
 	return errors.Join(faults...)
 }

@@ -18,7 +18,7 @@ var phillyFormat = format{
 	knows: func(head []byte) bool {
 		return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 	},
-	open: func(source lines, _ *Options) (rows, error) { return openPhilly(source) },
+	open: openPhilly,
 }
 
 type phillyJob struct {
@@ -45,13 +45,14 @@ type philly struct {
 	decoder *json.Decoder
 	counted *counting
 	dates   dates
-	at      int // line of the last entry
+	at      int  // line of the last entry
+	history bool // the option History
 
 	users, vcs interner
 }
 
-func openPhilly(source lines) (*philly, error) {
-	p := &philly{lines: source, counted: &counting{in: source.in}}
+func openPhilly(source lines, o *Options) (rows, error) {
+	p := &philly{lines: source, counted: &counting{in: source.in}, history: o.History}
 	p.decoder = json.NewDecoder(p.counted)
 	p.counted.allow(maxPhillyJob)
 	token, err := p.decoder.Token()
@@ -136,8 +137,21 @@ func (p *philly) take(entry *phillyJob, job *Job) error {
 		if n := entry.Attempts[k].devices(); n > 0 {
 			job.GPUs = n
 		}
+		if p.history {
+			p.recordAttempt(&entry.Attempts[k], job, k, spent)
+		}
 	}
 	return nil
+}
+
+// recordAttempt adds an attempt, counted from 0, to the history of a job. The time so far is lost once another attempt
+// follows.
+func (p *philly) recordAttempt(a *phillyAttempt, job *Job, k int, spent int64) {
+	h := job.history()
+	h.Restarts, h.Lost = k, max(0, job.Duration-spent)
+	if began, ok := p.dates.of([]byte(value(a.Start))); ok && !h.Started {
+		h.Wait, h.Started = between(job.Submit, began)
+	}
 }
 
 // spent returns the seconds of an attempt; zero if the log has no times.

@@ -170,7 +170,7 @@ func TestReadingEndsAtAFault(t *testing.T) {
 func TestOptionsAreCheckedTogether(t *testing.T) {
 	_, _, err := readText(tracetest.Helios, trace.Options{Format: "x", Origin: 7, Processors: 7,
 		Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
-	for _, part := range []string{`unknown trace format "x"; expected one of: graft, helios`, "unknown origin 7",
+	for _, part := range []string{`unknown trace format "x"; expected one of: graft, acme, helios`, "unknown origin 7",
 		"unknown meaning of processors 7",
 		"the window is from second 2 to 1", "to keep has an empty name"} {
 		require.ErrorContains(t, err, part)

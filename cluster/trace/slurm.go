@@ -2,25 +2,30 @@ package trace
 
 import (
 	"bytes"
-	"math"
+	"errors"
+	"io"
 	"slices"
 )
 
 // slurmFormat is the accounting of Slurm, as 'sacct --parsable2' or 'sacct --parsable' prints it: values separated by
-// vertical bars, without quotes (sacct's manual page).
+// vertical bars, without quotes (sacct's manual page). A requeued job has a row for each start with 'sacct
+// --duplicates', and a heterogeneous job has a row for each component; both become one job.
 var slurmFormat = format{
-	Format: Format{Name: "slurm", About: "Slurm accounting data, from 'sacct --allusers --allocations --parsable2'"},
+	Format: Format{Name: "slurm", About: "Slurm accounting data, from 'sacct --allusers --duplicates --parsable2'"},
 	knows:  func(head []byte) bool { return slurmHas(head) && bytes.Contains(firstLine(head), []byte("|")) },
-	open: func(source lines, _ *Options) (rows, error) {
+	open: func(source lines, o *Options) (rows, error) {
 		t, err := readHeaderOf(cells{lines: source, mark: '|'})
 		if err != nil {
 			return nil, err
 		}
+		s := &slurm{table: t, id: columnOf(t.row, "JobID"), title: freeColumn(t.row), spot: o.Spot}
+		s.header = string(bytes.Join(t.row, []byte("|")))
 		columns := slices.Clone(slurmColumns)
-		if !hasName(t.row, "JobID") && hasName(t.row, rawID) {
-			columns[0].names = []string{rawID}
+		if s.id < 0 {
+			columns[0].names, s.id = []string{rawID}, columnOf(t.row, rawID)
 		}
-		return &slurm{table: t}, t.bind("slurm", columns)
+		s.table.history = o.History
+		return s, t.bind("slurm", columns)
 	},
 }
 
@@ -33,110 +38,224 @@ func slurmHas(head []byte) bool {
 // rawID is the column of IDs in which each job of an array has a number of its own.
 const rawID = "JobIDRaw"
 
-// hasName reports whether a row has a cell with a text.
-func hasName(row [][]byte, name string) bool {
-	return slices.ContainsFunc(row, func(cell []byte) bool { return string(cell) == name })
+// columnOf returns the index of the cell with a text; -1 if there is none.
+func columnOf(row [][]byte, name string) int {
+	return slices.IndexFunc(row, func(cell []byte) bool { return string(cell) == name })
+}
+
+// freeTexts are the columns with texts of users, in which sacct prints separators and line ends as they are.
+var freeTexts = []string{"JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir"}
+
+// freeColumn returns the index of the column with texts of users. It returns -1 if there are none, or several, because
+// the separators of a row are ambiguous then.
+func freeColumn(row [][]byte) int {
+	found := -1
+	for k, cell := range row {
+		if !slices.Contains(freeTexts, string(cell)) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = k
+	}
+	return found
 }
 
 // The first column is the ID, which has another name if the header has only raw IDs. Columns are matched in the order
-// of the header. A column that refines another one, such as ElapsedRaw, wins if it has
-// a value.
+// of the header. A column that refines another one, such as ElapsedRaw, wins if it has a value.
 var slurmColumns = []column{
-	{[]string{"JobID"}, true, setID},
-	{[]string{"Submit"}, true, setSubmit},
-	{[]string{"AllocTRES"}, false, setTRES},
-	{[]string{"ReqTRES"}, false, setRequestedTRES},
+	{[]string{"JobID"}, true, setSlurmID},
+	{[]string{"Submit"}, true, setSlurmSubmit},
+	{[]string{"AllocTRES"}, false, setAllocTRES},
+	{[]string{"ReqTRES"}, false, setReqTRES},
 	{[]string{"User"}, false, setUser},
 	{[]string{"Partition"}, false, setVC},
+	{[]string{"QOS"}, false, setSlurmQOS},
 	{[]string{"JobName"}, false, setName},
 	{[]string{"State"}, false, setSlurmState},
-	{[]string{"ElapsedRaw"}, false, setDuration},
-	{[]string{"Elapsed"}, false, setElapsed},
 	{[]string{"Start"}, false, setSlurmStart},
 	{[]string{"End"}, false, setSlurmEnd},
+	{[]string{"ElapsedRaw"}, false, setDuration},
+	{[]string{"Elapsed"}, false, setElapsed},
 	{[]string{"TimelimitRaw"}, false, setLimitMinutes},
 	{[]string{"Timelimit"}, false, setTimelimit},
+	{[]string{"NodeList"}, false, setNodeList},
+	{[]string{"Restarts"}, false, setSlurmRestarts},
 }
 
-// slurm reads jobs and skips their steps, whose IDs have a point.
-type slurm struct{ *table }
+// slurmRow is a row of a job: a start of the job, or of a component of a heterogeneous job.
+type slurmRow struct {
+	job         Job
+	component   string // digits after the plus sign of the ID
+	line        int
+	began, over int64 // missing if unknown
+	got, asked  tres  // allocated and requested resources
+	qos         string
+	nodes       string // nodes of a start that a node failure ended
+	restarts    int    // number of earlier starts, if the row has it
+}
 
+// slurmScratch holds what the columns of a row fill in besides the job.
+type slurmScratch struct {
+	row       slurmRow
+	resources map[string]tres // by their text
+	nodes     interner
+}
+
+// slurm reads jobs, and skips their steps, whose IDs have a point.
+type slurm struct {
+	*table
+	id     int      // column of IDs
+	title  int      // column with texts of users; -1 if unknown
+	header string   // first line
+	spot   []string // partitions and qualities of service with spot jobs
+
+	group []slurmRow // rows of a job
+	ahead slurmRow   // the row after them
+	has   bool       // ahead is set
+	err   error      // found while reading ahead
+	at    int        // line of the last job
+	left  int        // number of rows without a time
+}
+
+// next reads the rows of a job and merges them.
 func (s *slurm) next(job *Job) error {
+	s.group = s.group[:0]
 	for {
-		s.began, s.over = missing, missing
-		if err := s.table.next(job); err != nil {
+		if !s.has && s.err == nil {
+			s.err = s.nextRow()
+		}
+		if !s.has || len(s.group) > 0 && !s.continues(&s.ahead) {
+			break
+		}
+		s.group, s.has = append(s.group, s.ahead), false
+		if len(s.group) > maxStarts {
+			s.err = s.fault(s.ahead.line, 0, "", "the job has more rows than the maximum of 10000", mendLine)
+			return s.err
+		}
+	}
+	if len(s.group) == 0 {
+		return s.err
+	}
+	s.at = s.group[0].line
+	*job = s.merged()
+	return nil
+}
+
+// maxStarts is the maximum number of rows of a job.
+const maxStarts = 10_000
+
+// nextRow reads the next row of a job into ahead.
+func (s *slurm) nextRow() error {
+	for {
+		if err := s.cells.next(); err != nil {
 			return err
 		}
-		if bytes.IndexByte([]byte(job.ID), '.') >= 0 {
+		if len(s.row) != s.width {
+			if err := s.rejoin(); err != nil {
+				return err
+			}
+		}
+		if id := s.row[s.id]; bytes.IndexByte(id, '.') >= 0 || s.isHeader() {
 			continue
 		}
-		if job.Duration == 0 && s.began != missing && s.over != missing {
-			job.Duration = max(0, clamped(s.over-s.began))
+		s.scratch.row = slurmRow{line: s.first}
+		s.began, s.over = missing, missing
+		row := &s.scratch.row
+		if err := s.table.take(&row.job); err != nil {
+			return err
 		}
+		if row.job.Submit == missing {
+			s.left++
+			continue
+		}
+		s.complete(row)
+		s.ahead, s.has = *row, true
 		return nil
 	}
 }
 
-// setTRES reads allocated resources, such as "billing=8,cpu=8,gres/gpu=2,mem=64G,node=1".
-func setTRES(_ *table, job *Job, cell []byte) string {
-	gpus, typed := 0, 0
-	for len(cell) > 0 {
-		var one []byte
-		one, cell, _ = bytes.Cut(cell, []byte(","))
-		name, value, _ := bytes.Cut(one, []byte("="))
-		n, ok := count(value)
-		switch kind := string(name); {
-		case kind == "mem":
-			job.RAM = slurmMemory(value)
-		case kind != "cpu" && !bytes.HasPrefix(name, []byte("gres/gpu")) || bytes.HasPrefix(name,
-			[]byte("gres/gpumem")) ||
-			bytes.HasPrefix(name, []byte("gres/gpuutil")):
-		case !ok:
-			return "resources such as cpu=8,gres/gpu=2,mem=64G"
-		case kind == "cpu":
-			job.CPUs = n
-		case kind == "gres/gpu":
-			gpus = n
-		default: // GPUs of one type, which gres/gpu counts too
-			typed += n
+// isHeader reports whether the row repeats the header, as in files that were concatenated.
+func (s *slurm) isHeader() bool {
+	return len(s.row[s.id]) > 0 && s.row[s.id][0] == 'J' && string(bytes.Join(s.row, []byte("|"))) == s.header
+}
+
+// rejoin repairs a row in which the text of a user contains separators or line ends.
+func (s *slurm) rejoin() error {
+	switch extra := len(s.row) - s.width; {
+	case s.title < 0 || extra < 0 && len(s.row) != s.title+1:
+		return s.wrongCount(s.width)
+	case extra < 0:
+		return s.rejoinLines()
+	default:
+		name := bytes.Join(s.row[s.title:s.title+extra+1], []byte("|"))
+		s.row = append(append(s.row[:s.title:s.title], name), s.row[s.title+extra+1:]...)
+	}
+	return nil
+}
+
+// rejoinLines repairs a row that ends within the text of a user. The next lines must complete it exactly, because
+// otherwise the rest of the row is missing.
+func (s *slurm) rejoinLines() error {
+	const most = 64 // lines of a text
+	cut, first := s.wrongCount(s.width), s.first
+	for range most {
+		s.whole = append(append(s.whole[:0], bytes.Join(s.row, []byte("|"))...), '\n')
+		err := s.cells.next()
+		if errors.Is(err, io.EOF) || len(s.whole) > maxLine {
+			return cut
+		}
+		if err != nil {
+			return err
+		}
+		s.whole = append(s.whole, bytes.Join(s.row, []byte("|"))...)
+		s.row, s.first = append(s.row[:0], bytes.Split(s.whole, []byte("|"))...), first
+		if len(s.row) != s.title+1 {
+			break
 		}
 	}
-	if gpus == 0 {
-		gpus = typed
+	if len(s.row) != s.width {
+		return cut
 	}
-	if gpus > 0 {
-		job.GPUs = gpus
+	return nil
+}
+
+// complete derives the remaining values of a row.
+func (s *slurm) complete(row *slurmRow) {
+	job := &row.job
+	row.began, row.over = s.began, s.over
+	if job.Duration == 0 && row.began != missing && row.over != missing {
+		job.Duration, _ = between(row.began, row.over)
+	}
+	row.setResources()
+	job.Spot = job.State == Preempted || slices.Contains(s.spot, job.VC) || slices.Contains(s.spot, row.qos)
+	if job.State != NodeFailed {
+		row.nodes = ""
+	}
+}
+
+// setSlurmID reads an ID such as 123, 123_4, 123_[5-9%2] or 123+1. It removes the component of a heterogeneous job.
+func setSlurmID(t *table, job *Job, cell []byte) string {
+	id, component, several := bytes.Cut(cell, []byte("+"))
+	number, task, _ := bytes.Cut(id, []byte("_"))
+	for _, part := range [][]byte{number, component} {
+		if digits(part) < 0 || len(part) > 18 {
+			return wantSlurmID
+		}
+	}
+	if len(number) == 0 || several && len(component) == 0 ||
+		bytes.ContainsFunc(task, func(r rune) bool { return !bytes.ContainsRune([]byte("0123456789[]-,%:."), r) }) {
+		return wantSlurmID
+	}
+	job.ID, t.scratch.row.component = string(id), ""
+	if several {
+		t.scratch.row.component = t.classes.of(component)
 	}
 	return ""
 }
 
-// setRequestedTRES reads requested resources, of a job that was never allocated any.
-func setRequestedTRES(t *table, job *Job, cell []byte) string {
-	var asked Job
-	want := setTRES(t, &asked, cell)
-	if job.GPUs == 0 && job.CPUs == 0 {
-		job.GPUs, job.CPUs, job.RAM = asked.GPUs, asked.CPUs, asked.RAM
-	}
-	return want
-}
-
-// slurmMemory returns MiB, rounded up; zero if the text is not a size.
-func slurmMemory(text []byte) int64 {
-	if len(text) == 0 {
-		return 0
-	}
-	scale := map[byte]float64{'K': 1.0 / 1024, 'M': 1, 'G': 1024, 'T': 1024 * 1024}[text[len(text)-1]]
-	if scale == 0 {
-		scale = 1
-	} else {
-		text = text[:len(text)-1]
-	}
-	v, ok := decimal(text)
-	if !ok || v < 0 || v*scale > maxSeconds {
-		return 0
-	}
-	return int64(math.Ceil(v * scale))
-}
+const wantSlurmID = "a job ID such as 123, 123_4 or 123+0"
 
 // setSlurmState reads a state without what follows it, as in "CANCELLED by 1001".
 func setSlurmState(t *table, job *Job, cell []byte) string {
@@ -144,90 +263,23 @@ func setSlurmState(t *table, job *Job, cell []byte) string {
 	return setState(t, job, bytes.TrimSuffix(first, []byte("+"))) // a column cut short ends in a plus sign
 }
 
-const wantElapsed = "a time such as 1-02:03:04, 02:03:04 or 03:04"
+func setSlurmQOS(t *table, _ *Job, cell []byte) string {
+	t.scratch.row.qos = t.classes.of(cell)
+	return ""
+}
 
-// setElapsed reads days, hours, minutes and seconds.
-func setElapsed(_ *table, job *Job, cell []byte) string {
-	v, ok := slurmTime(cell)
-	if !ok && !isMissing(cell) && string(cell) != "INVALID" {
-		return wantElapsed
-	}
-	if job.Duration == 0 {
-		job.Duration = v
+func setNodeList(t *table, _ *Job, cell []byte) string {
+	t.scratch.row.nodes = ""
+	if string(cell) != "None assigned" {
+		t.scratch.row.nodes = t.scratch.nodes.of(cell)
 	}
 	return ""
 }
 
-// setTimelimit reads a time limit. UNLIMITED and Partition_Limit mean none that the user has set.
-func setTimelimit(_ *table, job *Job, cell []byte) string {
-	v, ok := slurmTime(cell)
-	if !ok && !isMissing(cell) && string(cell) != "UNLIMITED" && string(cell) != "Partition_Limit" {
-		return wantElapsed + ", UNLIMITED or Partition_Limit"
-	}
-	if job.Limit == 0 {
-		job.Limit = v
-	}
-	return ""
+func setSlurmRestarts(t *table, _ *Job, cell []byte) string {
+	return setCount(&t.scratch.row.restarts, cell)
 }
 
-// setLimitMinutes reads a time limit in minutes.
-func setLimitMinutes(_ *table, job *Job, cell []byte) string {
-	v, ok := integer(cell)
-	switch {
-	case string(cell) == "UNLIMITED" || string(cell) == "Partition_Limit" || isMissing(cell):
-		return ""
-	case !ok || v < 0 || v > maxSeconds/60:
-		return "a number of minutes, UNLIMITED or Partition_Limit"
-	}
-	job.Limit = v * 60
-	return ""
-}
+func (s *slurm) line() int { return s.at }
 
-// slurmTime reads [DAYS-]HOURS:MINUTES:SECONDS or MINUTES:SECONDS, with a fraction that is dropped.
-func slurmTime(cell []byte) (int64, bool) {
-	cell, _, _ = bytes.Cut(cell, []byte("."))
-	days, rest, dated := bytes.Cut(cell, []byte("-"))
-	total := int64(0)
-	if dated {
-		d, ok := integer(days)
-		if !ok || d < 0 || d > maxSeconds/secondsOfDay {
-			return 0, false
-		}
-		total = d
-	} else {
-		rest = cell
-	}
-	parts := bytes.Split(rest, []byte(":"))
-	if len(parts) > 3 || len(parts) < 2 && !dated {
-		return 0, false
-	}
-	seconds := int64(0)
-	for _, part := range parts {
-		v := digits(part)
-		if len(part) == 0 || len(part) > 6 || v < 0 {
-			return 0, false
-		}
-		seconds = seconds*60 + int64(v)
-	}
-	for range 3 - len(parts) { // after days, hours come first
-		if dated {
-			seconds *= 60
-		}
-	}
-	return total*secondsOfDay + seconds, true
-}
-
-func setSlurmStart(t *table, _ *Job, cell []byte) string { return setSlurmDate(t, &t.began, cell) }
-func setSlurmEnd(t *table, _ *Job, cell []byte) string   { return setSlurmDate(t, &t.over, cell) }
-
-// setSlurmDate reads a date. Unknown and None mean that the job has not started or ended.
-func setSlurmDate(t *table, to *int64, cell []byte) string {
-	v, ok := t.dates.of(cell)
-	switch {
-	case ok:
-		*to = v
-	case string(cell) != "Unknown" && !isMissing(cell):
-		return wantDate
-	}
-	return ""
-}
+func (s *slurm) skipped() int { return s.left }

@@ -4,13 +4,19 @@ import "fmt"
 
 // stateNames are the names of states in graft's files, which are Slurm's names.
 var stateNames = [...]string{Unknown: "", Completed: "COMPLETED", Cancelled: "CANCELLED", Failed: "FAILED",
-	TimedOut: "TIMEOUT", NodeFailed: "NODE_FAIL", Running: "RUNNING"}
+	TimedOut: "TIMEOUT", NodeFailed: "NODE_FAIL", Running: "RUNNING", Preempted: "PREEMPTED", Pending: "PENDING",
+	Requeued: "REQUEUED", OutOfMemory: "OUT_OF_MEMORY"}
 
 // otherStates are further names of states in traces.
 var otherStates = map[string]State{
 	"Pass": Completed, "Failed": Failed, "Killed": Cancelled,
 	"Terminated": Completed, "Succeeded": Completed, "Running": Running,
-	"OUT_OF_MEMORY": Failed, "DEADLINE": TimedOut, "BOOT_FAIL": NodeFailed,
+	"Pending": Pending, "Waiting": Pending,
+	// Further states of Slurm, in the order of the manual pages of sacct and squeue.
+	"BOOT_FAIL": NodeFailed, "DEADLINE": TimedOut, "RESIZING": Running, "REVOKED": Cancelled, "SUSPENDED": Running,
+	"COMPLETING": Running, "CONFIGURING": Running, "STAGE_OUT": Running, "STOPPED": Running, "SIGNALING": Running,
+	"REQUEUE_HOLD": Requeued, "REQUEUE_FED": Requeued, "SPECIAL_EXIT": Failed, "RESV_DEL_HOLD": Pending,
+	"LAUNCH_FAILED": NodeFailed, "RECONFIG_FAIL": NodeFailed,
 }
 
 // stateOf reads a state. An unknown name becomes Unknown, because clusters have their own states, and states do not

@@ -12,7 +12,7 @@ var swfFormat = format{
 	Format: Format{Name: "swf", About: "Standard Workload Format of the Parallel Workloads Archive"},
 	knows:  knowsSWF,
 	open: func(source lines, o *Options) (rows, error) {
-		return &swf{lines: source, processors: o.Processors}, nil
+		return &swf{lines: source, processors: o.Processors, history: o.History}, nil
 	},
 	write: newSWFWriter,
 }
@@ -27,6 +27,7 @@ var swfColumns = []string{
 const (
 	swfNumber     = 0
 	swfSubmit     = 1
+	swfWait       = 2
 	swfRunTime    = 3
 	swfAllocated  = 4
 	swfRequested  = 7
@@ -57,6 +58,7 @@ func knowsSWF(head []byte) bool {
 type swf struct {
 	lines
 	processors Processors
+	history    bool // the option History
 	fields     [][]byte
 	columns    []int // byte at which each field begins, from 1
 	start      clock
@@ -141,6 +143,13 @@ func (s *swf) take(job *Job) error {
 		return s.wants(s.fields[swfLimit], wantSeconds)
 	}
 	job.Limit = max(limit, 0)
+	wait, ok := seconds(s.fields[swfWait])
+	if !ok {
+		return s.wants(s.fields[swfWait], wantSeconds)
+	}
+	if s.history && wait >= 0 {
+		job.history().Wait, job.history().Started = wait, true
+	}
 	n, err := s.processorsOf()
 	if err != nil {
 		return err

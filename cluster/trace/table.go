@@ -24,7 +24,13 @@ type table struct {
 
 	began, over int64 // times of the row, in formats without durations
 
-	users, vcs, titles, datasets, models interner
+	scratch   slurmScratch // of the format slurm
+	perWorker perWorker    // of the format alibaba2026
+
+	history   bool    // the option History
+	discarded History // values of jobs without the option History
+
+	users, vcs, titles, datasets, models, types, classes interner
 }
 
 // openTable reads the header and finds the columns.
@@ -87,6 +93,11 @@ func (t *table) next(job *Job) error {
 	if err := t.cells.next(); err != nil {
 		return err
 	}
+	return t.take(job)
+}
+
+// take converts the cells of the row.
+func (t *table) take(job *Job) error {
 	if len(t.row) != t.width {
 		return t.wrongCount(t.width)
 	}
@@ -224,11 +235,18 @@ func setNumber(to *float64, cell []byte) string {
 	return ""
 }
 
-func setAMP(_ *table, job *Job, cell []byte) string {
+func setAMP(_ *table, job *Job, cell []byte) string { return setSwitch(&job.AMP, cell) }
+
+func setGPUType(t *table, job *Job, cell []byte) string {
+	job.GPUType = t.types.of(cell)
+	return ""
+}
+
+func setSwitch(to *bool, cell []byte) string {
 	switch string(cell) {
 	case "0", "0.0", "False", "false":
 	case "1", "1.0", "True", "true":
-		job.AMP = true
+		*to = true
 	default:
 		if !isMissing(cell) {
 			return wantSwitch

@@ -28,10 +28,8 @@ type WriterOptions struct {
 	Start      time.Time
 	Nodes      int // number of nodes of the cluster, for the header of format swf; zero omits it
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
-	// writes a column with the requested node memory, if the format is graft; false omits it
-	RAM bool
-	// writes a column with the requested time limits, if the format is graft; false omits it
-	Limit bool
+	// optional columns to write, if the format is graft; the zero value writes none
+	Columns Columns
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -129,6 +127,25 @@ func (job *Job) validate() error {
 	}
 	if job.RAM < 0 || job.RAM > maxCount {
 		return fmt.Errorf("job %.40q requests %d MiB of memory; expected 0 to %d", job.ID, job.RAM, maxCount)
+	}
+	return job.History.validate(job.ID)
+}
+
+func (h *History) validate(id string) error {
+	if h == nil {
+		return nil
+	}
+	for k, v := range []int64{h.Wait, h.Lost} {
+		if v < 0 || v > maxSeconds {
+			return fmt.Errorf("job %.40q has a %s of %d s; expected 0 to %d s", id,
+				[]string{"wait", "lost run time"}[k], v, int64(maxSeconds))
+		}
+	}
+	for k, n := range []int{h.Restarts, h.NodeFailures} {
+		if n < 0 || n > maxCount {
+			return fmt.Errorf("job %.40q: the number of %s is %d; expected 0 to %d", id,
+				[]string{"restarts", "node failures"}[k], n, maxCount)
+		}
 	}
 	return nil
 }

@@ -62,7 +62,9 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		`job "1" has a time of 1000000000001 s`:               {ID: "1", Submit: 1e12 + 1},
 		`job "1": the number of GPUs is -1`:                   {ID: "1", GPUs: -1},
 		`job "1": the speed is NaN; expected a finite number`: {ID: "1", Speed: math.NaN()},
-		`has 1048`: {ID: "1", Name: strings.Repeat("x", 1<<20)},
+		`job "1" has a wait of -1 s; expected 0 to`:           {ID: "1", History: &trace.History{Wait: -1}},
+		`job "1": the number of restarts is -1`:               {ID: "1", History: &trace.History{Restarts: -1}},
+		`has 1048`:                                            {ID: "1", Name: strings.Repeat("x", 1<<20)},
 	} {
 		w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{}))
 		require.ErrorContains(t, w.Write(&job), want)
@@ -82,33 +84,41 @@ func TestWhatCannotBeWritten(t *testing.T) {
 var jobOf = rapid.Custom(func(t *rapid.T) trace.Job {
 	name := rapid.StringOf(rapid.SampledFrom([]rune("aB7 ,\"\n\r;'\tü\ufeff")))
 	count, number := rapid.IntRange(0, math.MaxInt32), rapid.Float64Range(-1e300, 1e300)
+	history, some := historyOf.Draw(t, "history"), rapid.Bool()
+	if !some.Draw(t, "has a history") {
+		history = nil
+	}
 	return trace.Job{
 		ID: "j" + name.Draw(t, "id"), User: name.Draw(t, "user"), VC: name.Draw(t, "vc"), Name: name.Draw(t, "name"),
 		Submit:   rapid.Int64Range(-1e12, 1e12).Draw(t, "submit"),
 		Duration: rapid.Int64Range(-1e12, 1e12).Draw(t, "duration"), GPUs: count.Draw(t, "gpus"),
 		Share: count.Draw(t, "share"), CPUs: count.Draw(t, "cpus"), Batch: count.Draw(t, "batch"),
-		State: trace.State(rapid.IntRange(0, int(trace.Running)).Draw(t, "state")), AMP: rapid.Bool().Draw(t, "amp"),
+		State: trace.State(rapid.IntRange(0, int(trace.OutOfMemory)).Draw(t, "state")), AMP: some.Draw(t, "amp"),
 		Dataset: name.Draw(t, "dataset"), Model: name.Draw(t, "model"), Speed: number.Draw(t, "speed"),
 		GPUUtil: number.Draw(t, "gpu util"), MemoryUtil: number.Draw(t, "memory util"),
 		Memory: number.Draw(t, "memory"),
+		RAM:    int64(count.Draw(t, "ram")), Limit: rapid.Int64Range(0, 1e12).Draw(t, "limit"),
+		GPUType: name.Draw(t, "type"), NeedsType: some.Draw(t, "needs its type"), Spot: some.Draw(t, "spot"),
+		History: history,
 	}
+})
+
+var historyOf = rapid.Custom(func(t *rapid.T) *trace.History {
+	name := rapid.StringOf(rapid.SampledFrom([]rune("aB7 ,\"\n[]-")))
+	count, seconds := rapid.IntRange(0, math.MaxInt32), rapid.Int64Range(0, 1e12)
+	h := &trace.History{QOS: name.Draw(t, "qos"), Restarts: count.Draw(t, "restarts"), Lost: seconds.Draw(t, "lost"),
+		NodeFailures: count.Draw(t, "node failures"), FailedNodes: name.Draw(t, "nodes")}
+	if h.Started = rapid.Bool().Draw(t, "started"); h.Started {
+		h.Wait = seconds.Draw(t, "wait")
+	}
+	return h
 })
 
 // Whatever a job is, our own format gives it back, and encoding/csv reads the same cells.
 func TestOurFormatLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(jobOf, 1, 8).Draw(t, "jobs")
-		o := trace.WriterOptions{RAM: rapid.Bool().Draw(t, "memory of nodes"), Limit: rapid.Bool().Draw(t, "limits")}
-		if o.RAM {
-			for k := range jobs {
-				jobs[k].RAM = int64(jobs[k].CPUs)
-			}
-		}
-		if o.Limit {
-			for k := range jobs {
-				jobs[k].Limit = max(0, jobs[k].Duration)
-			}
-		}
+		o := trace.WriterOptions{Columns: trace.ColumnsOf(jobs)}
 		if rapid.Bool().Draw(t, "dated") {
 			o.Start = time.Unix(rapid.Int64Range(0, 1e10).Draw(t, "start"), 0)
 		}
@@ -118,7 +128,7 @@ func TestOurFormatLosesNothing(t *testing.T) {
 			require.NoError(t, w.Write(&jobs[k]))
 		}
 		text := out.String()
-		read, r, err := readText(text, trace.Options{})
+		read, r, err := readText(text, trace.Options{History: true})
 		require.NoError(t, err)
 		require.Equal(t, jobs, read)
 		start, known := r.Start()

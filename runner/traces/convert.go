@@ -35,20 +35,20 @@ func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error)
 	if err := mayConvert(env.Files, in, out, o); err != nil {
 		return nil, err
 	}
+	o.Read.History = true
 	all, err := trace.ReadAll(env.Files, in, o.Read)
 	if err != nil {
 		return nil, Coded(err)
 	}
-	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start, RAM: all.HasRAM(),
-		Limit: all.HasLimits()},
-		o.Force, func(t *trace.Writer) error {
-			for k := range all.Jobs {
-				if err := t.Write(&all.Jobs[k]); err != nil {
-					return err
-				}
+	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start,
+		Columns: trace.ColumnsOf(all.Jobs)}, o.Force, func(t *trace.Writer) error {
+		for k := range all.Jobs {
+			if err := t.Write(&all.Jobs[k]); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}

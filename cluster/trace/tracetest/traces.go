@@ -65,6 +65,24 @@ const Slurm = "JobID|User|Partition|JobName|Submit|Start|End|Elapsed|AllocTRES|R
 	"74|ann|gpu|y|2026-05-01T00:06:00|2026-05-01T00:06:01|2026-05-01T00:06:03|00:02.500|" +
 	"cpu=1|cpu=1|TIMEOUT|Partition_Limit\n"
 
+// Alibaba2026 contains four jobs in the format "alibaba2026".
+const Alibaba2026 = "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num," +
+	"submit_time,duration,job_type\n" +
+	"1,13,A10,20,1,1,0,3600,HP\n" +
+	"2,57,A100-SXM4-80GB,15.5,8,16,60,41060,Spot\n" +
+	"3,57,A10,2,0.25,2,70,10,Spot\n" +
+	"4,13,,8,0,1,80,5,HP\n"
+
+// Acme contains three jobs in the format "acme". The durations of Kalos contain the waiting time.
+const Acme = "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state," +
+	"submit_time,start_time," +
+	"end_time,fail_time,stop_time,duration,queue,gpu_time\n" +
+	"dlc1,u1,8,64,960,1000,100.0,Pretrain,FAILED,2023-05-17 08:00:00+08:00,2023-05-17 08:00:10+08:00," +
+	"2023-05-17 08:01:00+08:00,2023-05-17 08:01:00+08:00,,60,10.0,3840.0\n" +
+	"dlc2,u2,1,1,16,100,10.0,Other,CANCELLED,2023-05-17 00:00:05+00:00,,2023-05-17 00:00:20+00:00,,,15,,\n" +
+	"dlc3,u2,1,8,16,100,10.0,Eval,COMPLETED,2023-05-17 00:00:06+00:00,2023-05-17 00:00:06+00:00," +
+	"2023-05-17 01:00:06+00:00,,,3600,0.0,28800.0\n"
+
 // SWF contains three jobs in the format "swf".
 const SWF = "; Version: 2.2\n;   UnixStartTime:  1600000000 \n; MaxNodes: 16\n; MaxProcs: 128\n; Note: none\n\n" +
 	"    1   100  5  60   4 -1 -1   8 3600 -1  1  3 1 7 2 -1 -1 -1\n" +
@@ -151,6 +169,14 @@ func Faults() map[string]Fault {
 			`a.csv:6:1: job_name is empty`},
 		"Alibaba 2023, no time": {swap(Alibaba2023, "110", "soon"),
 			`a.csv:2:45: scheduled_time is "soon": expected a number of seconds`},
+		"Alibaba 2026, half a GPU more than one": {swap(Alibaba2026, "15.5,8,16", "15.5,1.5,16"),
+			`a.csv:3:26: gpu_request is "1.5": expected a whole number of GPUs, or a part of one GPU`},
+		"Alibaba 2026, less than no processor": {swap(Alibaba2026, "15.5", "-1"),
+			`cpu_request is "-1": expected a number of processors of at least 0`},
+		"Alibaba 2026, another kind of job": {swap(Alibaba2026, "HP", "LP"),
+			`a.csv:2:24: job_type is "LP": expected HP or Spot`},
+		"Acme, no zone": {swap(Acme, "2023-05-17 08:00:10+08:00", "2023-05-17 08:00:10+8"),
+			`start_time is "2023-05-17 08:00:10+8": expected a date such as 2023-03-01 00:18:22+08:00`},
 		"SWF, no number": {swap(SWF, "3600", "x"),
 			`a.csv:7:34: requested time is "x": expected a number, or -1 if unknown`},
 		"SWF, a field less": {swap(SWF, "7 2 -1", "7 2"), `a.csv:7: the line has 17 fields, expected 18`},

@@ -1,0 +1,137 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+)
+
+// sameSecond is the maximum time between the end of a start and the submission of the next one, in seconds. Slurm
+// resubmits a requeued job when the previous start ends; the record of the end can be a few seconds late.
+const sameSecond = 60
+
+// continues reports whether a row belongs to the job of the group: it is another component of a heterogeneous job, or
+// the next start of a component. Slurm also reuses IDs after a reset of its database; such a row is another job.
+func (s *slurm) continues(row *slurmRow) bool {
+	if s.group[0].job.ID != row.job.ID {
+		return false
+	}
+	for k := len(s.group) - 1; k >= 0; k-- {
+		if s.group[k].component == row.component {
+			return isRestart(&s.group[k], row)
+		}
+	}
+	return row.component != "" && s.group[0].component != ""
+}
+
+// isRestart reports whether two rows with the same ID are starts of one job, in either order.
+func isRestart(a, b *slurmRow) bool {
+	if b.job.Submit < a.job.Submit {
+		a, b = b, a
+	}
+	switch a.job.State {
+	case Requeued, Preempted, NodeFailed:
+		return true
+	}
+	return a.over != missing && b.job.Submit >= a.over-sameSecond && b.job.Submit <= a.over+sameSecond
+}
+
+// merged returns the job of the group's rows.
+func (s *slurm) merged() Job {
+	if len(s.group) == 1 {
+		return s.withHistory(s.group, s.group[0].job)
+	}
+	slices.SortStableFunc(s.group, func(a, b slurmRow) int {
+		return cmp.Or(cmp.Compare(len(a.component), len(b.component)), cmp.Compare(a.component, b.component),
+			cmp.Compare(a.job.Submit, b.job.Submit))
+	})
+	var job Job
+	for begin, end := 0, 0; begin < len(s.group); begin = end {
+		for end = begin + 1; end < len(s.group) && s.group[end].component == s.group[begin].component; end++ {
+		}
+		one := s.withStarts(s.group[begin:end])
+		if begin == 0 {
+			job = one
+		} else {
+			joinComponent(&job, &one)
+		}
+	}
+	return job
+}
+
+// withStarts returns the job of one component. Its duration is the sum over its starts.
+func (s *slurm) withStarts(starts []slurmRow) Job {
+	job := starts[len(starts)-1].job
+	job.Submit = starts[0].job.Submit
+	for k := range starts[:len(starts)-1] {
+		earlier := &starts[k].job
+		job.Duration = clamped(job.Duration + earlier.Duration)
+		job.Spot = job.Spot || earlier.Spot
+		if job.GPUs == 0 && job.CPUs == 0 {
+			job.GPUs, job.CPUs, job.RAM = earlier.GPUs, earlier.CPUs, earlier.RAM
+		}
+		if job.GPUType == "" { // requested GPUs have a type only if the user named it
+			job.GPUType = earlier.GPUType
+		}
+	}
+	return s.withHistory(starts, job)
+}
+
+// withHistory adds the history of a component's starts to its job.
+func (s *slurm) withHistory(starts []slurmRow, job Job) Job {
+	if !s.table.history {
+		return job
+	}
+	h := job.history()
+	h.QOS = starts[0].qos
+	before := -1
+	for k := range starts {
+		start := &starts[k]
+		if start.began != missing {
+			before++
+		}
+		if start.began != missing && !h.Started {
+			h.Wait, h.Started = between(starts[0].job.Submit, start.began)
+		}
+		if start.job.State == NodeFailed {
+			h.NodeFailures++
+			h.FailedNodes = start.nodes
+		}
+		if k < len(starts)-1 {
+			h.Lost = min(h.Lost+max(start.job.Duration, 0), maxSeconds)
+		}
+		h.Restarts = max(h.Restarts, start.restarts, before)
+	}
+	return job
+}
+
+// between returns the time from one event to a later one. sacct prints local times. At the end of daylight saving time,
+// clocks go back by an hour, so that the later event can have a time that is up to an hour earlier.
+func between(from, to int64) (seconds int64, known bool) {
+	const hour = 3600
+	seconds = to - from
+	if -hour <= seconds && seconds < 0 {
+		seconds += hour
+	}
+	return clamped(max(seconds, 0)), seconds >= 0
+}
+
+// joinComponent adds a component of a heterogeneous job. All components start together. The job ends with the last one.
+func joinComponent(job, other *Job) {
+	if other.GPUs > job.GPUs {
+		job.GPUType, job.NeedsType = other.GPUType, other.NeedsType
+	}
+	job.GPUs, job.CPUs = min(job.GPUs+other.GPUs, maxCount), min(job.CPUs+other.CPUs, maxCount)
+	job.RAM = min(job.RAM+other.RAM, maxCount)
+	job.Submit = min(job.Submit, other.Submit)
+	job.Duration, job.Limit = max(job.Duration, other.Duration), max(job.Limit, other.Limit)
+	job.Spot = job.Spot || other.Spot
+	if job.State == Completed || job.State == Unknown {
+		job.State = other.State
+	}
+	if h, o := job.History, other.History; h != nil && o != nil {
+		h.Started, h.Wait = h.Started || o.Started, max(h.Wait, o.Wait)
+		h.Restarts, h.Lost = max(h.Restarts, o.Restarts), max(h.Lost, o.Lost)
+		h.NodeFailures = min(h.NodeFailures+o.NodeFailures, maxCount)
+		h.FailedNodes = cmp.Or(h.FailedNodes, o.FailedNodes)
+	}
+}
