@@ -339,7 +339,7 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
 	"graft/cluster/rigid.File.Training": "Step times of jobs, computed from networks and a device profile.",
-	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",
+	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace describe' reads.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
 	"graft/cluster/rigid.Options.Compat": "Reference simulator: \"lucid\" reproduces Lucid's simulator, including " +

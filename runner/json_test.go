@@ -79,7 +79,7 @@ var jsonReports = map[string][]any{
 	"graft table convert":  {table.Whole{}},
 	"graft table show":     {runs.TableReport{}},
 	"graft trace failures": {traces.FailureInfo{}},
-	"graft trace info":     {traces.Info{}},
+	"graft trace describe": {traces.Description{}},
 	"graft train":          {train.Result{}, sweep.Result{}},
 	"graft compare":        {sweep.Result{}},
 	"graft version":        {versionInfo{}},

@@ -249,9 +249,9 @@ var onWrongFiles = map[string][]struct {
 		{"none", failure.Failed}, {"none table", failure.Damaged}},
 	"graft table convert": {{"table --out t", failure.Damaged},
 		{"wrong.pkl --network ConvNet2 --dataset x --out t", failure.Damaged}, {"none --out t", failure.Failed}},
-	"graft trace info": {{"wrong.csv", failure.Damaged}, {"half.csv", failure.Partial}, {"none.csv", failure.Failed}, {
-		"half.csv --vc-file wrong.csv", failure.Damaged,
-	}, {"half.csv --vc-file none.csv", failure.Failed}, {"half.csv --from nosuch", failure.Usage}},
+	"graft trace describe": {{"wrong.csv", failure.Damaged}, {"half.csv", failure.Partial},
+		{"none.csv", failure.Failed}, {"half.csv --vc-file wrong.csv", failure.Damaged},
+		{"half.csv --vc-file none.csv", failure.Failed}, {"half.csv --from nosuch", failure.Usage}},
 	"graft trace convert": {{"wrong.csv to.csv --to graft", failure.Damaged},
 		{"half.csv to.csv --to graft", failure.Damaged}, {"none.csv to.csv --to graft", failure.Failed},
 		{"half.csv wrong.csv --to graft", failure.Usage}, {"half.csv to.csv --to philly", failure.Usage}},

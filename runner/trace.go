@@ -22,11 +22,11 @@ from the first bytes of a file, and reads gzip-compressed files:
 ` + formatList() + `
 
 A generated trace depends only on its seed and options.`,
-		Example: `  graft trace info venus.csv --vc-file vc_config.csv
+		Example: `  graft trace describe venus.csv --vc-file vc_config.csv
   graft trace convert cluster_job_log philly.csv --to graft
   graft trace generate month.csv --vc-file-out nodes.csv
   graft trace failures fault_trace.json --nodes 400`,
-	}, newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand(), newTraceFailuresCommand())
+	}, newTraceDescribeCommand(), newTraceConvertCommand(), newTraceGenerateCommand(), newTraceFailuresCommand())
 }
 
 // formatList has a line per format.

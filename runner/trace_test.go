@@ -18,6 +18,21 @@ const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,durati
 	"9,ann,red,,16,64,NODE_FAIL,2021-03-05 00:00:00,7200,Pictures,Net,64,0\n" +
 	"9,eve,red,,3,3,FAILED,2021-03-06 00:00:00,0,Pictures,Net,64,0\n"
 
+// accounting has a job that a node failure and an eviction restarted, a heterogeneous job, and a spot job.
+const accounting = "JobID|User|Partition|QOS|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES|State|NodeList\n" +
+	"1|ann|gpu|normal|2026-05-01T00:00:00|2026-05-01T00:10:00|2026-05-01T01:10:00|3600|cpu=8,gres/gpu:a100=4," +
+	"gres/gpu=4|cpu=8,gres/gpu=4|NODE_FAIL|n1\n" +
+	"1|ann|gpu|normal|2026-05-01T01:10:00|2026-05-01T01:20:00|2026-05-01T02:20:00|3600|cpu=8,gres/gpu:a100=4," +
+	"gres/gpu=4|cpu=8,gres/gpu=4|PREEMPTED|n2\n" +
+	"1|ann|gpu|normal|2026-05-01T02:20:00|2026-05-01T02:20:00|2026-05-01T04:20:00|7200|cpu=8,gres/gpu:a100=4," +
+	"gres/gpu=4|cpu=8,gres/gpu=4|COMPLETED|n3\n" +
+	"2+0|bob|gpu|normal|2026-05-01T00:30:00|2026-05-01T00:31:00|2026-05-01T01:31:00|3600|cpu=1|cpu=1|FAILED|n1\n" +
+	"2+1|bob|gpu|normal|2026-05-01T00:30:00|2026-05-01T00:31:00|2026-05-01T01:31:00|3600|cpu=8,gres/gpu:h100=2," +
+	"gres/gpu=2|cpu=8,gres/gpu:h100=2,gres/gpu=2|FAILED|n4\n" +
+	"3|eve|gpu|scavenger|2026-05-01T01:00:00|2026-05-01T01:00:00|2026-05-01T01:00:30|30|cpu=1,gres/gpu=1|" +
+	"cpu=1,gres/gpu=1|NODE_FAIL|n1\n" +
+	"4|eve|gpu|normal|2026-05-01T01:00:00|Unknown|Unknown|0||cpu=1,gres/gpu=1|PENDING|None assigned\n"
+
 // writeTraces makes a folder of traces, which the test is in then.
 func writeTraces(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -28,7 +43,8 @@ func writeTraces(t *testing.T) {
 		"pods.csv":  "name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\npod,1,500,0,20,10\n",
 		"tasks.csv": "j1,worker,2.0,Terminated,10.0,15.0,600.0,29.3,50.0,T4\n" +
 			"j2,worker,1.0,Waiting,,,600.0,29.3,50.0,T4\n",
-		"jobs.csv": "j1,i1,ann,Terminated,5.0,15.0\n",
+		"jobs.csv":  "j1,i1,ann,Terminated,5.0,15.0\n",
+		"slurm.csv": accounting,
 	} {
 		write(t, name, text)
 	}
@@ -36,7 +52,7 @@ func writeTraces(t *testing.T) {
 
 func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 	writeTraces(t)
-	goldenScreens(t, "trace", "trace info", "", map[string]goldenCall{
+	goldenScreens(t, "trace", "trace describe", "", map[string]goldenCall{
 		"few.txt":    {"few.csv", failure.Done},
 		"nodes.txt":  {"few.csv --vc-file nodes.csv --gpus-per-node 4", failure.Done},
 		"nodes.json": {"few.csv --vc-file nodes.csv --gpus-per-node 4 --json", failure.Done},
@@ -45,6 +61,8 @@ func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 		"empty.txt":  {"none.swf", failure.Done},
 		"pods.txt":   {"pods.csv", failure.Done},
 		"tasks.txt":  {"tasks.csv --job-table jobs.csv", failure.Done},
+		"slurm.txt":  {"slurm.csv --gpus 16 --spot scavenger", failure.Done},
+		"slurm.json": {"slurm.csv --gpus 16 --adapt-hours 0.5 --adapt-gpus 1 --json", failure.Done},
 	})
 }
 
@@ -69,7 +87,8 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 		"9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", text)
 	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job with a share of a GPU, " +
 		"which that format cannot express\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
-	report := decoded[traces.Info](t, done(t, "trace", "info", "day.swf", "--processors", "cpus", "--json").stdout)
+	report := decoded[traces.Description](t, done(t, "trace", "describe", "day.swf", "--processors", "cpus",
+		"--json").stdout)
 	require.Equal(t, 0, report.Sizes[0].GPUs)
 }
 
@@ -100,7 +119,8 @@ func TestTraceGenerate(t *testing.T) {
 	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"nodes.csv", "nodes2.csv"}} {
 		require.Equal(t, contents(t, pair[0]), contents(t, pair[1]), "equal flags, equal bytes")
 	}
-	report := decoded[traces.Info](t, done(t, "trace", "info", "a.csv", "--vc-file", "nodes.csv", "--json").stdout)
+	report := decoded[traces.Description](t, done(t, "trace", "describe", "a.csv", "--vc-file", "nodes.csv",
+		"--json").stdout)
 	require.Equal(t, []any{2000, 160, 3}, []any{report.Jobs, report.GPUs, len(report.VCs)})
 	require.InDelta(t, 0.7, *report.Load, 0.35, "chance moves the few long jobs")
 	for _, f := range report.Findings {
@@ -111,18 +131,21 @@ func TestTraceGenerate(t *testing.T) {
 func TestTraceIsCalledWrongly(t *testing.T) {
 	writeTraces(t)
 	for args, want := range map[string]string{
-		"info few.csv --window 5":              "--window 5: expected whole seconds as A..B",
-		"info few.csv --window 5..x":           "--window 5..x",
-		"info few.csv --window 5..4":           "expected an end at or after its start",
-		"info few.csv --processors x":          "--processors x: expected gpus or cpus",
-		"info few.csv --from x":                `unknown trace format "x"`,
-		"info few.csv --gpus-per-node 0":       "the number of GPUs per node is 0; expected",
-		"convert few.csv out.csv":              `"to"`,
-		"convert few.csv out.csv --to philly":  `--to is "philly"; expected one of: graft, helios, swf`,
-		"generate out.csv --arrivals x":        "--arrivals x: expected diurnal or poisson",
-		"generate out.csv --jobs -1 --load -2": "the number of jobs is -1; expected 1",
-		"generate out.csv --to philly":         `--to is "philly"`,
-		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters, but only 2 nodes",
+		"describe few.csv --window 5":                      "--window 5: expected whole seconds as A..B",
+		"describe few.csv --window 5..x":                   "--window 5..x",
+		"describe few.csv --window 5..4":                   "expected an end at or after its start",
+		"describe few.csv --processors x":                  "--processors x: expected gpus or cpus",
+		"describe few.csv --from x":                        `unknown trace format "x"`,
+		"describe few.csv --gpus -1":                       "the cluster has -1 GPUs; expected 0",
+		"describe few.csv --gpus 8 --vc-file nodes.csv":    "exclude each other",
+		"describe few.csv --adapt-gpus 0 --adapt-hours -1": "could have adapted is -1 hours; expected more than 0",
+		"describe few.csv --gpus-per-node 0":               "the number of GPUs per node is 0; expected",
+		"convert few.csv out.csv":                          `"to"`,
+		"convert few.csv out.csv --to philly":              `--to is "philly"; expected one of: graft, helios, swf`,
+		"generate out.csv --arrivals x":                    "--arrivals x: expected diurnal or poisson",
+		"generate out.csv --jobs -1 --load -2":             "the number of jobs is -1; expected 1",
+		"generate out.csv --to philly":                     `--to is "philly"`,
+		"generate out.csv --nodes 2 --vcs 3":               "3 virtual clusters, but only 2 nodes",
 	} {
 		fails(t, failure.Usage, want, append([]string{"trace"}, strings.Fields(args)...)...)
 	}

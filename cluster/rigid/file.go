@@ -90,7 +90,7 @@ func flags() []study.Flag {
 // File configures simulations of a cluster.
 type File struct {
 	Cluster            Options          // Cluster nodes, and the part of the trace to simulate.
-	Workload           study.Workload   // Cluster traces in any format that 'graft trace info' reads.
+	Workload           study.Workload   // Cluster traces in any format that 'graft trace describe' reads.
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	Training           Training         // Step times of jobs, computed from networks and a device profile.
 	schedulers.Options                  // Sections of the schedulers that have options.

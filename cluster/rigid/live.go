@@ -43,7 +43,7 @@ func (s *simulations) checkLive(env study.Env) error {
 	unknown := slices.DeleteFunc(slices.Clone(s.Live.Jobs), func(id string) bool { return slices.Contains(found, id) })
 	if len(unknown) > 0 {
 		return failure.With(failure.Configuration, fmt.Errorf("live.jobs: no trace has the job %s with devices in the "+
-			"simulated part; check the IDs with 'graft trace info', or use live.count", words.Some(unknown, 4)))
+			"simulated part; check the IDs with 'graft trace describe', or use live.count", words.Some(unknown, 4)))
 	}
 	if len(found) == 0 {
 		return failure.With(failure.Configuration, errors.New("live.job is set, but no trace has a job with devices "+

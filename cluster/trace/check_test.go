@@ -79,12 +79,12 @@ func kindsOf(found []trace.Finding) (list []trace.Kind) {
 }
 
 func summaryOf(t *testing.T, r *trace.Reader, o trace.CheckOptions) *trace.Summary {
-	return must(trace.Summarize(r, o))
+	return must(trace.Summarize(r, trace.SummaryOptions{CheckOptions: o}))
 }
 
 func TestSummaries(t *testing.T) {
 	for name, s := range samples {
-		r := must(trace.NewReader(strings.NewReader(s.text), "a.csv", trace.Options{}))
+		r := must(trace.NewReader(strings.NewReader(s.text), "a.csv", trace.Options{History: true}))
 		got := must(json.MarshalIndent(summaryOf(t, r,
 			trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 3}, {Name: "empty", Nodes: 1}}}), "", "  "))
 		golden := filepath.Join("testdata", "summaries", strings.NewReplacer(" ", "-", "'s", "").Replace(name)+".json")
@@ -111,14 +111,23 @@ func TestSummaryOfThePublishedMonth(t *testing.T) {
 	s := summaryOf(t, r, trace.CheckOptions{VCs: vcs})
 	require.NoError(t, r.Close())
 	require.Equal(t, []any{23_859, 118, 15, 1080}, []any{s.Jobs, s.Users, len(s.VCs), s.GPUs})
-	require.Equal(t, trace.SizeSummary{GPUs: 1, Jobs: 13_488, Share: 13_488.0 / 23_859, GPUHours: s.Sizes[0].GPUHours,
+	require.Equal(t, trace.SizeSummary{GPUs: 1, Most: 1, Jobs: 13_488, Share: 13_488.0 / 23_859,
+		GPUHours: s.Sizes[0].GPUHours,
 		Duration: s.Sizes[0].Duration}, s.Sizes[0])
 	require.Equal(t, int64(173), s.Sizes[0].Duration.P50)
 	require.Equal(t, int64(193), s.Duration.P50)
 	require.InDelta(t, 11769.27, s.Duration.Mean, 0.01)
 	require.InDelta(t, 2_167_138_881.0/3600, s.GPUHours, 0.01)
+	states, hours := map[string]int{}, 0.0
+	for _, state := range s.States {
+		states[state.State] = state.Jobs
+		hours += state.GPUHours
+	}
 	require.Equal(t, map[string]int{"COMPLETED": 13281, "CANCELLED": 6036, "FAILED": 4531, "NODE_FAIL": 7,
-		"TIMEOUT": 4}, s.States)
+		"TIMEOUT": 4}, states)
+	require.InDelta(t, s.GPUHours, hours, 1e-6)
+	require.Equal(t, 23_859-13_281, s.Waste.Jobs)
+	require.Equal(t, 7, s.Failures.Failures)
 	require.Equal(t, []trace.Kind{trace.OddGPUs}, kindsOf(s.Findings))
 	require.Equal(t, "vcEwI", s.VCs[0].Name, "in the order of the file of sizes")
 }

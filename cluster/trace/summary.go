@@ -2,10 +2,13 @@ package trace
 
 import (
 	"cmp"
+	"errors"
+	"math/bits"
 	"slices"
 	"time"
 
 	"graft/internal/stat"
+	"graft/internal/validate"
 )
 
 // Summary holds statistics of a trace.
@@ -21,11 +24,18 @@ type Summary struct {
 	GPUs        int        `json:"gpus"`           // number of GPUs of the cluster; zero if unknown
 	// GPU time of jobs divided by GPU time of the cluster from the first to the last submission; null if unknown
 	Load     *float64       `json:"load"`
-	Duration Spread         `json:"duration_s"` // durations of jobs, in seconds
-	States   map[string]int `json:"states"`     // number of jobs by end state; an empty name means unknown
-	VCs      []VCSummary    `json:"vcs"`        // virtual clusters by name, or in the order of the listed sizes
-	Sizes    []SizeSummary  `json:"sizes"`      // job sizes by number of GPUs
-	Findings []Finding      `json:"findings"`   // anomalies in the trace
+	InUse    *Usage         `json:"in_use"`        // GPUs in use over time; null if no start is known
+	Duration Spread         `json:"duration_s"`    // durations of jobs, in seconds
+	Wait     *Spread        `json:"wait_s"`        // waiting times in seconds; null if no start is known
+	States   []StateSummary `json:"states"`        // jobs by end state, most GPU hours first
+	Waste    Waste          `json:"waste"`         // GPU time without a result
+	Failures NodeFailures   `json:"node_failures"` // failures of nodes that ended jobs
+	Adapt    Adaptable      `json:"adaptable"`     // jobs that could have adapted
+	Types    []TypeSummary  `json:"gpu_types"`     // jobs by GPU type, most GPU hours first; empty if unknown
+	Spot     int            `json:"spot_jobs"`     // number of jobs that the cluster may evict
+	VCs      []VCSummary    `json:"vcs"`           // virtual clusters by name, or in the order of the listed sizes
+	Sizes    []SizeSummary  `json:"sizes"`         // jobs by number of GPUs
+	Findings []Finding      `json:"findings"`      // anomalies in the trace
 }
 
 // Spread summarizes the distribution of durations. All fields are zero if there are no jobs.
@@ -51,25 +61,52 @@ type VCSummary struct {
 	Load *float64 `json:"load"`
 }
 
-// SizeSummary summarises the jobs with a given number of GPUs.
+// SizeSummary summarises the jobs in a range of numbers of GPUs. The ranges end at powers of two.
 type SizeSummary struct {
-	GPUs     int     `json:"gpus"`       // GPUs per job
+	GPUs     int     `json:"gpus"`       // minimum number of GPUs per job
+	Most     int     `json:"most_gpus"`  // maximum number of GPUs per job
 	Jobs     int     `json:"jobs"`       // number of jobs
 	Share    float64 `json:"share"`      // fraction of all jobs
 	GPUHours float64 `json:"gpu_hours"`  // sum of GPU hours over these jobs
 	Duration Spread  `json:"duration_s"` // durations of these jobs in seconds
+	Wait     *Spread `json:"wait_s"`     // waiting times of these jobs in seconds; null if no start is known
+}
+
+// SummaryOptions configures [Summarize]. The zero value describes no cluster.
+type SummaryOptions struct {
+	CheckOptions              // virtual clusters of the cluster; the zero value means that they are unknown
+	GPUs         int          // GPUs of the cluster, if CheckOptions has no virtual clusters; zero means unknown
+	Adapt        AdaptOptions // definition of the jobs that could have adapted; the zero value selects the defaults
+}
+
+// EnsureDefaults replaces zero values with defaults.
+func (o *SummaryOptions) EnsureDefaults() {
+	o.CheckOptions.EnsureDefaults()
+	o.Adapt.EnsureDefaults()
+}
+
+// Validate returns an error that lists every invalid option.
+func (o *SummaryOptions) Validate() error {
+	var faults validate.Faults
+	faults.When(o.GPUs < 0 || o.GPUs > maxCount, "the cluster has %d GPUs; expected 0 to %d", o.GPUs, maxCount)
+	faults.When(o.GPUs > 0 && len(o.VCs) > 0, "the number of GPUs and a list of virtual clusters exclude each other")
+	return errors.Join(o.CheckOptions.Validate(), o.Adapt.Validate(), errors.Join(faults...))
 }
 
 // Summarize reads a trace to its end. For each job it stores the ID and 8 bytes; it also stores the names of all users
 // and virtual clusters. If it finds an invalid job, it returns both the error and the summary of the jobs before it.
-func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
+func Summarize(r *Reader, o SummaryOptions) (*Summary, error) {
 	o.EnsureDefaults()
-	checker, err := NewChecker(o)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	checker, err := NewChecker(o.CheckOptions)
 	if err != nil {
 		return nil, err
 	}
-	t := tally{checker: checker, users: map[string]bool{}, vcs: map[string]*VCSummary{}, sizes: map[int]*sizeTally{}}
-	t.sum.States = map[string]int{}
+	t := tally{checker: checker, users: map[string]bool{}, vcs: map[string]*VCSummary{},
+		types: map[string]*TypeSummary{}, failed: map[string]int{}}
+	t.sum.Adapt.AdaptOptions = o.Adapt
 	for {
 		var job Job
 		err := r.Read(&job)
@@ -83,12 +120,13 @@ func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	}
 }
 
-func (t *tally) head(r *Reader, o CheckOptions) {
+func (t *tally) head(r *Reader, o SummaryOptions) {
+	t.sum.GPUs = o.GPUs
 	t.sum.Skipped = r.Skipped()
 	if start, known := r.Start(); known && t.sum.Jobs > 0 {
 		t.sum.Start = &start
 	}
-	if _, processors := r.Size(); len(o.VCs) == 0 && r.o.Processors == AsGPUs {
+	if _, processors := r.Size(); len(o.VCs) == 0 && o.GPUs == 0 && r.o.Processors == AsGPUs {
 		t.sum.GPUs = processors
 	}
 }
@@ -98,12 +136,27 @@ type tally struct {
 	checker *Checker
 	users   map[string]bool
 	vcs     map[string]*VCSummary
-	sizes   map[int]*sizeTally
+	types   map[string]*TypeSummary
+	states  [len(stateNames)]StateSummary
+	sizes   [sizeRanges]sizeTally
+	changes []change       // starts and ends of jobs
+	failed  map[string]int // node failures of jobs on one node, by node
 }
 
 type sizeTally struct {
-	gpuSeconds float64
-	durations  []int64
+	gpuSeconds       float64
+	durations, waits []int64
+}
+
+// sizeRanges is the number of ranges of GPUs: 0, 1, 2, 3 to 4, 5 to 8, and so on.
+const sizeRanges = 33
+
+// rangeOf returns the index of the range of a number of GPUs.
+func rangeOf(gpus int) int {
+	if gpus == 0 {
+		return 0
+	}
+	return min(bits.Len(uint(gpus-1))+1, sizeRanges-1)
 }
 
 func (t *tally) add(job *Job, line int) {
@@ -113,7 +166,6 @@ func (t *tally) add(job *Job, line int) {
 	}
 	s.Jobs++
 	s.FirstSubmit, s.LastSubmit = min(s.FirstSubmit, job.Submit), max(s.LastSubmit, job.Submit)
-	s.States[job.State.String()]++
 	if job.User != "" {
 		t.users[job.User] = true
 	}
@@ -126,42 +178,63 @@ func (t *tally) add(job *Job, line int) {
 	vc.Jobs++
 	vc.GPUHours += gpuSeconds // in seconds until the end
 	vc.MostGPUs = max(vc.MostGPUs, job.GPUs)
-	size := t.sizes[job.GPUs]
-	if size == nil {
-		size = &sizeTally{}
-		t.sizes[job.GPUs] = size
-	}
+	size := &t.sizes[rangeOf(job.GPUs)]
 	size.gpuSeconds += gpuSeconds
 	size.durations = append(size.durations, job.Duration)
+	if h := job.History; h != nil && h.Started {
+		size.waits = append(size.waits, h.Wait)
+		t.addChanges(job)
+	}
+	t.addState(job, gpuSeconds)
+	t.addType(job, gpuSeconds)
+	t.addFailures(job)
+	t.addAdaptable(job, gpuSeconds)
 	t.checker.Add(job, line)
 }
 
 const secondsOfHour = 3600
 
-func (t *tally) finish(r *Reader, o CheckOptions) *Summary {
+func (t *tally) finish(r *Reader, o SummaryOptions) *Summary {
 	t.head(r, o)
 	s := &t.sum
 	s.Users, s.Findings = len(t.users), t.checker.Findings()
-	s.Sizes, s.VCs = []SizeSummary{}, []VCSummary{}
-	var all []int64
-	for gpus, size := range t.sizes {
-		all = append(all, size.durations...)
-		jobs := len(size.durations)
-		s.Sizes = append(s.Sizes, SizeSummary{gpus, jobs, float64(jobs) / float64(s.Jobs),
-			size.gpuSeconds / secondsOfHour, spreadOf(size.durations)})
-	}
-	slices.SortFunc(s.Sizes, func(a, b SizeSummary) int { return cmp.Compare(a.GPUs, b.GPUs) })
-	for _, size := range s.Sizes {
-		s.GPUHours += size.GPUHours
-	}
-	s.Duration = spreadOf(all)
+	s.VCs = []VCSummary{}
+	t.finishSizes()
 	t.finishVCs(o)
 	s.Load = load(s.GPUHours*secondsOfHour, s.GPUs, s.LastSubmit-s.FirstSubmit)
+	s.InUse = usageOf(t.changes)
+	t.finishStates()
+	t.finishTypes()
+	t.finishFailures()
 	return s
 }
 
+// finishSizes computes the distributions of durations and waits.
+func (t *tally) finishSizes() {
+	s := &t.sum
+	s.Sizes = []SizeSummary{}
+	var durations, waits []int64
+	for k := range t.sizes {
+		size := &t.sizes[k]
+		jobs := len(size.durations)
+		if jobs == 0 {
+			continue
+		}
+		durations, waits = append(durations, size.durations...), append(waits, size.waits...)
+		least, most := 0, 0
+		if k > 0 {
+			least, most = 1<<(k-1)/2+1, 1<<(k-1)
+		}
+		hours := size.gpuSeconds / secondsOfHour
+		s.GPUHours += hours
+		s.Sizes = append(s.Sizes, SizeSummary{least, most, jobs, float64(jobs) / float64(s.Jobs), hours,
+			spreadOf(size.durations), waitsOf(size.waits)})
+	}
+	s.Duration, s.Wait = spreadOf(durations), waitsOf(waits)
+}
+
 // finishVCs sorts virtual clusters: the ones with known sizes first.
-func (t *tally) finishVCs(o CheckOptions) {
+func (t *tally) finishVCs(o SummaryOptions) {
 	s, place := &t.sum, map[string]int{}
 	for k, vc := range o.VCs {
 		if t.vcs[vc.Name] == nil {
@@ -188,6 +261,15 @@ func load(gpuSeconds float64, gpus int, span int64) *float64 {
 	}
 	v := gpuSeconds / (float64(gpus) * float64(span))
 	return &v
+}
+
+// waitsOf sorts waiting times and returns their distribution; nil if there are none.
+func waitsOf(waits []int64) *Spread {
+	if len(waits) == 0 {
+		return nil
+	}
+	s := spreadOf(waits)
+	return &s
 }
 
 // spreadOf sorts durations and returns their distribution.

@@ -15,7 +15,7 @@ import (
 func formats() (list []Entry) {
 	for _, f := range trace.Formats() {
 		e := Entry{Name: f.Name, Of: "trace", About: f.About + "; read",
-			Command: "graft trace info jobs --from " + f.Name}
+			Command: "graft trace describe jobs --from " + f.Name}
 		if f.Writable {
 			e.About, e.Command = f.About+"; read and written", "graft trace convert jobs.csv jobs --to "+f.Name
 		}

@@ -60,7 +60,7 @@ func TestSizesAreBounded(t *testing.T) {
 		require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err), name)
 		require.ErrorContains(t, err, "; expected ", name)
 	}
-	_, err := traces.Summarize(env, filepath.Join(dir, "jobs.csv"), traces.InfoOptions{GPUsPerNode: 1_000_000_000})
+	_, err := traces.Describe(env, filepath.Join(dir, "jobs.csv"), traces.DescribeOptions{GPUsPerNode: 1_000_000_000})
 	require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
