@@ -187,6 +187,7 @@ gpu: source
 # All repetitions of the tests that 'make test' shortens, and the race detector on what takes long.
 test-long: deps
 	@scripts/packages.sh test || true
+	@scripts/packages.sh long || true
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@GRAFT_LONG=1 go test -timeout 3h -v ./... >build/test-long.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test-long.log; exit $$code; fi; \

@@ -76,7 +76,7 @@ func (s *Summary) count(j *Job) {
 }
 
 func spreadOf(values []int64) Spread {
-	slices.Sort(values)
+	stat.SortInts(values)
 	s := Spread{Max: math.NaN(), Median: stat.Quantile(values, 0.5), P90: stat.Quantile(values, 0.9),
 		P99: stat.Quantile(values, 0.99), P999: stat.Quantile(values, 0.999)}
 	for _, v := range values {

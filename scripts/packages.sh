@@ -6,6 +6,8 @@
 #   packages.sh test    PyTorch for Python, which some tests compare with, Slurm, of
 #                       which tests start one of their own, as root, libjpeg-turbo,
 #                       and Chromium, in which they open pages
+#   packages.sh long    Slurm's accounting with a database, of which a test of make test-long
+#                       starts one of its own, as root
 #
 # SYSTEM is the root folder of the system, / when empty; tests set it.
 set -eu
@@ -40,6 +42,10 @@ test)
 	want libturbojpeg0 "/usr/lib/$architecture/libturbojpeg.so.0"
 	want python3-yaml /usr/lib/python3/dist-packages/yaml/__init__.py
 	want chromium /usr/bin/chromium
+	;;
+long)
+	want slurmdbd /usr/sbin/slurmdbd
+	want mariadb-server /usr/sbin/mariadbd
 	;;
 esac
 [ -n "$missing" ] || exit 0

@@ -31,15 +31,19 @@ func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
 func all(r *Reader) (*Trace, error) {
 	var jobs []Job
 	for {
-		var job Job
-		err := r.next(&job)
+		n := len(jobs)
+		if n == cap(jobs) {
+			jobs = slices.Grow(jobs, r.remaining(n))
+		}
+		jobs = jobs[:n+1] // the job is read into its place
+		err := r.next(&jobs[n])
 		if errors.Is(err, io.EOF) {
+			jobs = jobs[:n]
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, job)
 	}
 	jobs = sorted(jobs)
 	if len(jobs) > 0 && r.rows.clock().dates {
@@ -54,6 +58,20 @@ func all(r *Reader) (*Trace, error) {
 	}
 	start, _ := r.Start()
 	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
+}
+
+// remaining estimates the number of jobs that follow, from the bytes that the jobs so far take. Otherwise a slice of a
+// million jobs would be copied several times as it grows.
+func (r *Reader) remaining(jobs int) int {
+	const (
+		fewest = 1 << 16 // jobs before an estimate
+		spare  = 0.05    // of the estimate, because later rows can be shorter
+	)
+	if jobs < fewest || r.passed == nil || r.size <= r.passed.bytes {
+		return max(jobs/4, 1<<10)
+	}
+	perByte := float64(jobs) / float64(r.passed.bytes)
+	return int(perByte*float64(r.size-r.passed.bytes)*(1+spare)) + fewest
 }
 
 // HasLimits reports whether any job has a time limit.

@@ -91,6 +91,7 @@ type Checker struct {
 	seen  map[string]struct{}
 	found map[Kind]*Finding
 	last  int64 // submission of the previous job
+	line  int   // line of the previous job
 	jobs  int
 }
 
@@ -122,7 +123,8 @@ func (c *Checker) Add(job *Job, line int) bool {
 	c.seen[job.ID] = struct{}{}
 	odd(DuplicateID, twice)
 	odd(NegativeSubmit, job.Submit < 0)
-	odd(Unsorted, c.jobs > 0 && job.Submit < c.last)
+	late := line < c.line // the reader held the job back
+	odd(Unsorted, c.jobs > 0 && job.Submit < c.last && !late)
 	odd(NoDuration, job.Duration == 0)
 	odd(NegativeDuration, job.Duration < 0)
 	odd(NoGPUs, job.GPUs <= 0)
@@ -135,7 +137,9 @@ func (c *Checker) Add(job *Job, line int) bool {
 	odd(OddGPUs, job.GPUs > 0 && job.GPUs&(job.GPUs-1) != 0)
 	odd(NoProfile, job.Model == "" || job.Batch == 0)
 	odd(UnknownState, job.State == Unknown)
-	c.last = job.Submit
+	if !late {
+		c.last, c.line = job.Submit, line
+	}
 	c.jobs++
 	return !refused
 }

@@ -74,9 +74,9 @@ var samples = map[string]struct {
 			GPUType: "a100", Submit: 217, Duration: 89886, Limit: 172800},
 		{ID: "72_3", User: "bob", VC: "cpu", Name: "x", GPUs: 1, CPUs: 2, State: trace.Cancelled, Submit: 240,
 			GPUType: "v100", NeedsType: true},
+		{ID: "74", User: "ann", VC: "gpu", Name: "y", CPUs: 1, State: trace.TimedOut, Submit: 360, Duration: 2},
 		{ID: "73", User: "bob", VC: "gpu", GPUs: 2, CPUs: 4, RAM: 1, State: trace.NodeFailed, Submit: 300,
 			GPUType: "v100", Duration: 600, Limit: 1800},
-		{ID: "74", User: "ann", VC: "gpu", Name: "y", CPUs: 1, State: trace.TimedOut, Submit: 360, Duration: 2},
 	}},
 	"Slurm with raw times": {"JobID|Submit|ElapsedRaw|Elapsed|TimelimitRaw|Timelimit|\n" +
 		"7|2026-05-01T00:00:09|61|00:00:00|90|01:30:00|\n",
@@ -117,7 +117,7 @@ func TestHistories(t *testing.T) {
 			{Started: true, Wait: 1, Restarts: 1}},
 		"Acme's": {{Started: true, Wait: 10}, nil, {Started: true}},
 		"the accounting of Slurm": {{Started: true, Wait: 32*60 + 21}, {},
-			{Started: true, Wait: 1, NodeFailures: 1}, {Started: true, Wait: 1}},
+			{Started: true, Wait: 1}, {Started: true, Wait: 1, NodeFailures: 1}},
 		"the Standard Workload Format": {{Started: true, Wait: 5}, nil, nil},
 	} {
 		jobs, _, err := readText(samples[name].text, trace.Options{History: true})
@@ -136,7 +136,7 @@ func TestSpotJobsOfSlurm(t *testing.T) {
 		"4|gpu|normal|2026-05-01T00:00:00|COMPLETED\n"
 	jobs, _, err := readText(text, trace.Options{Spot: []string{"scavenger", "spot"}})
 	require.NoError(t, err)
-	require.Equal(t, []bool{true, true, true, false}, []bool{jobs[0].Spot, jobs[1].Spot, jobs[2].Spot, jobs[3].Spot})
+	require.Equal(t, []bool{true, true, false, true}, []bool{jobs[0].Spot, jobs[1].Spot, jobs[2].Spot, jobs[3].Spot})
 }
 
 func TestEveryFormatHasASample(t *testing.T) {

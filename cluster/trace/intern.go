@@ -1,5 +1,7 @@
 package trace
 
+import "strings"
+
 // maxInterned is the maximum number of cached strings, which limits memory for columns with many different values and
 // for malicious files.
 const maxInterned = 1 << 16
@@ -34,4 +36,24 @@ func (n *interner) of(text []byte) string {
 	}
 	n.last = s
 	return s
+}
+
+// arenaBlock is the size of a block of an arena, in bytes.
+const arenaBlock = 1 << 14
+
+// arena stores short strings in shared blocks. Separate strings would take twice the memory of short IDs, and the
+// garbage collector would visit each of them.
+type arena struct{ block strings.Builder }
+
+func (a *arena) of(text []byte) string {
+	if len(text) > maxInternedLength {
+		return string(text)
+	}
+	if a.block.Len()+len(text) > a.block.Cap() {
+		a.block = strings.Builder{}
+		a.block.Grow(arenaBlock)
+	}
+	from := a.block.Len()
+	a.block.Write(text)
+	return a.block.String()[from:]
 }

@@ -38,6 +38,8 @@ type Reader struct {
 	vcs    map[string]bool
 	rows   rows
 	file   io.Closer // may be nil
+	size   int64     // bytes of the file, which may be compressed; zero if unknown
+	passed *passed   // bytes of the file that were read; nil without a file
 
 	first     Job // read ahead, since second zero may depend on it
 	firstLine int
@@ -59,12 +61,29 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	r, err := NewReader(file, path, o)
+	counted := &passed{in: file}
+	r, err := NewReader(counted, path, o)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	r.file = file
+	r.file, r.passed = file, counted
+	if info, err := file.Stat(); err == nil { // the size only saves memory
+		r.size = info.Size()
+	}
 	return r, nil
+}
+
+// passed counts the bytes that pass through it.
+type passed struct {
+	in    io.Reader
+	bytes int64
+}
+
+// Read reads from the input.
+func (p *passed) Read(to []byte) (int, error) {
+	n, err := p.in.Read(to)
+	p.bytes += int64(n)
+	return n, err
 }
 
 // NewReader reads a trace from a stream. Errors contain the given path. It opens no file, so it ignores the option
@@ -125,7 +144,11 @@ func (r *Reader) readAhead() {
 	}
 	r.ahead, r.firstLine = true, r.rows.line()
 	if r.rows.clock().dates {
-		r.zero = r.o.Origin.of(r.first.Submit)
+		first := r.first.Submit
+		if h, holds := r.rows.(interface{ earliest(int64) int64 }); holds {
+			first = h.earliest(first)
+		}
+		r.zero = r.o.Origin.of(first)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -244,6 +245,30 @@ func BenchmarkReadHelios(b *testing.B) {
 		require.ErrorIs(b, err, io.EOF)
 	}
 	b.ReportMetric(float64(jobs)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// BenchmarkReadSlurm reads 200,000 rows of sacct from memory.
+func BenchmarkReadSlurm(b *testing.B) {
+	const rows = 200_000
+	var text bytes.Buffer
+	text.WriteString("JobID|User|Partition|QOS|JobName|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES|State|Timelimit\n")
+	for k := range rows {
+		at := time.Unix(1_777_593_600+60*int64(k), 0).UTC().Format("2006-01-02T15:04:05")
+		fmt.Fprintf(&text, "%d|user%d|gpu|normal|train%d|%s|%[4]s|%[4]s|%d|cpu=8,gres/gpu:a100=%d,"+
+			"gres/gpu=%[6]d,mem=64G|cpu=8,gres/gpu=%[6]d|COMPLETED|1-00:00:00\n",
+			k, k%400, k%5000, at, k%100_000, 1+k%8)
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		r := must(trace.NewReader(bytes.NewReader(text.Bytes()), "a.csv", trace.Options{}))
+		var job trace.Job
+		jobs := 0
+		for r.Read(&job) == nil {
+			jobs++
+		}
+		require.Equal(b, rows, jobs)
+	}
 }
 
 // must returns the value of a call that cannot fail.

@@ -111,23 +111,35 @@ type slurm struct {
 	header string   // first line
 	spot   []string // partitions and qualities of service with spot jobs
 
-	group []slurmRow // rows of a job
-	ahead slurmRow   // the row after them
-	has   bool       // ahead is set
-	err   error      // found while reading ahead
-	at    int        // line of the last job
-	left  int        // number of rows without a time
+	group   []slurmRow // rows of a job
+	waiting waitingRows
+	ahead   slurmRow // the row after them
+	has     bool     // ahead is set
+	err     error    // found while reading ahead
+	at      int      // line of the last job
+	left    int      // number of rows without a time
 }
 
 // next reads the rows of a job and merges them.
 func (s *slurm) next(job *Job) error {
-	s.group = s.group[:0]
 	for {
 		if !s.has && s.err == nil {
 			s.err = s.nextRow()
 		}
-		if !s.has || len(s.group) > 0 && !s.continues(&s.ahead) {
-			break
+		if !s.has || len(s.group) > 0 && !s.continues(s.group, &s.ahead) {
+			if done := s.close(); done {
+				*job = s.merged()
+				s.group = s.group[:0]
+				return nil
+			}
+			if !s.has {
+				return s.err
+			}
+		}
+		if len(s.group) == 0 {
+			s.group = s.waiting.take(s.ahead.job.ID, s.group, func(rows []slurmRow) bool {
+				return s.continues(rows, &s.ahead)
+			})
 		}
 		s.group, s.has = append(s.group, s.ahead), false
 		if len(s.group) > maxStarts {
@@ -135,12 +147,27 @@ func (s *slurm) next(job *Job) error {
 			return s.err
 		}
 	}
-	if len(s.group) == 0 {
-		return s.err
+}
+
+// close ends the group. It reports whether the group is a job that no later row can continue. Otherwise, the group
+// waits for later rows. At the end of the file and if too many groups wait, the oldest waiting group becomes the group.
+func (s *slurm) close() (done bool) {
+	if len(s.group) > 0 {
+		if s.has && restarts(s.group) {
+			s.waiting.add(s.group)
+			s.group = s.group[:0]
+			if s.waiting.rows <= maxWaiting {
+				return false
+			}
+			s.group = s.waiting.oldest(s.group)
+		}
+	} else if !s.has {
+		s.group = s.waiting.oldest(s.group)
 	}
-	s.at = s.group[0].line
-	*job = s.merged()
-	return nil
+	if len(s.group) > 0 {
+		s.at = s.group[0].line
+	}
+	return len(s.group) > 0
 }
 
 // maxStarts is the maximum number of rows of a job.
@@ -248,7 +275,7 @@ func setSlurmID(t *table, job *Job, cell []byte) string {
 		bytes.ContainsFunc(task, func(r rune) bool { return !bytes.ContainsRune([]byte("0123456789[]-,%:."), r) }) {
 		return wantSlurmID
 	}
-	job.ID, t.scratch.row.component = string(id), ""
+	job.ID, t.scratch.row.component = t.ids.of(id), ""
 	if several {
 		t.scratch.row.component = t.classes.of(component)
 	}
@@ -278,6 +305,16 @@ func setNodeList(t *table, _ *Job, cell []byte) string {
 
 func setSlurmRestarts(t *table, _ *Job, cell []byte) string {
 	return setCount(&t.scratch.row.restarts, cell)
+}
+
+// earliest returns the first submission of the waiting rows, or an earlier one. Waiting jobs follow later.
+func (s *slurm) earliest(submit int64) int64 {
+	for _, rows := range s.waiting.of {
+		for k := range rows {
+			submit = min(submit, rows[k].job.Submit)
+		}
+	}
+	return submit
 }
 
 func (s *slurm) line() int { return s.at }

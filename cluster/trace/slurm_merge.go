@@ -11,16 +11,74 @@ const sameSecond = 60
 
 // continues reports whether a row belongs to the job of the group: it is another component of a heterogeneous job, or
 // the next start of a component. Slurm also reuses IDs after a reset of its database; such a row is another job.
-func (s *slurm) continues(row *slurmRow) bool {
-	if s.group[0].job.ID != row.job.ID {
+func (s *slurm) continues(group []slurmRow, row *slurmRow) bool {
+	if group[0].job.ID != row.job.ID {
 		return false
 	}
-	for k := len(s.group) - 1; k >= 0; k-- {
-		if s.group[k].component == row.component {
-			return isRestart(&s.group[k], row)
+	for k := len(group) - 1; k >= 0; k-- {
+		if group[k].component == row.component {
+			return isRestart(&group[k], row)
 		}
 	}
-	return row.component != "" && s.group[0].component != ""
+	return row.component != "" && group[0].component != ""
+}
+
+// restarts reports whether a later row can be another start of the group's job.
+func restarts(group []slurmRow) bool {
+	latest := &group[0]
+	for k := range group {
+		if group[k].job.Submit >= latest.job.Submit {
+			latest = &group[k]
+		}
+	}
+	return isInterrupted(latest.job.State)
+}
+
+// isInterrupted reports whether Slurm restarts jobs that end in a state, unless users forbid it.
+func isInterrupted(s State) bool { return s == Requeued || s == Preempted || s == NodeFailed }
+
+// maxWaiting is the maximum number of rows of jobs that wait for another start. A row takes about 400 bytes.
+const maxWaiting = 1 << 16
+
+// waitingRows holds the rows of jobs that may have another start later in the file: sacct sorts rows by their time of
+// submission, and Slurm resubmits a job when it requeues it.
+type waitingRows struct {
+	of    map[string][]slurmRow // by ID
+	order []string              // IDs, the oldest first; some are no longer waiting
+	rows  int
+}
+
+// add holds a copy of a group. A waiting group with the same ID becomes part of it; this needs an ID that Slurm used
+// again.
+func (w *waitingRows) add(group []slurmRow) {
+	if w.of == nil {
+		w.of = map[string][]slurmRow{}
+	}
+	id := group[0].job.ID
+	w.of[id] = append(w.of[id], group...)
+	w.order = append(w.order, id)
+	w.rows += len(group)
+}
+
+// take moves the rows of an ID to a group if the function continues accepts them.
+func (w *waitingRows) take(id string, group []slurmRow, continues func([]slurmRow) bool) []slurmRow {
+	rows, waits := w.of[id]
+	if !waits || !continues(rows) {
+		return group
+	}
+	delete(w.of, id)
+	w.rows -= len(rows)
+	return append(group, rows...)
+}
+
+// oldest moves the rows that wait longest to a group.
+func (w *waitingRows) oldest(group []slurmRow) []slurmRow {
+	for len(w.order) > 0 && len(group) == 0 {
+		id := w.order[0]
+		w.order = w.order[1:]
+		group = w.take(id, group, func([]slurmRow) bool { return true })
+	}
+	return group
 }
 
 // isRestart reports whether two rows with the same ID are starts of one job, in either order.
@@ -28,8 +86,7 @@ func isRestart(a, b *slurmRow) bool {
 	if b.job.Submit < a.job.Submit {
 		a, b = b, a
 	}
-	switch a.job.State {
-	case Requeued, Preempted, NodeFailed:
+	if isInterrupted(a.job.State) {
 		return true
 	}
 	return a.over != missing && b.job.Submit >= a.over-sameSecond && b.job.Submit <= a.over+sameSecond

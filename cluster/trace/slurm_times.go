@@ -55,20 +55,21 @@ func slurmTime(cell []byte) (int64, bool) {
 	} else {
 		rest = cell
 	}
-	parts := bytes.Split(rest, []byte(":"))
-	if len(parts) > 3 || len(parts) < 2 && !dated {
-		return 0, false
-	}
-	seconds := int64(0)
-	for _, part := range parts {
+	parts, seconds := 0, int64(0)
+	for more := true; more; parts++ {
+		var part []byte
+		part, rest, more = bytes.Cut(rest, []byte(":"))
 		v := digits(part)
-		if len(part) == 0 || len(part) > 6 || v < 0 {
+		if len(part) == 0 || len(part) > 6 || v < 0 || parts == 3 {
 			return 0, false
 		}
 		seconds = seconds*60 + int64(v)
 	}
-	for range 3 - len(parts) { // after days, hours come first
-		if dated {
+	if parts < 2 && !dated {
+		return 0, false
+	}
+	if dated { // after days, hours come first
+		for range 3 - parts {
 			seconds *= 60
 		}
 	}

@@ -107,8 +107,8 @@ func Summarize(r *Reader, o SummaryOptions) (*Summary, error) {
 	t := tally{checker: checker, users: map[string]bool{}, vcs: map[string]*VCSummary{},
 		types: map[string]*TypeSummary{}, failed: map[string]int{}}
 	t.sum.Adapt.AdaptOptions = o.Adapt
+	var job Job
 	for {
-		var job Job
 		err := r.Read(&job)
 		if isEOF(err) {
 			return t.finish(r, o), nil
@@ -278,7 +278,7 @@ func spreadOf(durations []int64) Spread {
 	if n == 0 {
 		return Spread{}
 	}
-	slices.Sort(durations)
+	stat.SortInts(durations)
 	at := func(p float64) int64 { return stat.StepQuantile(durations, p) }
 	sum := 0.0
 	for _, d := range durations {

@@ -30,6 +30,8 @@ type table struct {
 	history   bool    // the option History
 	discarded History // values of jobs without the option History
 
+	ids arena
+
 	users, vcs, titles, datasets, models, types, classes interner
 }
 
@@ -130,11 +132,11 @@ const (
 	wantSwitch  = "0 or 1"
 )
 
-func setID(_ *table, job *Job, cell []byte) string {
+func setID(t *table, job *Job, cell []byte) string {
 	if len(cell) == 0 {
 		return wantID
 	}
-	job.ID = string(cell)
+	job.ID = t.ids.of(cell)
 	return ""
 }
 

@@ -43,9 +43,33 @@ func NeedSlurm(t *testing.T) {
 	}
 }
 
+// NeedAccounting skips a test if a Slurm with a slurmdbd cannot be started. If the environment variable CI is set, the
+// test fails instead.
+func NeedAccounting(t *testing.T) {
+	NeedSlurm(t)
+	for _, program := range []string{"slurmdbd", "mariadbd", "sreport"} {
+		if _, err := exec.LookPath(program); err == nil {
+			continue
+		}
+		missing := program + " is not installed: apt-get install slurmdbd slurm-client mariadb-server"
+		if os.Getenv("CI") != "" {
+			t.Fatal("CI must not skip Slurm tests: " + missing)
+		}
+		t.Skip("left out: " + missing)
+	}
+}
+
 // StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons that a killed test left running.
 // The folder of the package under test must be a sibling of the folder "scripts".
-func StartCluster(clock fleet.Clock) (*Cluster, error) {
+func StartCluster(clock fleet.Clock) (*Cluster, error) { return startCluster(clock, "") }
+
+// StartAccounting starts a cluster like StartCluster, with a slurmdbd and a database of its own. Its nodes have eight
+// processors and two GPUs of type a100.
+func StartAccounting(clock fleet.Clock) (*Cluster, error) {
+	return startCluster(clock, "-accounting", "SLURM_ACCOUNTING=1", "SLURM_GPU_TYPE=a100", "SLURM_CPUS=8")
+}
+
+func startCluster(clock fleet.Clock, suffix string, env ...string) (*Cluster, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -56,13 +80,13 @@ func StartCluster(clock fleet.Clock) (*Cluster, error) {
 		}
 		return '-'
 	}, strings.ToLower(here)), "-")
-	c := &Cluster{Folder: filepath.Join(os.TempDir(), "slurm-of-"+name)}
+	c := &Cluster{Folder: filepath.Join(os.TempDir(), "slurm-of-"+name+suffix)}
 	if c.lock, err = (files.OS{}).Lock(c.Folder+".lock", "a test"); err != nil {
 		return nil, err
 	}
 	began := clock.Now()
 	up := exec.Command("../scripts/slurm-up.sh", c.Folder)
-	up.Env = append(os.Environ(), "SLURM_PORT="+strconv.Itoa(freePort()))
+	up.Env = append(append(os.Environ(), "SLURM_PORT="+strconv.Itoa(freePort())), env...)
 	if said, err := up.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("start Slurm: %w: %s", err, said)
 	}
