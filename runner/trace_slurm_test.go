@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -155,10 +156,16 @@ func sacctRows(t *testing.T) accounted {
 	return a
 }
 
-// sreportSeconds returns the sum of a report of Slurm about a resource, in seconds times units of the resource.
+// sreportSeconds returns the sum of a report of Slurm about a resource, in seconds times units of the resource. sreport
+// rounds the present to an hour of its time zone, so this time zone has a quarter of an hour left.
 func sreportSeconds(t *testing.T, resource string) (sum float64) {
-	out := slurmProgram(t, "sreport", "--noheader", "--parsable2", "-t", "seconds", "-T", resource, "job",
+	c := exec.Command("sreport", "--noheader", "--parsable2", "-t", "seconds", "-T", resource, "job",
 		"SizesByAccount", "start=now-1day", "end=now")
+	c.Env = append(os.Environ(), fmt.Sprintf("TZ=TEST-00:%02d", (45-time.Now().UTC().Minute()+60)%60))
+	text, err := c.Output()
+	require.NoError(t, err)
+	out := strings.TrimSpace(string(text))
+	require.NotEmpty(t, out)
 	for _, line := range strings.Split(out, "\n") {
 		cells := strings.Split(line, "|")
 		for _, cell := range cells[2 : len(cells)-1] { // without cluster, account and percentage
