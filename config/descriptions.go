@@ -427,9 +427,9 @@ var descriptions = map[string]string{
 		"follows a learned policy; \"none\" takes no action. A path, such as \"./mine.py\", names a program that " +
 		"chooses the actions. Empty means \"none\".",
 	"graft/config.AdaptOptions.Fallback": "Decider that replaces a structural policy at decisions whose inputs lie " +
-		"outside of the range in the policy's training tables, such as a network that is ten times larger: \"none\", " +
-		"\"random\", \"gradient\", or \"policy\", which lets the policy decide. The event of the decision names the " +
-		"inputs. Empty means \"none\". Must be empty unless the decider is \"policy\".",
+		"far outside of the range in the policy's training tables, such as a network that is ten times larger: " +
+		"\"none\", \"random\", \"gradient\", or \"policy\", which lets the policy decide. The event of the decision " +
+		"names the inputs. Empty means \"none\". Must be empty unless the decider is \"policy\".",
 	"graft/config.AdaptOptions.Kinds": "Operations that \"random\", \"trials\", \"gradient\" or a structural policy " +
 		"can choose if adapt.actions is empty. For a policy, empty means all kinds of actions in the policy's " +
 		"training set. For other deciders, empty means deepen and widen.",

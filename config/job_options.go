@@ -229,7 +229,7 @@ type AdaptOptions struct {
 	// Path of the vocabulary (a folder or a file) with which a policy in the original system's format was trained. Must
 	// be empty for a structural policy, and for every decider except "policy".
 	Vocab string `config:"vocabulary,was=vocab"`
-	// Decider that replaces a structural policy at decisions whose inputs lie outside of the range in the policy's
+	// Decider that replaces a structural policy at decisions whose inputs lie far outside of the range in the policy's
 	// training tables, such as a network that is ten times larger: "none", "random", "gradient", or "policy", which
 	// lets the policy decide. The event of the decision names the inputs. Empty means "none". Must be empty unless the
 	// decider is "policy".

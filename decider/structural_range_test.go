@@ -50,8 +50,9 @@ func TestInputsOutsideOfTheRange(t *testing.T) {
 	for _, s := range training {
 		require.Empty(t, p.Outside(s))
 	}
-	require.Empty(t, p.Outside(at(8500*time.Millisecond, 2*time.Millisecond)), "within the margin")
-	require.Equal(t, []string{"left", "steps_left"}, p.Outside(at(0, time.Millisecond))[:2])
+	require.Empty(t, p.Outside(at(10*time.Second, time.Millisecond)), "2.5 times as many steps")
+	require.Equal(t, []string{"steps_left"}, p.Outside(at(10*time.Second, 200*time.Microsecond))[:1], "12 times")
+	require.Equal(t, []string{"left"}, p.Outside(at(11*time.Second, 3*time.Millisecond))[:1])
 	require.Contains(t, p.Outside(at(5*time.Second, time.Second)), "step_seconds")
 	require.NotContains(t, p.Outside(at(5*time.Second, 0)), "slowdown", "unknown")
 
