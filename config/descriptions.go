@@ -173,8 +173,8 @@ var descriptions = map[string]string{
 		"Empty keeps demand.skewness.",
 	"graft/cluster/failures.Listed.Class": "Class of the fault, for the table of outages. May be empty.",
 	"graft/cluster/failures.Listed.From":  "Start of the outage, in seconds after time 0 of the job trace.",
-	"graft/cluster/failures.Listed.Kind": "Kind of the outage: \"failure\" or \"drain\" (a planned outage, which the " +
-		"cluster knows from the beginning). Default \"failure\".",
+	"graft/cluster/failures.Listed.Kind": "Kind of the outage: \"failure\" or \"drain\" (a planned outage, announced " +
+		"in advance). Default \"failure\".",
 	"graft/cluster/failures.Listed.Node": "Number of the node in its virtual cluster, from 0. Spare nodes follow the " +
 		"other nodes.",
 	"graft/cluster/failures.Listed.To": "End of the outage, in seconds after time 0 of the job trace. Zero means " +

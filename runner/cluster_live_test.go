@@ -115,6 +115,7 @@ func TestFaultyLiveJobs(t *testing.T) {
 		write(t, "bad.toml", "[time]\nbugdet = \"1s\"\n")
 		got := fails(t, failure.Configuration, says, "cluster", "run", "cluster.toml", "--out", "run")
 		require.Empty(t, got.stdout)
+		fails(t, failure.Configuration, says, "config", "check", "cluster.toml")
 		require.NoDirExists(t, "run")
 	}
 	liveCluster(t, "[live]\njob = \"none.toml\"\ncount = 1\n")

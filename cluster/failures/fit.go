@@ -97,8 +97,8 @@ type Estimate struct {
 	Generated float64 `json:"generated"` // mean over generated traces
 }
 
-// Estimates compares a trace with several traces that its model generates for as many nodes and the same time. The
-// seeds of the generated traces are consecutive.
+// Estimates compares a trace with several traces that its model generates, with the same number of nodes and the same
+// length. The seeds of the generated traces are consecutive.
 func (m *Model) Estimates(t *Trace, seed uint64, traces int) ([]Estimate, error) {
 	list := []Estimate{{Name: "mean outage", Unit: "s"}, {Name: "median outage", Unit: "s"},
 		{Name: "90th percentile of outages", Unit: "s"}, {Name: "faults per node-day"}, {Name: "nodes that never fail"}}

@@ -29,7 +29,7 @@ type Listed struct {
 	From int64 `config:"from_seconds"`
 	// End of the outage, in seconds after time 0 of the job trace. Zero means that the node does not recover.
 	To int64 `config:"to_seconds"`
-	// Kind of the outage: "failure" or "drain" (a planned outage, which the cluster knows from the beginning). Default
+	// Kind of the outage: "failure" or "drain" (a planned outage, announced in advance). Default
 	// "failure".
 	Kind string `config:",one=|failure|drain"`
 	// Class of the fault, for the table of outages. May be empty.

@@ -175,10 +175,10 @@ func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) er
 		}
 		s.workloads = append(s.workloads, w)
 	}
-	if err := s.tryPrograms(ctx, env.Files); err != nil || quick {
+	if err := s.tryPrograms(ctx, env.Files); err != nil {
 		return err
 	}
-	if err := s.checkLive(env); err != nil {
+	if err := s.checkLive(env); err != nil || quick {
 		return err
 	}
 	var err error
