@@ -44,13 +44,17 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) 
 	if o.Failing {
 		columns = slices.Concat(columns, lossColumns)
 	}
-	_, _ = b.WriteString(strings.Join(slices.Concat(columns, further), ",") + "\n")
+	columns = slices.Concat(columns, o.learnedColumns(), further)
+	_, _ = b.WriteString(strings.Join(columns, ",") + "\n")
 	var line []byte
 	for _, p := range o.Pools {
 		for _, j := range p.submitted() {
 			line = j.appendRow(line[:0], numbers(j))
 			if o.Failing {
 				line = j.appendLosses(line)
+			}
+			if p.Learner != nil {
+				line = p.Learner.Cells(line, j)
 			}
 			if further != nil {
 				line = j.Record.AppendCells(line, j)
@@ -61,6 +65,16 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) 
 		}
 	}
 	return b.Flush()
+}
+
+// learnedColumns returns the columns of jobs whose networks adapt; nil if no job adapts.
+func (o *Outcome) learnedColumns() []string {
+	for _, p := range o.Pools {
+		if p.Learner != nil {
+			return p.Learner.Columns()
+		}
+	}
+	return nil
 }
 
 // numbers returns the integer cells of a row.

@@ -284,6 +284,7 @@ func (p *Pool) shrink(j *Job, name int, lost float64, delay int64) {
 	p.nodes.release(gone)
 	j.Nodes, j.GPUs = kept, j.GPUs-devicesOf(gone)
 	p.repeat(j, lost)
+	p.given(j)
 	rate, _ := p.rates(j)
 	p.repeat(j, float64(delay)*rate)
 	j.saved = j.work

@@ -37,6 +37,8 @@ type PoolOutcome struct {
 	Events int64   // number of arrivals and ends
 	Asked  int64   // number of scheduler calls
 	Spares int     // number of spare nodes, in addition to Nodes
+	// learner of the pool's jobs; nil if no job adapts
+	Learner Learner
 	// outages of nodes in order of their beginnings, without outages that repeat after the last second
 	Outages []NodeOutage
 }
@@ -47,7 +49,8 @@ func (pr *PoolRun) close(e *engine) {
 		e.each()
 	}
 	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(),
-		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares}
+		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares,
+		Learner: p.learner}
 	if e.outages != nil {
 		pr.done.Outages = e.outages.records
 	}

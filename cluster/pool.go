@@ -17,7 +17,9 @@ type Pool struct {
 	place  Placer
 	speed  SpeedModel
 	links  LinkModel // speed, if jobs share links; otherwise nil
-	extra  int64     // seconds that a job keeps its devices after its work is done
+	// computes the work of jobs whose networks adapt; nil if no job adapts
+	learner Learner
+	extra   int64 // seconds that a job keeps its devices after its work is done
 
 	first, last *Job // running jobs in the order of their starts
 	running     int
@@ -167,7 +169,9 @@ func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	}
 	j.Queue += p.Now() - j.waits
 	p.count(j, -1)
-	j.GPUs, j.run, j.since, j.saved = gpus, p.starts, p.Now(), j.work
+	j.GPUs = gpus
+	p.given(j)
+	j.run, j.since, j.saved = p.starts, p.Now(), j.work
 	j.rate, partner = p.rates(j)
 	p.starts++
 	p.running++
@@ -354,6 +358,7 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	if ok {
 		p.settle(j)
 		p.repeat(j, lost)
+		p.given(j)
 		j.saved = j.work
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)
@@ -369,6 +374,9 @@ func (p *Pool) finish(j *Job) {
 	other := j.partner
 	p.stop(j)
 	j.End, j.GPUs = p.Now(), j.asked
+	if p.learner != nil {
+		p.learner.Ended(j, max(0, j.work))
+	}
 	p.tell(j, "end")
 	if other != nil {
 		if rate, _ := p.rates(other); rate != other.rate {

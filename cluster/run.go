@@ -114,6 +114,9 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 		pr.Spares = r.Failures.Spares
 	}
 	e := r.engine(pr, arriving, sched, setup.Extra)
+	if r.Study.Learner != nil {
+		e.pool.learner = r.Study.Learner(arriving)
+	}
 	if r.Failures != nil {
 		e.outages = newOutages(r.Failures, pr, e)
 	}

@@ -33,6 +33,8 @@ type Study struct {
 	Forecast  *Forecast  // expected submissions; nil without a forecast
 	Speed     SpeedModel // speed model; nil means [LinearSpeed] with the profiles
 	Failures  *Failures  // failures of nodes; nil means that no node fails
+	// returns the learner of a pool with these jobs; nil means that no job adapts
+	Learner func(jobs []*Job) Learner
 }
 
 // Options holds the options for simulating a study. The zero value is valid.

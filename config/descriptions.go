@@ -41,6 +41,22 @@ var descriptions = map[string]string{
 		"16.",
 	"graft/cluster/adaptive/world.Options.Quirks": "Names of the bugs of Pollux's simulator that graft reproduces; " +
 		"requires compat = \"none\". Empty reproduces no bugs.",
+	"graft/cluster/curves.Options.Curves": "Path of a file of learning curves, which 'graft cluster curves' writes. " +
+		"Each job draws one of the curves. Empty means that the networks of jobs are not considered.",
+	"graft/cluster/curves.Options.Ends": "Condition for the end of a job. \"budget\" ends a job after its work in " +
+		"the trace. \"accuracy\" ends a job when its network has the accuracy that it would have without growth " +
+		"after its work in the trace. Default \"budget\".",
+	"graft/cluster/curves.Options.Knows": "Knowledge with which a job decides whether its network grows. \"typical\" " +
+		"knows the job's own curve without growth, and the median effect of growth over all curves. \"own\" also " +
+		"knows the effect of growth in the job's own curve, which no real job knows. Default \"typical\".",
+	"graft/cluster/curves.Options.MostWork": "Most work of a job that ends by accuracy, as a multiple of its work in " +
+		"the trace. A job that does not reach its accuracy ends after this work. Zero means 2.",
+	"graft/cluster/curves.Options.NoiseScale": "Batch size at which doubling the batch of a job makes each example " +
+		"half as useful (the gradient noise scale of McCandlish et al., An empirical model of large-batch training, " +
+		"2018), in batches on the requested devices. With it, schedulers that ask for offers can give a job more " +
+		"devices than it requests. Zero means that jobs never use more devices than they request.",
+	"graft/cluster/curves.Options.Shares": "Shares of the jobs whose networks can grow, between 0 and 1. graft " +
+		"simulates each share separately; the jobs of a smaller share also grow in a larger one. Empty means 0 and 1.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step, so that the policy adds them in separate steps. If an imitated scheduler adds both in one step, the " +
 		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
@@ -335,6 +351,7 @@ var descriptions = map[string]string{
 		"learned policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
 	"graft/cluster/rigid.File.Failures": "Simulated failures and drains of nodes, and their effects on jobs.",
+	"graft/cluster/rigid.File.Growth":   "Learning curves of jobs whose networks grow.",
 	"graft/cluster/rigid.File.Live":     "Jobs of the trace for which graft trains a network.",
 	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",

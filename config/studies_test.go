@@ -1,12 +1,7 @@
 package config
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +11,7 @@ import (
 
 	"graft/internal/files"
 	"graft/simulation/tables"
+	"graft/simulation/tables/tabletest"
 )
 
 // The files of the study of transfer are generated from its design: every family of networks
@@ -279,7 +275,7 @@ func TestStudyFilesAreRight(t *testing.T) {
 
 // The tables that the repository keeps are those of all scenarios, whole.
 func TestStudyTables(t *testing.T) {
-	dir := unpacked(t, "../studies/transfer/tables.tar.gz")
+	dir := tabletest.Unpack(t, "../studies/transfer/tables.tar.gz")
 	learn, held := studies()
 	for _, part := range []struct {
 		folder       string
@@ -310,24 +306,4 @@ func checkStudyTable(t *testing.T, dir, name string, first, count int64) {
 	require.Equal(t, seeds, tree.Records[0].Seeds, name)
 	require.NotZero(t, tree.Nodes[0].Curve.Loss, name)
 	require.NotZero(t, tree.Nodes[0].After[0], name)
-}
-
-// unpacked is a folder with the files of an archive.
-func unpacked(t *testing.T, path string) string {
-	packed, err := gzip.NewReader(bytes.NewReader(must(os.ReadFile(path))))
-	require.NoError(t, err)
-	dir, archive := t.TempDir(), tar.NewReader(packed)
-	for {
-		header, err := archive.Next()
-		if err == io.EOF {
-			return dir
-		}
-		require.NoError(t, err)
-		to := filepath.Join(dir, filepath.FromSlash(header.Name))
-		if header.Typeflag == tar.TypeDir {
-			require.NoError(t, os.MkdirAll(to, 0o755))
-			continue
-		}
-		require.NoError(t, os.WriteFile(to, must(io.ReadAll(archive)), 0o600))
-	}
 }

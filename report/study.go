@@ -37,6 +37,7 @@ func writeStudy(o *study.Outcome, d *document.Document, all bool) {
 		m := o.Metric(r.Metric)
 		d.Say(fmt.Sprintf("%sThe %s of %s is %s: %s.", pointed(r.Point), r.Name, m.Title, cellOf(m, r.Mean), r.About))
 	}
+	writeChanges(o, d)
 	writeLive(o, d, all)
 	writeEffects(o, d)
 	if all {

@@ -27,6 +27,7 @@ import (
 	"graft/report/runs"
 	"graft/report/serve"
 	"graft/runner/application"
+	"graft/runner/curves"
 	"graft/runner/describe"
 	"graft/runner/doctor"
 	"graft/runner/estimates"
@@ -91,6 +92,7 @@ var jsonReports = map[string][]any{
 	"graft cluster application": {application.Report{}},
 	"graft cluster estimate":    {estimates.DurationReport{}},
 	"graft cluster forecast":    {estimates.ForecastReport{}},
+	"graft cluster curves":      {curves.Report{}},
 	"graft cluster shapes":      {estimates.ShapesReport{}},
 
 	"graft profile predict": {profile.Prediction{}},

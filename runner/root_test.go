@@ -257,6 +257,7 @@ var onWrongFiles = map[string][]struct {
 		{"half.csv wrong.csv --to graft", failure.Usage}, {"half.csv to.csv --to philly", failure.Usage}},
 	"graft trace generate": {{"wrong.csv", failure.Usage}, {"none/to.csv", failure.Failed},
 		{"to.csv --vc-file-out wrong.csv", failure.Usage}},
+	"graft cluster curves": {{"table --out curves.json", failure.Damaged}, {"none --out curves.json", failure.Failed}},
 	"graft trace failures": {{"wrong.json", failure.Damaged}, {"none.json", failure.Failed}},
 	"graft weights show": {{"wrong.pth", failure.Damaged}, {"wrong.safetensors", failure.Damaged},
 		{"none.pth", failure.Failed}},

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"graft/cluster"
+	"graft/cluster/curves"
 	"graft/cluster/failures"
 	"graft/cluster/live"
 	"graft/cluster/schedulers"
@@ -94,6 +95,7 @@ type File struct {
 	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	Training           Training         // Step times of jobs, computed from networks and a device profile.
 	schedulers.Options                  // Sections of the schedulers that have options.
+	Growth             curves.Options   // Learning curves of jobs whose networks grow.
 	Failures           failures.Options // Simulated failures and drains of nodes, and their effects on jobs.
 	Live               live.Options     // Jobs of the trace for which graft trains a network.
 	Run                study.RunOptions // Output folder of the run.
@@ -111,13 +113,23 @@ func (f *File) EnsureDefaults() {
 	f.Cluster.EnsureDefaults()
 	f.Schedule.EnsureDefaults()
 	f.Live.EnsureDefaults()
+	f.Growth.EnsureDefaults()
 	f.Training.EnsureDefaults()
 }
 
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Training.Validate(), f.Options.Validate(),
-		f.Failures.Validate(), f.Live.Validate())
+		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together())
+}
+
+// together returns an error for sections that exclude each other.
+func (f *File) together() error {
+	if f.Growth.NoiseScale > 0 && len(f.Training.Models) > 0 {
+		return errors.New("growth.noise_scale and training.models are set; remove one: the step times of a network " +
+			"do not depend on the noise scale")
+	}
+	return nil
 }
 
 // Shared returns the sections that are common to the configuration files of all simulators.

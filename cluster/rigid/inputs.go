@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/curves"
 	"graft/cluster/failures"
 	"graft/cluster/study"
 	"graft/cluster/trace"
@@ -17,13 +18,14 @@ import (
 // inputs hold jobs, their cluster, and the advance information that schedulers may use.
 type inputs struct {
 	*File
-	env       study.Env
-	base      cluster.Study        // without estimates, with the arrival times of the trace
-	data      cluster.Data         // files in the data folder; zero value without a folder
-	estimates map[string][]float64 // of durations, keyed by source
-	failing   *failures.Source     // failures of nodes; nil if no node fails
-	format    string               // of the trace
-	undivided bool                 // one virtual cluster has all jobs and overrides the trace
+	env        study.Env
+	base       cluster.Study        // without estimates, with the arrival times of the trace
+	data       cluster.Data         // files in the data folder; zero value without a folder
+	estimates  map[string][]float64 // of durations, keyed by source
+	population *curves.Population   // curves of networks that grow; nil without curves
+	failing    *failures.Source     // failures of nodes; nil if no node fails
+	format     string               // of the trace
+	undivided  bool                 // one virtual cluster has all jobs and overrides the trace
 }
 
 // mostChecked is the largest trace, in bytes, that a quick check reads completely.
@@ -80,7 +82,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	if s.base.Begin = f.Cluster.From; s.base.Begin == 0 {
 		s.base.Begin = max(0, midnight(read.Jobs[0].Submit)) // earlier jobs are refused
 	}
-	if err := errors.Join(s.readKnowledge(read), s.readTraining()); err != nil {
+	if err := errors.Join(s.readKnowledge(read), s.readTraining(), s.readGrowth()); err != nil {
 		return nil, err
 	}
 	if err := s.readFailures(); err != nil {

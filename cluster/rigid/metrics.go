@@ -115,6 +115,7 @@ func valuesOf(o *cluster.Outcome) study.Values {
 	if o.Failing {
 		addFailures(v, o)
 	}
+	addGrowth(v, o)
 	return v
 }
 

@@ -22,7 +22,7 @@ func (s *simulations) Plan() *study.Plan {
 	c, first := &s.Cluster, s.workloads[0]
 	p := &study.Plan{
 		Workloads: s.names, Against: s.Schedule.Against, Metrics: metrics, Rank: []string{"jct_mean_s"},
-		PairJobs: true, Inputs: s.digest, Workers: s.Schedule.Workers, AblatePoints: len(s.Schedule.ArrivalFactors),
+		PairJobs: true, Inputs: s.digest, Workers: s.Schedule.Workers, AblatePoints: len(s.settings()),
 		Interval: s.overDays, Remark: remark,
 	}
 	gpus := 0
@@ -47,9 +47,13 @@ func (s *simulations) Plan() *study.Plan {
 	if c.Compat == CompatLucid {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
-	p.Points = s.Schedule.Points()
+	p.Points = s.points()
 	p.NoQuirks = c.Compat == compatNone
 	seeds := s.withFailures(p)
+	if s.Growth.On() {
+		seeds = s.seeds()
+	}
+	s.withGrowth(p)
 	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
@@ -82,6 +86,11 @@ func (s *simulations) withFailures(p *study.Plan) (seeds []uint64) {
 	if source.Trace == nil {
 		return nil
 	}
+	return s.seeds()
+}
+
+// seeds lists the seeds of the simulations.
+func (s *simulations) seeds() (seeds []uint64) {
 	for k := range s.Schedule.Seeds {
 		seeds = append(seeds, s.Schedule.Seed+uint64(k))
 	}
@@ -121,7 +130,7 @@ func (s *simulations) overDays(of study.Of, point, workload int, samples []float
 	w := s.workloads[workload]
 	jobs := w.base.Jobs
 	if of != study.OfDifference {
-		at, err := w.with(cluster.Policy{}, s.Schedule.ArrivalFactors[point])
+		at, err := w.with(cluster.Policy{}, s.settings()[point].factor)
 		if err != nil {
 			return nil
 		}
@@ -139,15 +148,19 @@ func remark(*study.Outcome) []string {
 // Simulate runs one simulation of the plan.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	policy := s.policy(s.Schedule.Schedulers[c.Scheduler])
-	one, err := s.workloads[c.Workload].with(policy, s.Schedule.ArrivalFactors[c.Point])
+	w, at := s.workloads[c.Workload], s.settings()[c.Point]
+	one, err := w.with(policy, at.factor)
 	if err != nil {
 		return nil, err
 	}
-	if one.Failures, err = s.workloads[c.Workload].failures(c.Seed); err != nil {
+	if w.population != nil {
+		one.Learner = w.population.Learner(at.share, c.Seed)
+	}
+	if one.Failures, err = w.failures(c.Seed); err != nil {
 		return nil, err
 	}
 	o := cluster.Options{Placement: s.Cluster.Placement, Quirks: s.quirks(policy), Workers: s.Schedule.Workers,
-		Series: s.Cluster.UsageEvery > 0, Follow: s.workloads[c.Workload].live()}
+		Series: s.Cluster.UsageEvery > 0, Follow: w.live()}
 	if c.Ablated {
 		o.Quirks, o.Series, o.Follow = c.Quirks, false, nil
 	}

@@ -42,6 +42,9 @@ func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*l
 	if one.Failures, err = s.failures(f.Schedule.Seed); err != nil {
 		return nil, err
 	}
+	if s.population != nil {
+		one.Learner = s.population.Learner(f.Growth.Shares[0], f.Schedule.Seed)
+	}
 	out, err := one.Run(ctx, policy, cluster.Options{Placement: f.Cluster.Placement, Quirks: s.quirks(policy),
 		Workers: f.Schedule.Workers, Follow: []string{o.Job}})
 	if err != nil {

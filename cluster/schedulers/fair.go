@@ -14,12 +14,19 @@ import (
 //
 // It divides once a minute, if jobs arrived or ended. A job whose share changes loses as much work as a preempted one.
 type fair struct {
+	// returns the number of devices of each job; nil keeps all devices
+	split func(p *cluster.Pool, jobs []*cluster.Job) []int
+	every int64 // seconds between two divisions
+
 	came    []*cluster.Job // jobs that have not ended, in order of arrival
 	changed bool
 	gpus    int // number of devices at the last call
 }
 
-func newFair(cluster.Setup) (cluster.Scheduler, error) { return &fair{}, nil }
+func newFair(cluster.Setup) (cluster.Scheduler, error) {
+	return &fair{split: func(p *cluster.Pool, jobs []*cluster.Job) []int { return divide(jobs, p.GPUs()) },
+		every: roundEvery}, nil
+}
 
 // Arrived inserts a job at its position. A job that arrives again after a failure has its first position.
 func (s *fair) Arrived(j *cluster.Job) {
@@ -44,12 +51,15 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 	if !s.changed {
 		return cluster.Never
 	}
-	if p.Now()%roundEvery != 0 {
-		return events.NextMultiple(p.Now(), roundEvery)
+	if p.Now()%s.every != 0 {
+		return events.NextMultiple(p.Now(), s.every)
 	}
 	s.changed = false
 	jobs := s.came[:min(len(s.came), p.GPUs())]
-	shares := divide(jobs, p.GPUs())
+	shares := s.split(p, jobs)
+	if shares == nil {
+		return cluster.Never
+	}
 	s.give(p, jobs, shares, func(now, share int) bool { return share < now })
 	s.give(p, jobs, shares, func(now, share int) bool { return share > now })
 	return cluster.Never

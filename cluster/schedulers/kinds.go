@@ -39,6 +39,8 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 			"the users' time " +
 			"limits; oracle without them)", New: newBackfill, Foresees: true},
 		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
+		{Name: "offers", About: "most progress per second of all jobs, by their offers; jobs grow and shrink",
+			New: newOffers},
 	}
 }
 

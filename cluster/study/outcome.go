@@ -33,6 +33,8 @@ type Outcome struct {
 	References []Reference    `json:"references"` // reference levels, such as lower bounds
 	Ablation   []Effect       `json:"ablation"`   // effects of quirks
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
+	// differences between points; omitted if no points are compared
+	Changes []PointChange `json:"changes,omitempty"`
 	// results of the jobs for which graft trained a network; omitted without such jobs
 	Live *live.Outcome `json:"live,omitempty"`
 }
@@ -89,6 +91,17 @@ type Effect struct {
 	// Difference is the change that the quirk makes to the metric that is first in the list "ranked": the mean with the
 	// quirk minus the mean without it, paired by job, with its 95% confidence interval.
 	Difference *Interval `json:"difference"`
+}
+
+// PointChange compares a scheduler at a point with the same scheduler at another point.
+type PointChange struct {
+	Point     string `json:"point"`     // name of the point
+	From      string `json:"from"`      // name of the other point
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	Metric    string `json:"metric"`    // key of the metric
+	// value at the point minus the value at the other point, paired by workload and seed, with the 95% interval over
+	// pairs by Student's t-distribution
+	Change stat.OverSeeds `json:"change"`
 }
 
 // Metric returns a metric by its key, or nil if there is no such metric.

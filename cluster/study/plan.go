@@ -37,6 +37,10 @@ type Plan struct {
 	// PairJobs states that the samples of each simulation are compared with the baseline's samples on the same
 	// workload, paired by job.
 	PairJobs bool
+	// positions of the points with which points are compared, negative for none; empty if no points are compared
+	Bases []int
+	// keys of the metrics whose differences from these points are reported
+	Compared []string
 	// PairSeeds states that PairJobs compares simulations with the same seed, because the seed determines their common
 	// inputs, such as failures of nodes. Otherwise, all are compared with the baseline's first simulation.
 	PairSeeds bool

@@ -30,6 +30,7 @@ func (j *Job) outcome(ctx context.Context) (*Outcome, error) {
 	}
 	j.addCells(o)
 	j.addSummaries(o)
+	j.addChanges(o)
 	for point := range p.Points {
 		j.rank(o, point)
 	}

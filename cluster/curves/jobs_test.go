@@ -1,0 +1,169 @@
+package curves
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/schedtest"
+	"graft/cluster/schedulers"
+	"graft/cluster/trace"
+)
+
+func drawPopulation(r *rand.Rand, o Options) *Population {
+	o.Curves = "drawn"
+	o.EnsureDefaults()
+	var list []*Curve
+	for k := range 5 {
+		c := drawCurve(r)
+		c.Name = fmt.Sprint(k)
+		list = append(list, c)
+	}
+	return NewPopulation(o, list)
+}
+
+// results runs a case under a scheduler, and returns each job and the result of its network.
+func results(t *testing.T, c *schedtest.Case, policy cluster.Policy, p *Population, share float64) (*cluster.Outcome,
+	[]Result) {
+	study := c.Study
+	if p != nil {
+		study.Learner = p.Learner(share, 1)
+	}
+	o, err := study.Run(t.Context(), policy, c.Options)
+	require.NoError(t, err)
+	var list []Result
+	for _, pool := range o.Pools {
+		for _, j := range pool.Jobs {
+			if p != nil {
+				list = append(list, pool.Learner.(*Learner).Result(j))
+			}
+		}
+	}
+	return o, list
+}
+
+// Jobs that cannot grow, or that end by their budgets, run as in the trace. Only offers asks for offers. The accuracy
+// of a job that does not grow is the end of its curve under every scheduler.
+func TestGrowthKeepsSchedules(t *testing.T) {
+	grown := 0
+	for _, policy := range schedulers.Kinds() {
+		for k := range 20 {
+			r := rand.New(rand.NewPCG(13, uint64(k)))
+			c := schedtest.Draw(r, schedtest.Shape{Span: 3000, Jobs: 24, Parts: k%3 == 1})
+			plain, _ := results(t, c, policy, nil, 0)
+			want := schedtest.Table(plain)
+			for _, ends := range []string{ByBudget, ByAccuracy} {
+				o, list := results(t, c, policy, drawPopulation(r, Options{Ends: ends}), 0)
+				require.Equal(t, want, schedtest.Table(o), "%s, ends %s, case %d", policy.Name, ends, k)
+				for _, r := range list {
+					require.InDelta(t, r.Never, r.Accuracy, 1e-9)
+				}
+			}
+			if policy.Name == "offers" {
+				continue
+			}
+			o, list := results(t, c, policy, drawPopulation(r, Options{Ends: ByBudget, Knows: KnowsOwn}), 1)
+			require.Equal(t, want, schedtest.Table(o), "%s, case %d", policy.Name, k)
+			for _, r := range list {
+				grown += r.Network.Total()
+			}
+		}
+	}
+	require.Greater(t, grown, 200, "the cases hardly grow")
+}
+
+// With the own curve, growth never makes a job that is alone worse: it ends no later, or with no lower accuracy.
+func TestGrowthWithKnowledge(t *testing.T) {
+	better := 0
+	for k := range 300 {
+		r := rand.New(rand.NewPCG(17, uint64(k)))
+		study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}},
+			Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: 1 + r.IntN(8), Duration: 1 + r.Int64N(10_000)}}}
+		c := &schedtest.Case{Study: *study}
+		fifo, err := schedulers.Named("fifo")
+		require.NoError(t, err)
+		for _, ends := range []string{ByBudget, ByAccuracy} {
+			p := drawPopulation(r, Options{Ends: ends, Knows: KnowsOwn})
+			never, _ := results(t, c, fifo, p, 0)
+			o, list := results(t, c, fifo, p, 1)
+			require.LessOrEqual(t, o.Jobs[0].End, never.Jobs[0].End+1, "rounded to whole seconds")
+			require.False(t, list[0].Missed)
+			require.GreaterOrEqual(t, list[0].Accuracy, list[0].Never-1e-9)
+			if o.Jobs[0].End < never.Jobs[0].End || list[0].Accuracy > list[0].Never+1e-3 {
+				better++
+			}
+		}
+	}
+	require.Greater(t, better, 100)
+}
+
+// A job that is interrupted learns as much from its work as a job that is not, and repeated work teaches nothing.
+func TestInterruptedJobsLearnFromTheirWork(t *testing.T) {
+	for k := range 500 {
+		r := rand.New(rand.NewPCG(19, uint64(k)))
+		p := drawPopulation(r, Options{Ends: ByBudget})
+		job := &cluster.Job{Trace: &trace.Job{ID: "1", GPUs: 1}}
+		learner := p.Learner(0, 1)([]*cluster.Job{job}).(*Learner)
+		s := &learner.states[0]
+		s.budget, s.work = 1000, 1000
+		left := 1000.0
+		for left > 0 {
+			require.Equal(t, left, learner.Given(job, left), "the work is kept")
+			left -= 300 * r.Float64()
+			if r.IntN(3) == 0 {
+				left = min(left+40, s.work+40) // the job repeats work, even if it had not worked
+			}
+		}
+		learner.Ended(job, 0)
+		require.InDelta(t, 1000, s.done, 1e-6)
+		require.InDelta(t, s.never(), s.error, 1e-9)
+	}
+}
+
+// Offers grow with the devices, up to the requested number or, with a noise scale, by less and less.
+func TestOffers(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	grows := 0
+	for range 300 {
+		p := drawPopulation(r, Options{Ends: []string{ByBudget, ByAccuracy}[r.IntN(2)], Knows: KnowsOwn,
+			NoiseScale: float64(r.IntN(2) * 4)})
+		job := &cluster.Job{Trace: &trace.Job{ID: "1", GPUs: 1 + r.IntN(8)}}
+		learner := p.Learner(1, 1)([]*cluster.Job{job}).(*Learner)
+		s := &learner.states[0]
+		s.budget, s.work, s.plan = 1000, 1000, plan{}
+		before := *s
+		last, gain := cluster.Offer{}, 1e9
+		for n := 1; n <= 2*job.Trace.GPUs; n++ {
+			o := learner.Offer(job, n, 600)
+			require.Equal(t, before, *s, "an offer changes nothing")
+			require.Equal(t, n, o.GPUs)
+			require.GreaterOrEqual(t, o.Goodput, last.Goodput-1e-12)
+			require.LessOrEqual(t, o.Goodput-last.Goodput, gain+1e-9)
+			if n > job.Trace.GPUs && p.NoiseScale == 0 {
+				require.Equal(t, last.Goodput, o.Goodput, "more devices than requested are useless")
+			}
+			if gain = o.Goodput - last.Goodput; o.Action != "" {
+				grows++
+			}
+			last = o
+		}
+	}
+	require.Greater(t, grows, 100)
+}
+
+func TestOptions(t *testing.T) {
+	require.NoError(t, Options{}.Validate())
+	require.ErrorContains(t, Options{Ends: ByBudget}.Validate(), "curves is missing")
+	for says, o := range map[string]Options{
+		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"}, "knows is \"x\"": {Knows: "x"},
+		"most_work is 0.5": {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
+		"shares[0] is 2": {Shares: []float64{2}},
+	} {
+		o.Curves = "curves.json"
+		o.EnsureDefaults()
+		require.ErrorContains(t, o.Validate(), says)
+	}
+}

@@ -1,0 +1,80 @@
+package curves
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"graft/internal/validate"
+)
+
+// Options describes jobs whose networks grow. Their accuracies come from learning curves; no network is trained.
+type Options struct {
+	// Path of a file of learning curves, which 'graft cluster curves' writes. Each job draws one of the curves. Empty
+	// means that the networks of jobs are not considered.
+	Curves string `config:",path"`
+	// Shares of the jobs whose networks can grow, between 0 and 1. graft simulates each share separately; the jobs of a
+	// smaller share also grow in a larger one. Empty means 0 and 1.
+	Shares []float64
+	// Condition for the end of a job. "budget" ends a job after its work in the trace. "accuracy" ends a job when its
+	// network has the accuracy that it would have without growth after its work in the trace. Default "budget".
+	Ends string `config:",one=budget|accuracy"`
+	// Knowledge with which a job decides whether its network grows. "typical" knows the job's own curve without growth,
+	// and the median effect of growth over all curves. "own" also knows the effect of growth in the job's own curve,
+	// which no real job knows. Default "typical".
+	Knows string `config:",one=typical|own"`
+	// Most work of a job that ends by accuracy, as a multiple of its work in the trace. A job that does not reach its
+	// accuracy ends after this work. Zero means 2.
+	MostWork float64
+	// Batch size at which doubling the batch of a job makes each example half as useful (the gradient noise scale of
+	// McCandlish et al., An empirical model of large-batch training, 2018), in batches on the requested devices. With
+	// it, schedulers that ask for offers can give a job more devices than it requests. Zero means that jobs never use
+	// more devices than they request.
+	NoiseScale float64
+}
+
+// Values of the keys ends and knows.
+const (
+	ByBudget     = "budget"
+	ByAccuracy   = "accuracy"
+	KnowsTypical = "typical"
+	KnowsOwn     = "own"
+)
+
+// On reports whether the networks of jobs are considered.
+func (o Options) On() bool { return o.Curves != "" }
+
+// EnsureDefaults fills unset options.
+func (o *Options) EnsureDefaults() {
+	if !o.On() {
+		return
+	}
+	if len(o.Shares) == 0 {
+		o.Shares = []float64{0, 1}
+	}
+	o.Ends, o.Knows = cmp.Or(o.Ends, ByBudget), cmp.Or(o.Knows, KnowsTypical)
+	o.MostWork = cmp.Or(o.MostWork, 2)
+}
+
+// Validate returns an error that lists every invalid option.
+func (o Options) Validate() error {
+	var faults validate.Faults
+	if !o.On() {
+		faults.When(len(o.Shares) > 0 || o.Ends != "" || o.Knows != "" || o.MostWork != 0 || o.NoiseScale != 0,
+			"curves is missing; set it to a file of 'graft cluster curves', or remove the other keys")
+		return errors.Join(faults...)
+	}
+	for k, share := range o.Shares {
+		faults.When(!(share >= 0 && share <= 1) || slices.Contains(o.Shares[:k], share),
+			"shares[%d] is %v; expected unique numbers from 0 to 1", k, share)
+	}
+	faults.Unless(o.Ends == ByBudget || o.Ends == ByAccuracy, "ends is %q; must be %q or %q", o.Ends, ByBudget,
+		ByAccuracy)
+	faults.Unless(o.Knows == KnowsTypical || o.Knows == KnowsOwn, "knows is %q; must be %q or %q", o.Knows,
+		KnowsTypical, KnowsOwn)
+	faults.Unless(o.MostWork >= 1 && o.MostWork <= 100, "most_work is %v; expected 1 to 100", o.MostWork)
+	faults.Unless(o.NoiseScale >= 0 && !math.IsInf(o.NoiseScale, 1), "noise_scale is %v; expected a finite number of "+
+		"at least 0", o.NoiseScale)
+	return errors.Join(faults...)
+}

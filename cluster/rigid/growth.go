@@ -1,0 +1,125 @@
+package rigid
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/curves"
+	"graft/cluster/study"
+)
+
+// growthMetrics are the metrics of simulations of jobs whose networks grow.
+var growthMetrics = []study.Metric{
+	{Name: "accuracy", Unit: "share", Title: "accuracy", About: "mean accuracy of the networks at the ends of their " +
+		"jobs, computed from learning curves", Better: study.Higher, Format: "%.2f%%", Main: true},
+	{Name: "accuracy_never", Unit: "share", Title: "never grown", About: "mean accuracy that the networks would have " +
+		"without growth after their work in the trace", Better: study.Neutral, Format: "%.2f%%"},
+	{Name: "grown", Unit: "jobs", Title: "grown", About: "jobs whose networks grew", Better: study.Neutral,
+		Format: "%.0f", Total: true},
+	{Name: "missed", Unit: "jobs", Title: "missed", About: "jobs that ended without the accuracy at which they were " +
+		"to end", Better: study.Lower, Format: "%.0f", Total: true},
+}
+
+// compared are the metrics whose differences from the simulation without growth are reported.
+var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share"}
+
+// readGrowth reads the learning curves.
+func (s *inputs) readGrowth() error {
+	if !s.Growth.On() {
+		return nil
+	}
+	list, err := curves.Read(s.env.Files, s.Growth.Curves)
+	if err != nil {
+		return fmt.Errorf("growth.curves: %w", err)
+	}
+	s.population = curves.NewPopulation(s.Growth, list)
+	if s.base.Speed == nil {
+		s.base.Speed = cluster.LinearSpeed{Profiles: s.base.Profiles}
+	}
+	s.base.Speed = s.population.Speed(s.base.Speed)
+	return nil
+}
+
+// setting is a combination of swept values.
+type setting struct {
+	factor float64 // of the arrivals
+	share  float64 // of the jobs that can grow
+}
+
+// settings lists the combinations of swept values, in the order of the points of the plan.
+func (f *File) settings() (list []setting) {
+	shares := []float64{0}
+	if f.Growth.On() {
+		shares = f.Growth.Shares
+	}
+	for _, factor := range f.Schedule.ArrivalFactors {
+		for _, share := range shares {
+			list = append(list, setting{factor, share})
+		}
+	}
+	return list
+}
+
+// points returns the points of the plan.
+func (f *File) points() (list []study.Point) {
+	points := f.Schedule.Points()
+	if !f.Growth.On() {
+		return points
+	}
+	for _, p := range points {
+		for _, share := range f.Growth.Shares {
+			one := study.Point{Name: p.Name, Values: map[string]float64{"growing_share": share}}
+			for key, value := range p.Values {
+				one.Values[key] = value
+			}
+			if len(f.Growth.Shares) > 1 {
+				one.Name = strings.TrimPrefix(p.Name+", "+fmt.Sprintf("growing %g", share), ", ")
+			}
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// withGrowth adds the growth of networks to a plan.
+func (s *simulations) withGrowth(p *study.Plan) {
+	if !s.Growth.On() {
+		return
+	}
+	p.Metrics = slices.Concat(p.Metrics, growthMetrics)
+	p.Compared, p.PairSeeds = compared, true
+	all := s.settings()
+	for k := range all {
+		base := slices.Index(all, setting{all[k].factor, 0})
+		p.Bases = append(p.Bases, base)
+	}
+	p.Remarks = append(p.Remarks, "Accuracies are computed from "+s.Growth.Curves+": no network is trained.")
+}
+
+// addGrowth adds the metrics of networks that grow.
+func addGrowth(v study.Values, o *cluster.Outcome) {
+	jobs, grown, missed, accuracy, never := 0, 0, 0, 0.0, 0.0
+	for _, p := range o.Pools {
+		l, learns := p.Learner.(*curves.Learner)
+		if !learns {
+			continue
+		}
+		for _, j := range p.Jobs {
+			r := l.Result(j)
+			jobs++
+			accuracy, never = accuracy+r.Accuracy, never+r.Never
+			if r.Network.Total() > 0 {
+				grown++
+			}
+			if r.Missed {
+				missed++
+			}
+		}
+	}
+	if jobs > 0 {
+		v["accuracy_share"], v["accuracy_never_share"] = finite(accuracy/float64(jobs)), finite(never/float64(jobs))
+		v["grown_jobs"], v["missed_jobs"] = study.Number(grown), study.Number(missed)
+	}
+}

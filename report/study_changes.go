@@ -1,0 +1,81 @@
+package report
+
+import (
+	"slices"
+
+	"graft/cluster/study"
+	"graft/internal/stat"
+	"graft/report/document"
+)
+
+// writeChanges adds the differences between points, with a row per scheduler and point and a column per metric.
+func writeChanges(o *study.Outcome, d *document.Document) {
+	if len(o.Changes) == 0 {
+		return
+	}
+	var keys []string
+	for _, c := range o.Changes {
+		if !slices.Contains(keys, c.Metric) {
+			keys = append(keys, c.Metric)
+		}
+	}
+	d.Head("differences between settings")
+	t := document.NewTable("scheduler")
+	for _, key := range keys {
+		m := o.Metric(key)
+		t.Numbers(changeUnit(m), "", m.Title)
+	}
+	for k, c := range o.Changes {
+		if k > 0 && c.Point == o.Changes[k-1].Point && c.Scheduler == o.Changes[k-1].Scheduler {
+			continue
+		}
+		cells := []any{pointed(c.Point) + c.Scheduler}
+		for _, key := range keys {
+			cells = append(cells, changeCell(o, c, key))
+		}
+		t.Add(cells...)
+	}
+	d.Show(t)
+	d.Say("Differences from "+o.Changes[0].From+", paired by workload and seed.",
+		"Brackets hold 95% intervals over seeds, from three pairs on.")
+}
+
+// changeCell formats the change of a metric beside another change.
+func changeCell(o *study.Outcome, beside study.PointChange, key string) any {
+	for _, c := range o.Changes {
+		if c.Point == beside.Point && c.Scheduler == beside.Scheduler && c.Metric == key {
+			m, change := o.Metric(key), c.Change
+			if m.Unit == document.UnitShare {
+				return OverSeeds(inPoints(change), document.UnitPoints, "%+.2f")
+			}
+			return OverSeeds(change, m.Unit, signed(m.Format))
+		}
+	}
+	return document.Missing()
+}
+
+// changeUnit returns the unit of changes of a metric: changes of shares are in percentage points.
+func changeUnit(m *study.Metric) string {
+	if m.Unit == document.UnitShare {
+		return document.UnitPoints
+	}
+	return m.Unit
+}
+
+// inPoints converts a change of a share to percentage points.
+func inPoints(s stat.OverSeeds) stat.OverSeeds {
+	s.Mean *= 100
+	if s.Low != nil {
+		low, high := 100**s.Low, 100**s.High
+		s.Low, s.High = &low, &high
+	}
+	return s
+}
+
+// signed returns a format that prints the sign of positive numbers.
+func signed(format string) string {
+	if format == "" {
+		return "%+.4g"
+	}
+	return "%+" + format[1:]
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/csv"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/failure"
+	"graft/runner/curves"
+	"graft/simulation/tables/tabletest"
+)
+
+// Curves are fitted to tables, and a cluster reads them. Jobs that end by their work keep their schedule, however much
+// their networks grow; the report has the differences from the cluster without growth.
+func TestClusterWithGrowingNetworks(t *testing.T) {
+	unpacked := tabletest.Unpack(t, "../studies/transfer/tables.tar.gz")
+	all, err := filepath.Glob(filepath.Join(unpacked, "tables", "plain-*"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	line := "cluster curves " + strings.Join(all[:6], " ") + " --out curves.json"
+	r := object[curves.Report](t, line)
+	require.Len(t, r.Curves, 6)
+	require.Greater(t, r.Mean.Sequences, 6*10)
+	fails(t, failure.Usage, "curves.json", strings.Fields(line+" --quiet")...)
+	require.Contains(t, must(t, line+" --force"), "wrote 6 curves to curves.json")
+	twice := "cluster curves " + all[0] + " " + all[0] + " --out x.json --quiet"
+	fails(t, failure.Usage, "have the same name", strings.Fields(twice)...)
+
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n7,0,1000,8\n8,300,900,4\n9,400,800,8\n")
+	write(t, "cluster.toml", "[cluster]\nnodes = 1\n[workload]\ntraces = [\"jobs.csv\"]\n[schedule]\n"+
+		"schedulers = [\"fifo\", \"fair\"]\nseeds = 3\n")
+	must(t, "cluster run cluster.toml --out plain")
+	report := must(t, "cluster run cluster.toml --set growth.curves=curves.json --out budget")
+	require.Contains(t, report, "Differences from growing 0, paired by workload and seed.")
+	accuracy, never := 0.0, 0.0
+	for _, c := range readStudy(t, "budget").Cells {
+		want := timesOfJobs(t, filepath.Join("plain", c.Scheduler, "jobs.csv"))
+		require.Equal(t, want, timesOfJobs(t, filepath.Join("budget", c.Folder, "jobs.csv")), c.Folder)
+		if c.Point == "growing 0" {
+			require.InDelta(t, float64(c.Values["accuracy_never_share"]), float64(c.Values["accuracy_share"]), 1e-9)
+		} else {
+			accuracy += float64(c.Values["accuracy_share"])
+			never += float64(c.Values["accuracy_never_share"])
+		}
+	}
+	require.Greater(t, accuracy, never)
+
+	must(t, "cluster run cluster.toml --set growth.curves=curves.json --set growth.ends=accuracy "+
+		"--set growth.knows=own --out accuracy")
+	for _, c := range readStudy(t, "accuracy").Changes {
+		if c.Metric == "jct_mean_s" && c.Scheduler == "fifo" {
+			require.Less(t, c.Change.Mean, 1.0, "a job that knows its curve never ends later")
+		}
+	}
+	set := func(command, key string) []string {
+		return append(strings.Fields(command), "cluster.toml", "--set", key, "--quiet")
+	}
+	fails(t, failure.Configuration, "curves is missing", set("cluster run", "growth.ends=budget")...)
+	fails(t, failure.Failed, "none.json", set("cluster run", "growth.curves=none.json")...)
+	fails(t, failure.Configuration, "none.json", set("config check", "growth.curves=none.json")...)
+}
+
+// timesOfJobs returns the columns of a table of jobs before the nodes.
+func timesOfJobs(t *testing.T, path string) (rows [][]string) {
+	t.Helper()
+	all, err := csv.NewReader(strings.NewReader(contents(t, path))).ReadAll()
+	require.NoError(t, err)
+	for _, row := range all {
+		rows = append(rows, row[:9])
+	}
+	return rows
+}
