@@ -45,12 +45,17 @@ func studyCluster(out io.Writer, rounds int) error {
 	return w.Flush()
 }
 
-// madeStudy returns a generated trace with the data for schedulers: estimates that are off by a factor, and invented
-// profiles.
+// madeStudy returns a number of generated months with the data for schedulers: estimates that are off by a factor, and
+// invented profiles.
 func madeStudy(times int) (*cluster.Study, error) {
 	o := trace.GenerateOptions{Load: clusterLoad, Seed: 1}
 	o.EnsureDefaults()
 	o.Jobs, o.Days = o.Jobs*times, o.Days*times
+	return studyOf(o)
+}
+
+func studyOf(o trace.GenerateOptions) (*cluster.Study, error) {
+	o.EnsureDefaults()
 	g, err := trace.Generate(o)
 	if err != nil {
 		return nil, err

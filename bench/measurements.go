@@ -47,6 +47,8 @@ func measurements() []measurement {
 			run: func(b *bench) error { return b.grid(b.graft) }},
 		{name: "cluster", about: "events of a simulated cluster", all: true, rounds: 5,
 			run: func(b *bench) error { return studyCluster(os.Stdout, b.rounds) }},
+		{name: "traces", about: "processor time and memory of simulations of up to a million jobs",
+			run: func(b *bench) error { return studyLarge(os.Stdout, b.graft, b.rounds) }},
 		{name: "programs", about: "decisions of users' programs", all: true, rounds: 5,
 			run: func(b *bench) error { return studyPrograms(os.Stdout, b.rounds) }},
 		{name: "attached", about: "a PyTorch program that graft drives, compared with the program alone", all: true,

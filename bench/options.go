@@ -56,7 +56,7 @@ func parseOptions(chosen []measurement, args []string) (o options, err error) {
 func (o *options) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.python, "python", defaultPython(), "Python interpreter whose PyTorch is measured")
 	fs.StringVar(&o.twin, "twin", "bench/twin.py", "script of the PyTorch twin")
-	fs.StringVar(&o.graft, "graft", "bin/graft", "graft program, for machines, jobs and grid")
+	fs.StringVar(&o.graft, "graft", "bin/graft", "graft program, for machines, jobs, grid and traces")
 	fs.IntVar(&o.rounds, "rounds", 15, "pairs of bursts in a comparison")
 	fs.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison, to vary the heap layout")
 	fs.IntVar(&o.steps, "steps", 20, "training steps in a burst, for step and gpt")

@@ -6,12 +6,6 @@ import (
 	"graft/cluster/trace"
 )
 
-// Values of a job's position in the order of starts while the job does not run.
-const (
-	waitingRun = -1 // it waits, has not arrived or has ended
-	refusedRun = -2 // it was refused
-)
-
 // admit prepares the jobs that can be simulated, and returns the others with reasons.
 func (r *Run) admit() []Refusal {
 	pools := map[string]*PoolRun{}
@@ -40,20 +34,26 @@ func (r *Run) admit() []Refusal {
 	return refused
 }
 
-// settle makes the jobs. Jobs of a pool are adjacent in memory, since they are simulated together.
+// settle makes the jobs. Jobs of a pool are adjacent in memory, since they are simulated together. One allocation for
+// all pools starts the garbage collector at most once.
 func (r *Run) settle(of []*PoolRun) {
+	all := 0
 	for _, pool := range r.Pools {
-		pool.memory = make([]Job, pool.admitted)
+		all += pool.admitted
+	}
+	memory := make([]Job, all)
+	for _, pool := range r.Pools {
+		pool.memory, memory = memory[:pool.admitted], memory[pool.admitted:]
 		pool.Jobs = make([]*Job, 0, pool.admitted)
 	}
-	r.Jobs = make([]*Job, 0, len(of))
+	r.Jobs = make([]*Job, 0, all)
 	for k, pool := range of {
 		if pool == nil {
 			continue
 		}
 		j := &pool.memory[len(pool.Jobs)]
 		j.begin(&r.Study.Jobs[k], r.estimate(k))
-		j.Index = k
+		j.Index = int32(k)
 		r.demand(j)
 		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
 	}
@@ -88,7 +88,7 @@ func (r *Run) refuseLarge() []Refusal {
 			}
 			if why != "" {
 				refused = append(refused, Refusal{j.Trace.ID, why})
-				j.run = refusedRun
+				j.Number = refusedNumber
 				continue
 			}
 			kept = append(kept, j)
@@ -119,7 +119,7 @@ func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 
 // begin initialises a job that has not arrived.
 func (j *Job) begin(t *trace.Job, estimate float64) {
-	j.Trace, j.GPUs, j.asked, j.Arrival = t, t.GPUs, t.GPUs, t.Submit
+	j.Trace, j.GPUs, j.asked, j.Arrival = t, t.GPUs, int32(t.GPUs), t.Submit
 	j.Estimate, j.Priority, j.Start, j.End = estimate, -1, Never, Never
-	j.run, j.work, j.rate = waitingRun, float64(t.Duration), 1
+	j.work, j.rate = float64(t.Duration), 1
 }

@@ -288,6 +288,6 @@ func TestJobsWithoutWorkLoseNone(t *testing.T) {
 		}
 		return begin
 	}), Options{}))
-	require.Equal(t, 1, o.Jobs[0].Preemptions)
+	require.EqualValues(t, 1, o.Jobs[0].Preemptions)
 	require.Equal(t, int64(5), o.Jobs[0].End, "as soon as it is started again, not 40 s later")
 }

@@ -28,13 +28,13 @@ func (p *Pool) Check() error {
 }
 
 func (p *Pool) checkJob(j *Job, users map[int][]int) error {
-	if !j.Running() || p.agenda.Event(j.ending) != j || j.end < p.Now() {
+	if !j.Running() || p.agenda.Event(j.running.ending) != j || j.Ends() < p.Now() {
 		return fmt.Errorf("job %s is in the list of running jobs, but should have ended at second %d", j.Trace.ID,
-			j.end)
+			j.Ends())
 	}
-	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
+	if other := j.Partner(); other != nil && (other.Partner() != j || !other.Running()) {
 		return fmt.Errorf("job %s shares its devices with job %s, but that job is not running, or shares its devices "+
-			"with a third job", j.Trace.ID, j.partner.Trace.ID)
+			"with a third job", j.Trace.ID, other.Trace.ID)
 	}
 	gpus := 0
 	for _, s := range j.Nodes {
@@ -56,13 +56,14 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 
 // checkPartner checks that jobs that share devices have the same devices.
 func (p *Pool) checkPartner(j *Job) error {
-	if j.partner == nil {
+	other := j.Partner()
+	if other == nil {
 		return nil
 	}
 	for k, s := range j.Nodes {
-		if k >= len(j.partner.Nodes) || j.partner.Nodes[k] != s {
+		if k >= len(other.Nodes) || other.Nodes[k] != s {
 			return fmt.Errorf("jobs %s and %s are packed, but do not share all their devices", j.Trace.ID,
-				j.partner.Trace.ID)
+				other.Trace.ID)
 		}
 	}
 	return nil
@@ -91,7 +92,7 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 	}
 	shared := 0
 	for j := range p.Running() {
-		if j.partner != nil {
+		if j.Partner() != nil {
 			shared += j.GPUs
 		}
 	}

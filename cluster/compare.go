@@ -24,18 +24,15 @@ const (
 	bootstrap    = 0x5eed // seed of the draws: equal outcomes have equal intervals
 )
 
-// Missing is the completion time of a job that was not simulated.
-const Missing = int64(-1)
-
-// Completions returns the completion times of a study's jobs, in the order of the study, for comparisons with other
-// outcomes. A job that was not simulated has the completion time Missing.
-func (o *Outcome) Completions() []int64 {
-	list := make([]int64, o.Given)
+// Completions returns the completion times of a study's jobs in seconds, in the order of the study, for comparisons
+// with other outcomes. A job that was not simulated has the completion time NaN.
+func (o *Outcome) Completions() []float64 {
+	list := make([]float64, o.Given)
 	for k := range list {
-		list[k] = Missing
+		list[k] = math.NaN()
 	}
 	for _, j := range o.Jobs {
-		list[j.Index] = j.Completion()
+		list[j.Index] = float64(j.Completion())
 	}
 	return list
 }

@@ -77,7 +77,7 @@ func (e *engine) second(now int64) (wake int64, err error) {
 func (e *engine) finish() {
 	for e.pool.agenda.Next() <= e.pool.Now() {
 		j, _ := e.pool.agenda.Step()
-		j.ending = 0
+		j.running.ending = 0
 		e.pool.finish(j)
 		e.ended++
 		e.handled++

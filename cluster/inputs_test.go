@@ -18,7 +18,7 @@ func TestMadeProfilesAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := make([]trace.Job, rapid.IntRange(1, 12).Draw(t, "jobs"))
 		for k := range jobs {
-			jobs[k] = trace.Job{Model: rapid.SampledFrom([]string{"a", "b,c", `d"e`}).Draw(t, "model"),
+			jobs[k].Training = &trace.Training{Model: rapid.SampledFrom([]string{"a", "b,c", `d"e`}).Draw(t, "model"),
 				Dataset: "set", Batch: rapid.IntRange(1, 3).Draw(t, "batch"), AMP: rapid.Bool().Draw(t, "amp"),
 				GPUUtil: rapid.Float64Range(0, 100).Draw(t, "util")}
 		}

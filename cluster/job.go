@@ -10,11 +10,14 @@ import (
 // Never is a time that is never reached.
 const Never = events.Never
 
+// refusedNumber is the Number of a job that exceeds its pool.
+const refusedNumber = -1
+
 // Job is the state of a trace's job during and after its simulation.
 type Job struct {
 	Trace  *trace.Job // job as submitted
-	Index  int        // position of the job in the study
-	Number int        // position in the pool's order of arrival, from zero
+	Index  int32      // position of the job in the study
+	Number int32      // position in the pool's order of arrival, from zero; refusedNumber if the job was refused
 	GPUs   int        // number of devices on which the job runs or for which it waits
 	// earliest second at which the job may start; a policy can set it later than the submission
 	Arrival int64
@@ -26,27 +29,32 @@ type Job struct {
 	Start       int64   // second of the first start; Never if not started
 	End         int64   // second of the end; Never if not ended
 	Queue       int64   // total waiting time in seconds
-	Preemptions int     // number of preemptions
 	Nodes       []Share // devices on the current nodes, or on the last nodes
+	Preemptions int32   // number of preemptions
 
-	beside  *beside       // demand other than whole devices; nil if none
-	asked   int           // requested devices; GPUs is equal unless a scheduler assigns another number
-	rate    float64       // work per second
-	work    float64       // remaining seconds of work at rate one, as of since
+	asked   int32    // requested devices; GPUs is equal unless a scheduler assigns another number
+	beside  *beside  // demand other than whole devices; nil if none
+	rate    float64  // work per second
+	work    float64  // remaining seconds of work at rate one, as of since or while it waits
+	waits   int64    // second since which it waits
+	losses  *Losses  // through failures of nodes; nil if none
+	running *running // nil while it has no devices
+}
+
+// running is the state of a job that has devices. Only a small part of a trace's jobs have devices at the same time.
+type running struct {
+	order   int64         // position in the order of starts
 	since   int64         // second up to which work is counted
 	saved   float64       // remaining work in the last saved state
-	losses  *Losses       // through failures of nodes; nil if none
-	waits   int64         // second since which it waits
-	run     int64         // position in the order of starts; waitingRun while it does not run
 	end     int64         // second at which it will end
-	ending  events.Handle // its end on the pool's agenda; zero while it does not run
-	partner *Job          // job on the same devices
+	ending  events.Handle // its end on the pool's agenda
+	partner *Job          // job on the same devices; nil if none
 	before  *Job          // previous job in the order of starts
 	after   *Job
 }
 
 // Running reports whether the job has devices now.
-func (j *Job) Running() bool { return j.run >= 0 }
+func (j *Job) Running() bool { return j.running != nil }
 
 // Remaining returns the remaining work of a waiting job, in seconds at rate 1.
 func (j *Job) Remaining() float64 { return j.work }
@@ -55,10 +63,20 @@ func (j *Job) Remaining() float64 { return j.work }
 func (j *Job) Rate() float64 { return j.rate }
 
 // Partner returns the job that shares the devices of this job, or nil if the devices are not shared.
-func (j *Job) Partner() *Job { return j.partner }
+func (j *Job) Partner() *Job {
+	if j.running == nil {
+		return nil
+	}
+	return j.running.partner
+}
 
 // Order returns the job's position in the order of starts, or a negative number while the job does not run.
-func (j *Job) Order() int64 { return j.run }
+func (j *Job) Order() int64 {
+	if j.running == nil {
+		return -1
+	}
+	return j.running.order
+}
 
 // beside holds the demand of a job other than whole devices.
 type beside struct {
@@ -91,8 +109,14 @@ func (j *Job) Beside() string {
 	return fmt.Sprint(*j.beside)
 }
 
-// Ends returns the time, in seconds, at which the job will end if nothing changes.
-func (j *Job) Ends() int64 { return j.end }
+// Ends returns the time, in seconds, at which a running job will end if nothing changes. It returns Never if the job
+// does not run.
+func (j *Job) Ends() int64 {
+	if j.running == nil {
+		return Never
+	}
+	return j.running.end
+}
 
 // Share is a set of devices on one node.
 type Share struct {

@@ -31,14 +31,17 @@ var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "
 
 // WriteJobs writes a table with one row per job, sorted by virtual cluster and by submission. Times are in seconds
 // since the trace's time 0. Columns that the policy adds come last.
-func (o *Outcome) WriteJobs(w io.Writer) error { return o.writeJobs(w, jobColumns, (*Job).numbers) }
+func (o *Outcome) WriteJobs(w io.Writer) error {
+	return o.writeJobs(w, jobColumns, (*Job).appendNumbers)
+}
 
 // WriteLucidJobs writes the table of [Outcome.WriteJobs] with the columns of Lucid's simulator.
 func (o *Outcome) WriteLucidJobs(w io.Writer) error {
-	return o.writeJobs(w, lucidColumns, (*Job).lucidNumbers)
+	return o.writeJobs(w, lucidColumns, (*Job).appendLucidNumbers)
 }
 
-func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) []int64) error {
+// writeJobs writes a table of jobs. The function numbers appends the integers of a row.
+func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, list []int64) []int64) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	further := o.recordColumns()
 	if o.Failing {
@@ -47,9 +50,11 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) 
 	columns = slices.Concat(columns, o.learnedColumns(), further)
 	_, _ = b.WriteString(strings.Join(columns, ",") + "\n")
 	var line []byte
+	var list []int64
 	for _, p := range o.Pools {
 		for _, j := range p.submitted() {
-			line = j.appendRow(line[:0], numbers(j))
+			list = numbers(j, list[:0])
+			line = j.appendRow(line[:0], list)
 			if o.Failing {
 				line = j.appendLosses(line)
 			}
@@ -77,12 +82,13 @@ func (o *Outcome) learnedColumns() []string {
 	return nil
 }
 
-// numbers returns the integer cells of a row.
-func (j *Job) numbers() []int64 {
-	return []int64{j.Trace.Submit, j.Start, j.End, j.Queue, j.Completion(), int64(j.Preemptions)}
+func (j *Job) appendNumbers(list []int64) []int64 {
+	return append(list, j.Trace.Submit, j.Start, j.End, j.Queue, j.Completion(), int64(j.Preemptions))
 }
 
-func (j *Job) lucidNumbers() []int64 { return []int64{j.Start, j.End, j.Queue, int64(j.Preemptions)} }
+func (j *Job) appendLucidNumbers(list []int64) []int64 {
+	return append(list, j.Start, j.End, j.Queue, int64(j.Preemptions))
+}
 
 // recordColumns returns the additional columns that jobs need; nil if none.
 func (o *Outcome) recordColumns() []string {
@@ -100,7 +106,7 @@ func (o *Outcome) recordColumns() []string {
 // submitted returns the jobs in order of submission, which differs from the order of arrival if jobs are profiled
 // first.
 func (p *PoolOutcome) submitted() []*Job {
-	bySubmission := func(a, b *Job) int { return a.Index - b.Index }
+	bySubmission := func(a, b *Job) int { return int(a.Index - b.Index) }
 	if slices.IsSortedFunc(p.Jobs, bySubmission) {
 		return p.Jobs
 	}

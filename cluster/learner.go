@@ -33,7 +33,7 @@ func (p *Pool) Offer(j *Job, gpus int) Offer {
 	if p.learner != nil && left > 0 {
 		return p.learner.Offer(j, gpus, left)
 	}
-	rate := float64(min(gpus, j.asked)) / float64(j.asked)
+	rate := float64(min(gpus, int(j.asked))) / float64(j.asked)
 	return Offer{GPUs: gpus, Seconds: left / rate, Goodput: rate}
 }
 

@@ -18,7 +18,7 @@ import (
 func MakeProfiles(jobs []trace.Job) *Profiles {
 	busy := map[Config]float64{}
 	for k := range jobs {
-		busy[ConfigOf(&jobs[k])] = jobs[k].GPUUtil / 100
+		busy[ConfigOf(&jobs[k])] = jobs[k].Trains().GPUUtil / 100
 	}
 	configs := sortedConfigs(busy)
 	p := &Profiles{Scores: map[Config]int{}, Pairs: map[[2]Config][2]float64{}}

@@ -197,7 +197,7 @@ func (o *outages) fail(e *engine, name int) int {
 		l.Failures++
 		l.Work += lost
 		l.Delay += o.Restart
-		if sched, can := e.sched.(Shrinker); can && o.Shrink && j.partner == nil && len(j.Nodes) > 1 {
+		if sched, can := e.sched.(Shrinker); can && o.Shrink && j.Partner() == nil && len(j.Nodes) > 1 {
 			e.pool.shrink(j, name, lost, o.Restart)
 			sched.Shrunk(e.pool, j)
 			continue
@@ -253,7 +253,7 @@ func (p *Pool) on(name int) (jobs []*Job) {
 // of work since its last start or resize; zero means never.
 func (p *Pool) unsaved(j *Job, every int64) float64 {
 	p.settle(j)
-	done := max(0, j.saved-max(0, j.work))
+	done := max(0, j.running.saved-max(0, j.work))
 	if every > 0 {
 		done = math.Mod(done, float64(every))
 	}
@@ -263,7 +263,7 @@ func (p *Pool) unsaved(j *Job, every int64) float64 {
 // interrupt takes all devices from a settled job, which repeats some work. For its scheduler, the job has ended.
 func (p *Pool) interrupt(j *Job, lost float64, what string) {
 	p.stop(j)
-	j.GPUs, j.End = j.asked, p.Now()
+	j.GPUs, j.End = int(j.asked), p.Now()
 	p.repeat(j, lost)
 	p.tell(j, what)
 	p.relink()
@@ -287,7 +287,7 @@ func (p *Pool) shrink(j *Job, name int, lost float64, delay int64) {
 	p.given(j)
 	rate, _ := p.rates(j)
 	p.repeat(j, float64(delay)*rate)
-	j.saved = j.work
+	j.running.saved = j.work
 	p.setRate(j, rate)
 	p.tell(j, "resize")
 	p.relink()

@@ -59,7 +59,7 @@ func (pr *PoolRun) close(e *engine) {
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
 		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil}
-	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.run == refusedRun })
+	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.Number == refusedNumber })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)
 		o.Changes = append(o.Changes, pr.followed...)

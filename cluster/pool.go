@@ -26,6 +26,7 @@ type Pool struct {
 	starts      int64
 	scratch     []Share
 	slab        []Share
+	states      []*running // unused states of running jobs
 
 	waiting     int // number of waiting jobs
 	waitingGPUs int
@@ -83,7 +84,7 @@ func (p *Pool) Count() int { return p.running }
 func (p *Pool) Running() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for j := p.first; j != nil; {
-			after := j.after
+			after := j.running.after
 			if !yield(j) {
 				return
 			}
@@ -139,27 +140,31 @@ func (p *Pool) StartOn(j *Job, gpus int) bool {
 		return false
 	}
 	p.nodes.take(shares)
-	j.Nodes = p.kept(shares)
-	p.begin(j, gpus)
+	j.Nodes = p.kept(j, shares)
+	p.begin(j, gpus, nil)
 	p.tell(j, "start")
 	p.relink()
 	return true
 }
 
-// kept copies shares into memory shared by many jobs.
-func (p *Pool) kept(shares []Share) []Share {
-	const chunk = 1 << 12
+// kept copies the shares of a job into the memory of its last ones, or else into memory shared by many jobs.
+func (p *Pool) kept(j *Job, shares []Share) []Share {
+	const first, most = 1 << 6, 1 << 12 // sizes of the first chunk of memory and of later ones
+	if len(shares) <= cap(j.Nodes) {
+		return append(j.Nodes[:0], shares...)
+	}
 	if len(p.slab)+len(shares) > cap(p.slab) {
-		p.slab = make([]Share, 0, max(chunk, len(shares)))
+		p.slab = make([]Share, 0, max(first, min(2*cap(p.slab), most), len(shares)))
 	}
 	from := len(p.slab)
 	p.slab = append(p.slab, shares...)
 	return p.slab[from:len(p.slab):len(p.slab)]
 }
 
-// begin adds a job with devices to the running jobs. It returns the rate of its partner.
-func (p *Pool) begin(j *Job, gpus int) (partner float64) {
-	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
+// begin adds a job with devices to the running jobs. It returns the rate of the host, which has the same devices; nil
+// if there is none.
+func (p *Pool) begin(j *Job, gpus int, host *Job) (hostRate float64) {
+	if j.Running() || j.End != Never || j.Arrival > p.Now() {
 		p.fail("cannot start job %s at second %d; expected a job that has arrived, is not running and has not ended",
 			j.Trace.ID, p.Now())
 		return j.rate
@@ -171,32 +176,44 @@ func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	p.count(j, -1)
 	j.GPUs = gpus
 	p.given(j)
-	j.run, j.since, j.saved = p.starts, p.Now(), j.work
-	j.rate, partner = p.rates(j)
+	r := p.state()
+	*r = running{order: p.starts, since: p.Now(), saved: j.work, partner: host, before: p.last}
+	j.running = r
+	j.rate, hostRate = p.rates(j)
 	p.starts++
 	p.running++
-	if j.before = p.last; j.before != nil {
-		j.before.after = j
+	if r.before != nil {
+		r.before.running.after = j
 	} else {
 		p.first = j
 	}
 	p.last = j
-	j.end = p.foresee(j)
-	j.ending = p.agenda.Schedule(j.end, 0, j)
-	return partner
+	r.end = p.foresee(j)
+	r.ending = p.agenda.Schedule(r.end, 0, j)
+	return hostRate
+}
+
+// state returns memory for the state of a job that starts, which stop makes available again.
+func (p *Pool) state() *running {
+	if n := len(p.states); n > 0 {
+		r := p.states[n-1]
+		p.states = p.states[:n-1]
+		return r
+	}
+	return &running{}
 }
 
 // foresee returns the second at which a job ends if nothing changes.
 func (p *Pool) foresee(j *Job) int64 {
 	if j.work <= 0 {
-		return j.since + p.extra
+		return j.running.since + p.extra
 	}
 	_, steps := used(j.work, j.rate, Never)
 	if steps == Never {
 		p.fail("job %s would never end: at a rate of %v, its work of %v seconds does not decrease", j.Trace.ID,
 			j.rate, j.work)
 	}
-	return j.since + steps + p.extra
+	return j.running.since + steps + p.extra
 }
 
 // count adds a job to the waiting jobs, or removes it.
@@ -214,13 +231,13 @@ func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
 	}
-	left, _ := used(j.work, j.rate, p.Now()-j.since)
+	left, _ := used(j.work, j.rate, p.Now()-j.running.since)
 	return left
 }
 
-// settle updates a job's remaining work to now.
+// settle updates a running job's remaining work to now.
 func (p *Pool) settle(j *Job) {
-	j.work, j.since = p.Left(j), p.Now()
+	j.work, j.running.since = p.Left(j), p.Now()
 }
 
 // setRate changes a job's rate from now on. A job without remaining work that keeps its devices for its extra second
@@ -231,14 +248,14 @@ func (p *Pool) setRate(j *Job, rate float64) {
 	if j.work <= 0 {
 		return
 	}
-	j.end = p.foresee(j)
-	p.agenda.Reschedule(j.ending, j.end)
+	j.running.end = p.foresee(j)
+	p.agenda.Reschedule(j.running.ending, j.running.end)
 }
 
 // rates asks the speed model for the rates of a job and its partner on their devices.
 func (p *Pool) rates(j *Job) (job, partner float64) {
-	job, partner = p.speed.Rates(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
-	if j.partner == nil {
+	job, partner = p.speed.Rates(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.running.partner})
+	if j.running.partner == nil {
 		partner = job
 	}
 	if !(min(job, partner) > 0) || math.IsInf(max(job, partner), 1) {
@@ -264,14 +281,14 @@ func (p *Pool) repeat(j *Job, lost float64) {
 
 // Preempt takes all devices from a running job. The job must repeat some work (see [SpeedModel]) and waits again.
 func (p *Pool) Preempt(j *Job) {
-	if !j.Running() || j.partner != nil {
+	if !j.Running() || j.Partner() != nil {
 		p.fail("cannot preempt job %s; expected a running job that does not share its devices", j.Trace.ID)
 		return
 	}
 	lost := p.speed.Lost(j)
 	p.settle(j)
 	p.stop(j)
-	j.GPUs = j.asked
+	j.GPUs = int(j.asked)
 	p.repeat(j, lost)
 	j.Preemptions++
 	p.wait(j)
@@ -280,41 +297,40 @@ func (p *Pool) Preempt(j *Job) {
 }
 
 func (p *Pool) wait(j *Job) {
-	j.waits, j.run = p.Now(), waitingRun
+	j.waits = p.Now()
 	p.count(j, 1)
 }
 
 // stop removes a job from the running jobs and from its devices.
 func (p *Pool) stop(j *Job) {
-	if j.ending != 0 {
-		p.agenda.Cancel(j.ending)
-		j.ending = 0
+	r := j.running
+	if r.ending != 0 {
+		p.agenda.Cancel(r.ending)
 	}
-	if j.before != nil {
-		j.before.after = j.after
+	if r.before != nil {
+		r.before.running.after = r.after
 	} else {
-		p.first = j.after
+		p.first = r.after
 	}
-	if j.after != nil {
-		j.after.before = j.before
+	if r.after != nil {
+		r.after.running.before = r.before
 	} else {
-		p.last = j.before
+		p.last = r.before
 	}
-	j.before, j.after = nil, nil
 	p.running--
 	p.leave(j)
-	j.run = waitingRun
+	j.running, p.states = nil, append(p.states, r)
 }
 
 // leave removes a job from its devices. A partner keeps them.
 func (p *Pool) leave(j *Job) {
-	other := j.partner
+	other := j.running.partner
 	if other == nil {
 		p.nodes.at(j).release(j.Nodes)
 		return
 	}
 	p.nodes.at(j).join(j.Nodes, -1)
-	j.partner, other.partner = nil, nil
+	other.running.partner = nil
 }
 
 // Pack starts a waiting job on the devices of a job that runs alone and has the same number of devices. Both jobs work
@@ -323,7 +339,7 @@ func (p *Pool) leave(j *Job) {
 func (p *Pool) Pack(guest, host *Job) bool {
 	p.expect(guest, guest.GPUs)
 	switch {
-	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
+	case !host.Running() || host.running.partner != nil || guest.Running() || guest.GPUs != host.GPUs ||
 		guest.Share()+host.Share() > 0:
 		p.fail("cannot pack waiting job %s with job %s; expected jobs with equal numbers of whole devices, and a "+
 			"running second job that does not share its devices", guest.Trace.ID, host.Trace.ID)
@@ -331,10 +347,10 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	case !p.nodes.at(guest).canJoin(host.Nodes):
 		return false
 	}
-	guest.Nodes = host.Nodes
+	guest.Nodes = p.kept(guest, host.Nodes)
 	p.nodes.join(host.Nodes, 1)
-	guest.partner, host.partner = host, guest
-	p.setRate(host, p.begin(guest, guest.GPUs))
+	host.running.partner = guest
+	p.setRate(host, p.begin(guest, guest.GPUs, host))
 	p.tell(guest, "start")
 	p.tell(host, "pack")
 	return true
@@ -343,7 +359,7 @@ func (p *Pool) Pack(guest, host *Job) bool {
 // Resize changes the number of devices of a job that runs alone. The job must repeat some work (see [SpeedModel]). If
 // there is no placement, Resize returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
-	if !j.Running() || j.partner != nil || gpus <= 0 {
+	if !j.Running() || j.Partner() != nil || gpus <= 0 {
 		p.fail("cannot resize job %s to %d devices; expected a running job that does not share its devices, and at "+
 			"least one device", j.Trace.ID, gpus)
 		return false
@@ -352,14 +368,14 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	lost := p.speed.Lost(j)
 	shares, ok := p.find(j, gpus)
 	if ok {
-		j.Nodes, j.GPUs = p.kept(shares), gpus
+		j.Nodes, j.GPUs = p.kept(j, shares), gpus
 	}
 	p.nodes.take(j.Nodes)
 	if ok {
 		p.settle(j)
 		p.repeat(j, lost)
 		p.given(j)
-		j.saved = j.work
+		j.running.saved = j.work
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)
 		p.tell(j, "resize")
@@ -371,9 +387,9 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 // finish ends a job. A partner then has its devices for itself.
 func (p *Pool) finish(j *Job) {
 	p.settle(j)
-	other := j.partner
+	other := j.running.partner
 	p.stop(j)
-	j.End, j.GPUs = p.Now(), j.asked
+	j.End, j.GPUs = p.Now(), int(j.asked)
 	if p.learner != nil {
 		p.learner.Ended(j, max(0, j.work))
 	}
@@ -393,8 +409,8 @@ func (p *Pool) relink() {
 		return
 	}
 	p.spread = p.spread[:0]
-	for j := p.first; j != nil; j = j.after {
-		if len(j.Nodes) > 1 && j.partner == nil {
+	for j := p.first; j != nil; j = j.running.after {
+		if len(j.Nodes) > 1 && j.running.partner == nil {
 			p.spread = append(p.spread, j)
 		}
 	}
@@ -427,7 +443,7 @@ func (p *Pool) fail(format string, args ...any) {
 
 func (p *Pool) tell(j *Job, what string) {
 	if p.changes != nil {
-		p.changes(Change{At: p.Now(), Job: j, What: what, GPUs: j.GPUs, Rate: j.rate, Shared: j.partner != nil})
+		p.changes(Change{At: p.Now(), Job: j, What: what, GPUs: j.GPUs, Rate: j.rate, Shared: j.Partner() != nil})
 	}
 }
 

@@ -31,7 +31,10 @@ func (c Config) String() string {
 }
 
 // ConfigOf returns the configuration of a job.
-func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, t.AMP} }
+func ConfigOf(job *trace.Job) Config {
+	t := job.Trains()
+	return Config{t.Model, t.Dataset, t.Batch, t.AMP}
+}
 
 // Profiles holds measurements of configurations that run alone, and of pairs that share a device.
 type Profiles struct {

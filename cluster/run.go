@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"graft/internal/parallel"
 )
@@ -129,17 +130,22 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 
 // arriving returns the jobs of a pool except jobs that ended during preparation.
 func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
-	for _, j := range pr.Jobs {
-		if j.End != Never {
-			pr.Until = max(pr.Until, j.Trace.Submit)
-			continue
+	jobs = pr.Jobs
+	ended := func(j *Job) bool { return j.End != Never }
+	if slices.ContainsFunc(jobs, ended) {
+		jobs = slices.DeleteFunc(slices.Clone(jobs), ended)
+		for _, j := range pr.Jobs {
+			if ended(j) {
+				pr.Until = max(pr.Until, j.Trace.Submit)
+			}
 		}
+	}
+	for k, j := range jobs {
 		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
 			return nil, fmt.Errorf("job %s has no estimate, but scheduler %s needs one for every job; add the "+
 				"estimate, or use another scheduler", j.Trace.ID, r.policy.Name)
 		}
-		j.Number = len(jobs)
-		jobs = append(jobs, j)
+		j.Number = int32(k)
 	}
 	return jobs, nil
 }

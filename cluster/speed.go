@@ -42,7 +42,7 @@ func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	case p.Partner == nil || m.Profiles == nil:
 		rate := float64(p.GPUs) / float64(p.Job.asked)
 		return rate, rate
-	case p.Job.run > p.Partner.run:
+	case p.Job.Order() > p.Partner.Order():
 		job, partner, _ = m.Profiles.Rates(ConfigOf(p.Job.Trace), ConfigOf(p.Partner.Trace))
 	default:
 		partner, job, _ = m.Profiles.Rates(ConfigOf(p.Partner.Trace), ConfigOf(p.Job.Trace))

@@ -39,17 +39,18 @@ type Spread struct {
 // al., Theory and practice in parallel job scheduling, 1997).
 const shortest = 10
 
-// Summarize computes statistics over the jobs for which the function keep returns true. If the function is nil, all
-// jobs are included.
-func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
+// Summarizer computes summaries. It keeps its memory for the next one. The zero value is ready for use.
+type Summarizer struct {
+	completion, queue, spare []int64
+}
+
+// Summarize computes statistics over jobs.
+func (z *Summarizer) Summarize(jobs []*Job) Summary {
 	s := Summary{Counts: map[string]int{}}
-	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
+	z.completion, z.queue = slices.Grow(z.completion[:0], len(jobs)), slices.Grow(z.queue[:0], len(jobs))
 	users := map[string]*share{}
 	for _, j := range jobs {
-		if keep != nil && !keep(j) {
-			continue
-		}
-		completion, queue = append(completion, j.Completion()), append(queue, j.Queue)
+		z.completion, z.queue = append(z.completion, j.Completion()), append(z.queue, j.Queue)
 		slow := float64(j.Completion()) / float64(max(j.Trace.Duration, shortest))
 		s.Slowdown += max(1, slow)
 		u := users[j.Trace.User]
@@ -60,23 +61,23 @@ func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 		u.add(max(1, slow))
 		s.count(j)
 	}
-	s.Jobs = len(completion)
+	s.Jobs = len(jobs)
 	s.Slowdown /= float64(s.Jobs)
-	s.Completion, s.Queue = spreadOf(completion), spreadOf(queue)
+	s.Completion, s.Queue = z.spread(z.completion), z.spread(z.queue)
 	s.Fairness = jain(users)
 	return s
 }
 
 func (s *Summary) count(j *Job) {
-	s.Preemptions += j.Preemptions
+	s.Preemptions += int(j.Preemptions)
 	if j.Record != nil {
 		j.Record.Count(s.Counts)
 	}
 	s.Last = max(s.Last, j.End)
 }
 
-func spreadOf(values []int64) Spread {
-	stat.SortInts(values)
+func (z *Summarizer) spread(values []int64) Spread {
+	z.spare = stat.SortInts(values, z.spare)
 	s := Spread{Max: math.NaN(), Median: stat.Quantile(values, 0.5), P90: stat.Quantile(values, 0.9),
 		P99: stat.Quantile(values, 0.99), P999: stat.Quantile(values, 0.999)}
 	for _, v := range values {

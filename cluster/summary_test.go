@@ -17,7 +17,7 @@ func done(user string, submit, duration, completion int64) *Job {
 
 func TestSummaries(t *testing.T) {
 	jobs := []*Job{done("a", 0, 100, 100), done("a", 50, 100, 300), done("b", 60, 5, 5), done("b", 70, 2, 30)}
-	s := Summarize(jobs, nil)
+	s := new(Summarizer).Summarize(jobs)
 	require.Equal(t, 4, s.Jobs)
 	require.Equal(t, int64(435), s.Completion.Sum)
 	require.InDelta(t, 65, s.Completion.Median, 1e-12) // between 30 and 100
@@ -25,29 +25,29 @@ func TestSummaries(t *testing.T) {
 	require.Equal(t, int64(350), s.Last)
 	require.InDelta(t, (1+3+1+3)/4., s.Slowdown, 1e-12) // ten seconds count at least
 	require.InDelta(t, 1, s.Fairness, 1e-12)            // each user's mean is two
-	one := Summarize(jobs, func(j *Job) bool { return j.Trace.User == "nobody" })
+	one := new(Summarizer).Summarize(nil)
 	require.True(t, math.IsNaN(one.Completion.Mean) && math.IsNaN(one.Fairness) && math.IsNaN(one.Queue.Max))
-	uneven := Summarize([]*Job{done("a", 0, 10, 10), done("b", 0, 10, 90)}, nil)
+	uneven := new(Summarizer).Summarize([]*Job{done("a", 0, 10, 10), done("b", 0, 10, 90)})
 	require.InDelta(t, 100./(2*82), uneven.Fairness, 1e-12)
 }
 
 func TestComparisons(t *testing.T) {
 	var jobs []trace.Job
-	var a, b []int64
+	var a, b []float64
 	for k := range int64(400) {
 		jobs = append(jobs, trace.Job{Submit: k * 3600})
-		a, b = append(a, 1000+k%24), append(b, 993+k%24)
+		a, b = append(a, float64(1000+k%24)), append(b, float64(993+k%24))
 	}
-	b[7], a[9] = Missing, Missing
+	b[7], a[9] = math.NaN(), math.NaN()
 	same := Compare(jobs, a, b)
 	require.Equal(t, Difference{Mean: 7, Low: 7, High: 7, Windows: 17}, same)
-	mean := MeanCompletion(jobs, a)
+	mean := OverDays(jobs, a)
 	require.True(t, mean.Low <= mean.Mean && mean.Mean <= mean.High && mean.Low < mean.High)
-	require.Equal(t, mean, MeanCompletion(jobs, a), "the same draws each time")
+	require.Equal(t, mean, OverDays(jobs, a), "the same draws each time")
 	short := Compare(jobs[:20], a[:20], b[:20])
 	require.Equal(t, 7.0, short.Mean)
 	require.True(t, math.IsNaN(short.Low) && short.Windows == 1, "of one day nothing can be said of days")
-	none := Compare(jobs[:1], []int64{Missing}, []int64{5})
+	none := Compare(jobs[:1], []float64{math.NaN()}, []float64{5})
 	require.True(t, math.IsNaN(none.Mean) && none.Windows == 0)
 }
 

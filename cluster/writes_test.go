@@ -37,7 +37,7 @@ func written(t *testing.T) (*cluster.Outcome, *cluster.Study) {
 	s := &cluster.Study{VCs: []trace.VC{{Name: "a, b", Nodes: 2}, {Name: `c"d`, Nodes: 1}}}
 	for k, vc := range []string{`c"d`, "a, b", "a, b"} {
 		s.Jobs = append(s.Jobs, trace.Job{ID: string(rune('x' + k)), VC: vc, GPUs: 1 + 11*k%16, Duration: 100,
-			Submit: int64(k), Model: "m"})
+			Submit: int64(k), Training: &trace.Training{Model: "m"}})
 	}
 	o, err := s.Run(context.Background(), cluster.Policy{Name: "turn",
 		New: func(cluster.Setup) (cluster.Scheduler, error) { return inTurn{cluster.NewQueue()}, nil }},

@@ -12,7 +12,7 @@ import (
 // precedence.
 const (
 	largeTrace     = 32 << 20 // bytes of the file
-	collectedAfter = 25       // for large traces
+	collectedAfter = 15       // for large traces
 	smallCollected = 400      // for others
 )
 

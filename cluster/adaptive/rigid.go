@@ -36,7 +36,7 @@ func (s Study) Rigid() (*cluster.Study, error) {
 			Step: func(placement []int) (float64, error) { return j.App.step(placement, j.Batch) }}
 		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: RigidPool,
 			Submit: int64(math.Ceil(j.Submitted)), Duration: int64(math.Ceil(s.Options.Delay + seconds)),
-			GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
+			GPUs: j.Devices, State: trace.Completed, Training: &trace.Training{Model: j.App.Name, Batch: j.Batch}})
 	}
 	return study, nil
 }

@@ -290,7 +290,7 @@ type Result struct {
 // Result returns the result of an ended job. A job that ended before its pool was simulated, in a profiler, did not
 // grow.
 func (l *Learner) Result(j *cluster.Job) Result {
-	if j.Number >= len(l.jobs) || l.jobs[j.Number] != j {
+	if int(j.Number) >= len(l.jobs) || l.jobs[j.Number] != j {
 		s := l.begin(j)
 		return Result{Grows: s.grows, Accuracy: 1 - s.never(), Never: 1 - s.never()}
 	}

@@ -107,7 +107,7 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 // job draws a job's type and length.
 func (m *maker) job(j *trace.Job) (spec Spec, err error) {
 	types := m.study.Types
-	kind := slices.IndexFunc(types, func(t JobType) bool { return t.Name == j.Model })
+	kind := slices.IndexFunc(types, func(t JobType) bool { return t.Name == j.Trains().Model })
 	if kind < 0 {
 		kind = m.from.IntN(0, len(types))
 	}

@@ -15,7 +15,8 @@ import (
 
 // traced is a job of a trace with a GPU.
 func traced(id string, submit, duration int64, gpus int, model string) trace.Job {
-	return trace.Job{ID: id, Submit: submit, Duration: duration, GPUs: gpus, Model: model}
+	return trace.Job{ID: id, Submit: submit, Duration: duration, GPUs: gpus,
+		Training: &trace.Training{Model: model}}
 }
 
 // template is a study without jobs, whose types are as fast as they have workers, up to three.

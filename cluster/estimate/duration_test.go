@@ -40,7 +40,7 @@ func someJobs(seed uint64, n int) []trace.Job {
 		seconds := float64(100*(user+1)) * (1 + util/25) * math.Exp(0.3*random.NormFloat64())
 		jobs[k] = trace.Job{ID: fmt.Sprint(k), User: fmt.Sprintf("user%d", user), VC: fmt.Sprintf("vc%d", user%3),
 			Name: fmt.Sprintf("train%d", user%5), Submit: int64(k) * 600, Duration: int64(seconds), GPUs: gpus,
-			CPUs: 4 * gpus, GPUUtil: util, State: trace.Completed}
+			CPUs: 4 * gpus, State: trace.Completed, Training: &trace.Training{GPUUtil: util}}
 	}
 	return jobs
 }
@@ -164,7 +164,8 @@ func TestDurationsRefuse(t *testing.T) {
 		"the submission at second 0 or the duration of -5 seconds is out of range": {[]trace.Job{{ID: "7",
 			Duration: -5}},
 			estimate.DurationOptions{Zero: zero}},
-		"column gpu_util": {[]trace.Job{{GPUUtil: math.Inf(1)}}, estimate.DurationOptions{Zero: zero}},
+		"column gpu_util": {[]trace.Job{{Training: &trace.Training{GPUUtil: math.Inf(1)}}},
+			estimate.DurationOptions{Zero: zero}},
 		"check the unit": {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}},
 			estimate.DurationOptions{Zero: zero, Every: 1}},
 		"column user, row 0: ": {[]trace.Job{{User: "\xff"}}, estimate.DurationOptions{Zero: zero}},
@@ -194,9 +195,9 @@ func publishedJobsOfSeptember(t *testing.T) []trace.Job {
 			return must(strconv.ParseFloat(row[column], 64))
 		}
 		jobs = append(jobs, trace.Job{ID: row[0], User: row[1], VC: row[2], Name: row[3], GPUs: int(number(4)),
-			CPUs: int(number(5)), Submit: int64(number(7)), Duration: int64(number(8)), Dataset: row[9],
-			Model: row[10], Batch: int(number(11)), AMP: row[12] == "1", GPUUtil: number(14), MemoryUtil: number(15),
-			Memory: number(16)})
+			CPUs: int(number(5)), Submit: int64(number(7)), Duration: int64(number(8)),
+			Training: &trace.Training{Dataset: row[9], Model: row[10], Batch: int(number(11)), AMP: row[12] == "1",
+				GPUUtil: number(14), MemoryUtil: number(15), Memory: number(16)}})
 	}
 	return jobs
 }

@@ -80,7 +80,8 @@ func (s *summary) size() float64 {
 func kindOfJob(j *trace.Job) kind { return kind{j.User, j.Name, devices(j)} }
 
 func likenessOf(j *trace.Job) likeness {
-	return likeness{kindOfJob(j), j.Model, j.Dataset, j.Batch, j.AMP}
+	t := j.Trains()
+	return likeness{kindOfJob(j), t.Model, t.Dataset, t.Batch, t.AMP}
 }
 
 // devices returns the devices that a job requests; a part of a device counts as a fraction.

@@ -38,7 +38,7 @@ func (m quirky) Rates(p cluster.Placement) (job, partner float64) {
 	case p.Partner == nil && m.slow && Of(p.Job).Packed:
 		return p.Job.Rate(), 1
 	case p.Partner != nil && m.four &&
-		(slices.Contains(alike, p.Job.Trace.Model) || slices.Contains(alike, p.Partner.Trace.Model)):
+		(slices.Contains(alike, p.Job.Trace.Trains().Model) || slices.Contains(alike, p.Partner.Trace.Trains().Model)):
 		return 1, 1
 	}
 	return m.SpeedModel.Rates(p)

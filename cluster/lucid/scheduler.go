@@ -122,7 +122,7 @@ func (s *scheduler) classOf(j *cluster.Job) class {
 	if !known {
 		score = unknownScore
 	}
-	return class{gpus: j.GPUs, beside: j.Beside(), memory: j.Trace.Memory, score: score}
+	return class{gpus: j.GPUs, beside: j.Beside(), memory: j.Trace.Trains().Memory, score: score}
 }
 
 func (s *scheduler) membersOf(c class, demand int64) *members {

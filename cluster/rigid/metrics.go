@@ -84,32 +84,28 @@ func addFailures(v study.Values, o *cluster.Outcome) {
 	outages := o.Outages()
 	v["availability_share"] = finite(outages.Availability)
 	v["node_failures"], v["drains"] = study.Number(outages.Failures), study.Number(outages.Drains)
-	addLosses(v, o.Jobs, nil)
+	addLosses(v, o.Jobs)
 }
 
-// addLosses adds the losses of the jobs that keep accepts; a nil keep accepts all.
-func addLosses(v study.Values, jobs []*cluster.Job, keep func(j *cluster.Job) bool) {
-	count, hit, failures, restarts, lost := 0, 0, 0, 0, 0.0
+// addLosses adds the losses of jobs.
+func addLosses(v study.Values, jobs []*cluster.Job) {
+	hit, failures, restarts, lost := 0, 0, 0, 0.0
 	for _, j := range jobs {
-		if keep != nil && !keep(j) {
-			continue
-		}
 		l := j.Lost()
-		count++
 		failures += l.Failures
 		restarts += l.Restarts
 		lost += j.LostGPUSeconds()
 		hit += min(1, l.Failures)
 	}
 	v["lost_gpu_h"], v["restarts"] = study.Number(lost/secondsOfHour), study.Number(restarts)
-	v["failures_mean"], v["hit_jobs"] = finite(float64(failures)/float64(count)), study.Number(hit)
+	v["failures_mean"], v["hit_jobs"] = finite(float64(failures)/float64(len(jobs))), study.Number(hit)
 }
 
 const secondsOfHour = 3600
 
 // valuesOf computes the metrics of all jobs.
-func valuesOf(o *cluster.Outcome) study.Values {
-	v := jobValues(o.Jobs, nil, o.Begin)
+func valuesOf(o *cluster.Outcome, z *cluster.Summarizer) study.Values {
+	v := jobValues(z.Summarize(o.Jobs), o.Begin)
 	v["used_share"], v["events"] = finite(o.Used()), study.Number(o.Events)
 	v["profiler_scalings"] = study.Number(o.Counts["profiler_scalings"])
 	if o.Failing {
@@ -119,9 +115,8 @@ func valuesOf(o *cluster.Outcome) study.Values {
 	return v
 }
 
-// jobValues computes the metrics of the jobs that keep accepts; a nil keep accepts all.
-func jobValues(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64) study.Values {
-	s := cluster.Summarize(jobs, keep)
+// jobValues returns the metrics of a group of jobs.
+func jobValues(s cluster.Summary, begin int64) study.Values {
 	v := study.Values{
 		"simulated_jobs": study.Number(s.Jobs), "slowdown_mean": finite(s.Slowdown), "fairness": finite(s.Fairness),
 		"preemptions": study.Number(s.Preemptions), "packed_jobs": study.Number(s.Counts["packed"]),
@@ -146,18 +141,26 @@ var sizes = []struct {
 }{{"1 GPU", 1, 1}, {"2 to 8 GPUs", 2, 8}, {"more than 8 GPUs", 9, math.MaxInt}}
 
 // partsOf computes the metrics of jobs by size and by virtual cluster.
-func partsOf(o *cluster.Outcome) (parts []study.Part) {
+func partsOf(o *cluster.Outcome, z *cluster.Summarizer) (parts []study.Part) {
+	jobs := make([]*cluster.Job, 0, len(o.Jobs))
 	for _, size := range sizes {
-		keep := func(j *cluster.Job) bool { return size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to }
-		if v := jobValues(o.Jobs, keep, o.Begin); v["simulated_jobs"] > 0 {
-			if o.Failing {
-				addLosses(v, o.Jobs, keep)
+		jobs = jobs[:0]
+		for _, j := range o.Jobs {
+			if size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to {
+				jobs = append(jobs, j)
 			}
-			parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 		}
+		if len(jobs) == 0 {
+			continue
+		}
+		v := jobValues(z.Summarize(jobs), o.Begin)
+		if o.Failing {
+			addLosses(v, jobs)
+		}
+		parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 	}
 	for _, p := range o.Pools {
-		v := jobValues(p.Jobs, nil, o.Begin)
+		v := jobValues(z.Summarize(p.Jobs), o.Begin)
 		v["used_share"] = finite(p.Used / p.All)
 		parts = append(parts, study.Part{Group: "virtual cluster", Name: p.Name, Values: v})
 	}

@@ -3,7 +3,6 @@ package rigid
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -168,13 +167,8 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	if err != nil {
 		return nil, err
 	}
-	r := &study.Result{Values: valuesOf(out), Parts: partsOf(out), Left: leftOut(out.Refused)}
-	for _, t := range out.Completions() {
-		if t == cluster.Missing {
-			r.Samples = append(r.Samples, math.NaN())
-			continue
-		}
-		r.Samples = append(r.Samples, float64(t))
-	}
+	z := &cluster.Summarizer{}
+	r := &study.Result{Values: valuesOf(out, z), Parts: partsOf(out, z), Left: leftOut(out.Refused),
+		Samples: out.Completions()}
 	return r, s.write(c.Tables, out)
 }

@@ -125,12 +125,13 @@ func (s *inputs) rings() error {
 		Other: cluster.LinearSpeed{Profiles: s.base.Profiles}}
 	for k := range s.base.Jobs {
 		j := &s.base.Jobs[k]
-		n := t.networks[j.Model]
+		training := j.Trains()
+		n := t.networks[training.Model]
 		if n == nil || j.GPUs < 1 {
 			continue
 		}
-		batch := cmp.Or(t.batches[j.Model], j.Batch, min(clock.MostRows, perDevice*j.GPUs))
-		if rings.Of[j.ID], err = t.ring(ringKey{j.Model, j.GPUs, batch}); err != nil {
+		batch := cmp.Or(t.batches[training.Model], training.Batch, min(clock.MostRows, perDevice*j.GPUs))
+		if rings.Of[j.ID], err = t.ring(ringKey{training.Model, j.GPUs, batch}); err != nil {
 			return fmt.Errorf("networks: job %s: %w", j.ID, err)
 		}
 	}

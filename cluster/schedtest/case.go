@@ -158,7 +158,8 @@ func readProfiler(c *Case, s *scan) {
 }
 
 func readJob(c *Case, s *scan) {
-	j := trace.Job{ID: s.text()}
+	training := &trace.Training{}
+	j := trace.Job{ID: s.text(), Training: training}
 	estimate, known := 0.0, false
 	for len(s.words) > 0 {
 		switch word := s.text(); word {
@@ -173,9 +174,9 @@ func readJob(c *Case, s *scan) {
 		case "share":
 			j.Share = int(s.whole())
 		case "model":
-			j.Model = s.text()
+			training.Model = s.text()
 		case "memory":
-			j.Memory = s.number()
+			training.Memory = s.number()
 		case "estimate":
 			estimate, known = s.number(), true
 		default:
@@ -252,11 +253,12 @@ func (c *Case) writeJobs(w io.Writer) {
 		if j.Share > 0 {
 			fmt.Fprintf(w, " share %d", j.Share)
 		}
-		if j.Model != "" {
-			fmt.Fprintf(w, " model %s", j.Model)
+		t := j.Trains()
+		if t.Model != "" {
+			fmt.Fprintf(w, " model %s", t.Model)
 		}
-		if j.Memory != 0 {
-			fmt.Fprintf(w, " memory %v", j.Memory)
+		if t.Memory != 0 {
+			fmt.Fprintf(w, " memory %v", t.Memory)
 		}
 		if c.Study.Estimates != nil {
 			fmt.Fprintf(w, " estimate %v", c.Study.Estimates[k])

@@ -142,8 +142,8 @@ func drawJob(r *rand.Rand, c *Case, s Shape, k int, at int64) trace.Job {
 		ID: fmt.Sprint("j", k), VC: vc.Name, Submit: at,
 		Duration: pick(r, r.Int64N(s.Span), r.Int64N(s.Span), s.Span/2, 1+r.Int64N(4), r.Int64N(s.Span)/10*10),
 		GPUs:     min(all, pick(r, 1, 1, 2, 4, 8, c.Study.PerNode, 1+r.IntN(c.Study.PerNode), 1+r.IntN(all), all)),
-		Model:    pick(r, models...),
-		Memory:   pick(r, 1000, 2000.5, 12288, 12287, 12289, 24000, float64(r.IntN(20000))),
+		Training: &trace.Training{Model: pick(r, models...),
+			Memory: pick(r, 1000, 2000.5, 12288, 12287, 12289, 24000, float64(r.IntN(20000)))},
 	}
 	if s.Faulty {
 		switch r.IntN(60) {

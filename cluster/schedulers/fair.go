@@ -31,7 +31,7 @@ func newFair(cluster.Setup) (cluster.Scheduler, error) {
 // Arrived inserts a job at its position. A job that arrives again after a failure has its first position.
 func (s *fair) Arrived(j *cluster.Job) {
 	at, _ := slices.BinarySearchFunc(s.came, j.Number,
-		func(other *cluster.Job, number int) int { return cmp.Compare(other.Number, number) })
+		func(other *cluster.Job, number int32) int { return cmp.Compare(other.Number, number) })
 	s.came, s.changed = slices.Insert(s.came, at, j), true
 }
 
@@ -40,7 +40,7 @@ func (s *fair) Shrunk(*cluster.Pool, *cluster.Job) { s.changed = true }
 
 func (s *fair) Ended(j *cluster.Job) {
 	at, _ := slices.BinarySearchFunc(s.came, j.Number,
-		func(other *cluster.Job, number int) int { return cmp.Compare(other.Number, number) })
+		func(other *cluster.Job, number int32) int { return cmp.Compare(other.Number, number) })
 	s.came, s.changed = slices.Delete(s.came, at, at+1), true
 }
 

@@ -129,10 +129,10 @@ func TestLater(t *testing.T) {
 func TestEqualJobs(t *testing.T) {
 	changed(t, kindNames(), 60, schedtest.Shape{Span: 300, Jobs: 24},
 		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
+			same := &trace.Training{Model: "m1", Memory: 1000}
 			for k := range c.Study.Jobs {
 				j := &c.Study.Jobs[k]
-				j.Submit, j.Duration, j.GPUs, j.Model, j.Memory = j.Submit/50*50, 60*(j.Duration%3), 1+j.GPUs%2,
-					"m1", 1000
+				j.Submit, j.Duration, j.GPUs, j.Training = j.Submit/50*50, 60*(j.Duration%3), 1+j.GPUs%2, same
 				c.Study.Estimates[k] = float64(j.Duration)
 			}
 			c.Study.Begin, other.Study.Begin = 0, 0

@@ -18,6 +18,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/lucid"
 	"graft/cluster/schedtest"
+	"graft/cluster/trace"
 )
 
 // casesAsked is the variable that says how many cases are simulated, and caseSeed which.
@@ -229,8 +230,13 @@ func smallerCases(c *schedtest.Case) (list []*schedtest.Case) {
 		change(func(c *schedtest.Case) { c.Study.Jobs[k].GPUs = 1 })
 		change(func(c *schedtest.Case) { c.Study.Jobs[k].Duration /= 2 })
 		change(func(c *schedtest.Case) { c.Study.Estimates[k] = 7 })
-		change(func(c *schedtest.Case) { c.Study.Jobs[k].Memory = 1000 })
-		change(func(c *schedtest.Case) { c.Study.Jobs[k].Model = "m1" })
+		training := c.Study.Jobs[k].Trains()
+		change(func(c *schedtest.Case) {
+			c.Study.Jobs[k].Training = &trace.Training{Model: training.Model, Memory: 1000}
+		})
+		change(func(c *schedtest.Case) {
+			c.Study.Jobs[k].Training = &trace.Training{Model: "m1", Memory: training.Memory}
+		})
 	}
 	return list
 }

@@ -333,7 +333,7 @@ func (s *ticker) host(j *tjob) *tjob {
 	score, known := s.study.Profiles.Scores[cluster.ConfigOf(j.Job)]
 	for _, r := range s.run {
 		other, knownToo := s.study.Profiles.Scores[cluster.ConfigOf(r.Job)]
-		if j.GPUs <= 8 && r.exclusive && r.GPUs == j.GPUs && r.Memory < 24576-j.Memory &&
+		if j.GPUs <= 8 && r.exclusive && r.GPUs == j.GPUs && r.Trains().Memory < 24576-j.Trains().Memory &&
 			known && knownToo && score+other <= 2 && j.priority <= 2*r.priority {
 			return r
 		}

@@ -26,8 +26,9 @@ func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 			cpusOf = r.IntN(10)
 		}
 		s.Jobs = append(s.Jobs, trace.Job{ID: fmt.Sprint(k), VC: []string{"a", "b"}[r.IntN(2)], Submit: at,
-			Duration: 1 + r.Int64N(3000), GPUs: gpus, CPUs: cpusOf, Model: []string{"x", "y"}[r.IntN(2)], Memory: 1000,
-			GPUUtil: float64(r.IntN(60))})
+			Duration: 1 + r.Int64N(3000), GPUs: gpus, CPUs: cpusOf,
+			Training: &trace.Training{Model: []string{"x", "y"}[r.IntN(2)], Memory: 1000,
+				GPUUtil: float64(r.IntN(60))}})
 		s.Estimates = append(s.Estimates, float64(1+r.IntN(3000)))
 	}
 	s.Profiles = cluster.MakeProfiles(s.Jobs)

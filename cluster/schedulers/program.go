@@ -98,21 +98,21 @@ type programSize struct {
 
 // Arrived adds a job to the next request.
 func (s *program) Arrived(j *cluster.Job) {
-	one := programJob{Job: j.Number, ID: j.Trace.ID, User: j.Trace.User, GPUs: j.GPUs, Submit: j.Trace.Submit}
+	one := programJob{Job: int(j.Number), ID: j.Trace.ID, User: j.Trace.User, GPUs: j.GPUs, Submit: j.Trace.Submit}
 	if j.Trace.Limit > 0 {
 		one.Limit = &j.Trace.Limit
 	}
 	if !math.IsNaN(j.Estimate) {
 		one.Estimate = &j.Estimate
 	}
-	if j.Number == len(s.jobs) { // otherwise it arrives again after a failure
+	if int(j.Number) == len(s.jobs) { // otherwise it arrives again after a failure
 		s.jobs = append(s.jobs, j)
 	}
 	s.next.Arrived = append(s.next.Arrived, one)
 }
 
 // Ended adds the end of a job to the next request.
-func (s *program) Ended(j *cluster.Job) { s.next.Ended = append(s.next.Ended, j.Number) }
+func (s *program) Ended(j *cluster.Job) { s.next.Ended = append(s.next.Ended, int(j.Number)) }
 
 // Schedule sends the arrived and ended jobs to the program, and carries out the program's answer.
 func (s *program) Schedule(p *cluster.Pool) int64 {

@@ -21,7 +21,7 @@ type srtf struct {
 }
 
 func newSRTF(s cluster.Setup) (cluster.Scheduler, error) {
-	all := &treap.Arena{}
+	all := treap.NewArena(len(s.Pool.Jobs))
 	return &srtf{running: all.Tree(), waiting: all.Tree(), extra: s.Extra}, nil
 }
 

@@ -37,13 +37,14 @@ type attained struct {
 	queue  int8          // current queue
 }
 
-func newTiresias(cluster.Setup) (cluster.Scheduler, error) {
-	all := &treap.Arena{}
-	return &tiresias{queues: [2]*treap.Tree{all.Tree(), all.Tree()}}, nil
+func newTiresias(s cluster.Setup) (cluster.Scheduler, error) {
+	jobs := len(s.Pool.Jobs)
+	all := treap.NewArena(jobs)
+	return &tiresias{queues: [2]*treap.Tree{all.Tree(), all.Tree()}, had: make([]attained, 0, jobs)}, nil
 }
 
 func (s *tiresias) Arrived(j *cluster.Job) {
-	for len(s.had) <= j.Number {
+	for len(s.had) <= int(j.Number) {
 		s.had = append(s.had, attained{})
 	}
 	s.changed = true

@@ -3,17 +3,24 @@ package study
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 )
 
 // Number is a number that can be written to JSON: NaN and the infinities are written as null.
 type Number float64
 
+// mostPlain limits the integers that MarshalJSON writes itself. Floats represent them all.
+const mostPlain = 1 << 53
+
 // MarshalJSON writes null for a number that is not finite.
 func (n Number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
-		return json.Marshal(v)
+	if !n.Known() {
+		return []byte("null"), nil
 	}
-	return []byte("null"), nil
+	if v := int64(n); Number(v) == n && v != 0 && -mostPlain < v && v < mostPlain { // as json writes it, in less time
+		return strconv.AppendInt(nil, v, 10), nil
+	}
+	return json.Marshal(float64(n))
 }
 
 // UnmarshalJSON reads null as NaN.

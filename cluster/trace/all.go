@@ -17,7 +17,7 @@ type Trace struct {
 	Start  time.Time // date of second zero, taken as UTC; the zero time if unknown
 }
 
-// ReadAll reads the jobs of a file into memory, about 200 bytes per job. In a trace with dates, the first selected job
+// ReadAll reads the jobs of a file into memory, about 170 bytes per job. In a trace with dates, the first selected job
 // in order of submission determines time 0, even if this job is outside the range of Options.Window.
 func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
 	r, err := Open(fsys, path, o)
@@ -65,13 +65,14 @@ func all(r *Reader) (*Trace, error) {
 func (r *Reader) remaining(jobs int) int {
 	const (
 		fewest = 1 << 16 // jobs before an estimate
-		spare  = 0.05    // of the estimate, because later rows can be shorter
+		spare  = 0.03    // of the estimate, because later rows can be shorter
 	)
-	if jobs < fewest || r.passed == nil || r.size <= r.passed.bytes {
+	if jobs < fewest || r.passed == nil || r.size == 0 {
 		return max(jobs/4, 1<<10)
 	}
 	perByte := float64(jobs) / float64(r.passed.bytes)
-	return int(perByte*float64(r.size-r.passed.bytes)*(1+spare)) + fewest
+	bytes := r.size - r.passed.bytes + readBuffer // the buffer holds rows that are not converted yet
+	return max(int(perByte*float64(bytes)*(1+spare)), 1<<10)
 }
 
 // HasLimits reports whether any job has a time limit.

@@ -135,7 +135,8 @@ func (c *Checker) Add(job *Job, line int) bool {
 	}
 	odd(PartOfGPU, job.Share > 0)
 	odd(OddGPUs, job.GPUs > 0 && job.GPUs&(job.GPUs-1) != 0)
-	odd(NoProfile, job.Model == "" || job.Batch == 0)
+	training := job.Trains()
+	odd(NoProfile, training.Model == "" || training.Batch == 0)
 	odd(UnknownState, job.State == Unknown)
 	if !late {
 		c.last, c.line = job.Submit, line

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // sound is a job of which nothing is odd.
 func sound(id string) trace.Job {
-	return trace.Job{ID: id, VC: "red", Submit: 5, Duration: 10, GPUs: 8, State: trace.Completed, Model: "Net",
-		Batch: 1}
+	return trace.Job{ID: id, VC: "red", Submit: 5, Duration: 10, GPUs: 8, State: trace.Completed,
+		Training: &trace.Training{Model: "Net", Batch: 1}}
 }
 
 func TestWhatIsOdd(t *testing.T) {
@@ -39,7 +39,7 @@ func TestWhatIsOdd(t *testing.T) {
 		trace.UnknownVC:        func(j *trace.Job) { j.VC = "green" },
 		trace.PartOfGPU:        func(j *trace.Job) { j.Share = 500 },
 		trace.OddGPUs:          func(j *trace.Job) { j.GPUs = 6 },
-		trace.NoProfile:        func(j *trace.Job) { j.Model = "" },
+		trace.NoProfile:        func(j *trace.Job) { j.Training.Model = "" },
 		trace.UnknownState:     func(j *trace.Job) { j.State = trace.Unknown },
 	} {
 		jobs := []trace.Job{sound("1"), sound("2"), sound("3"), sound("4")}

@@ -37,7 +37,8 @@ var samples = map[string]struct {
 		{ID: "application_2", VC: "11cb48", State: trace.Cancelled, Submit: 10},
 	}},
 	"a table of Tiresias": {tracetest.Tiresias, "philly-csv", "",
-		[]trace.Job{{ID: "1", GPUs: 4, Submit: 10, Duration: 500, Model: "vgg16"}}},
+		[]trace.Job{{ID: "1", GPUs: 4, Submit: 10, Duration: 500,
+			Training: &trace.Training{Model: "vgg16"}}}},
 	"Alibaba's of 2020": {tracetest.Alibaba2020, "alibaba2020", "", []trace.Job{
 		{ID: "j1", VC: "T4", Name: "worker", GPUs: 4, Share: 500, CPUs: 28, RAM: 180020, State: trace.Completed,
 			Submit: 1000, Duration: 600},
@@ -63,8 +64,9 @@ var samples = map[string]struct {
 		{ID: "dlc2", User: "u2", Name: "Other", GPUs: 1, CPUs: 16, State: trace.Cancelled, Submit: 5},
 		{ID: "dlc3", User: "u2", Name: "Eval", GPUs: 8, CPUs: 16, State: trace.Completed, Submit: 6, Duration: 3600},
 	}},
-	"a workload of Pollux": {tracetest.Pollux, "pollux", "", []trace.Job{{ID: "cifar10-0", Model: "cifar10", GPUs: 6,
-		Batch: 2048, Submit: 53}, {ID: "ncf-1", Model: "ncf", GPUs: 1, Submit: 60}}},
+	"a workload of Pollux": {tracetest.Pollux, "pollux", "", []trace.Job{
+		{ID: "cifar10-0", GPUs: 6, Submit: 53, Training: &trace.Training{Model: "cifar10", Batch: 2048}},
+		{ID: "ncf-1", GPUs: 1, Submit: 60, Training: &trace.Training{Model: "ncf"}}}},
 	"our own with only what is required": {"gpus,id,submit [s],duration [s],limit [s]\n2,a,5,60,\n1,b,6,7,90\n",
 		"graft", "",
 		[]trace.Job{{ID: "a", GPUs: 2, Submit: 5, Duration: 60}, {ID: "b", GPUs: 1, Submit: 6, Duration: 7,
@@ -195,7 +197,7 @@ func TestNumbersAreExact(t *testing.T) {
 		require.NoError(t, err)
 		jobs, _, err := readText(head+"1,1,0,1,"+text+"\n", trace.Options{})
 		require.NoError(t, err)
-		require.Equal(t, want, jobs[0].Speed, text)
+		require.Equal(t, want, jobs[0].Trains().Speed, text)
 	}
 	for _, text := range []string{"-", ".", "1.2.3", "0x", "1_000", "--1", "1e400"} {
 		_, _, err := readText(head+"1,1,0,1,"+text+"\n", trace.Options{})

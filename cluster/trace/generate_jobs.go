@@ -121,7 +121,7 @@ type template struct {
 	gpus  int
 	level int // integer part of the scaled logarithm of the duration
 	name  string
-	of    *workload
+	of    *Training
 	hash  uint64
 }
 
@@ -196,7 +196,7 @@ func logNormal(r *rand.Rand, mixture []wave) float64 {
 func (g *Generator) name(t *template) {
 	t.hash = hashed([]byte(t.user + "/" + strconv.Itoa(t.gpus) + "/" + strconv.Itoa(t.level)))
 	t.of = &workloads[t.hash%uint64(len(workloads))]
-	text := strconv.AppendInt(append([]byte(t.of.model), '-'), int64(t.gpus), 10)
+	text := strconv.AppendInt(append([]byte(t.of.Model), '-'), int64(t.gpus), 10)
 	text = strconv.AppendUint(append(text, "gpu-"...), t.hash>>40, 16)
 	t.name = g.names.of(text)
 }
@@ -212,11 +212,9 @@ func (g *Generator) fill(job *Job, t *template) {
 	spent := max(seconds, 1) * float64(t.gpus)
 	g.used[t.vc] += spent
 	g.given += spent
-	w := t.of
 	*job = Job{
 		User: t.user, VC: g.vcs[t.vc].Name, Name: t.name, Duration: max(int64(seconds), 1), GPUs: t.gpus,
-		CPUs: cpus * t.gpus, State: g.ends(int64(seconds)), Dataset: w.dataset, Model: w.model, Batch: w.batch,
-		AMP: w.amp, Speed: w.speed, GPUUtil: w.gpuUtil, MemoryUtil: w.memoryUtil, Memory: w.memory,
+		CPUs: cpus * t.gpus, State: g.ends(int64(seconds)), Training: t.of,
 	}
 }
 
@@ -239,31 +237,20 @@ func (g *Generator) ends(seconds int64) State {
 	return Completed
 }
 
-// workload is a model in training, with its measurements alone on its devices.
-type workload struct {
-	model, dataset string
-	batch          int
-	amp            bool
-	speed          float64 // samples per second
-	gpuUtil        float64 // percent
-	memoryUtil     float64 // percent
-	memory         float64 // MiB
-}
-
 // workloads are invented: their values have realistic magnitudes, but none was measured.
-var workloads = []workload{
-	{"resnet18", "small-images", 128, false, 5200, 71, 39, 3900},
-	{"resnet18", "small-images", 128, true, 6900, 55, 30, 3100},
-	{"resnet50", "large-images", 32, false, 310, 94, 58, 8200},
-	{"resnet50", "large-images", 64, true, 620, 91, 55, 9400},
-	{"mobilenet", "small-images", 64, false, 3300, 46, 22, 2600},
-	{"vgg16", "small-images", 256, false, 4100, 88, 61, 5100},
-	{"unet", "scans", 16, true, 75, 82, 47, 11_800},
-	{"gan", "faces", 64, false, 2400, 64, 33, 3300},
-	{"transformer", "translations", 64, true, 118, 90, 52, 13_600},
-	{"bert", "questions", 32, true, 115, 97, 66, 15_200},
-	{"lstm", "texts", 64, false, 640, 38, 24, 2900},
-	{"recommender", "ratings", 512, false, 98_000, 12, 4, 2100},
-	{"pointnet", "shapes", 32, false, 420, 33, 17, 2800},
-	{"policy", "games", 256, false, 1500, 17, 6, 1900},
+var workloads = []Training{
+	{"small-images", "resnet18", 128, false, 5200, 71, 39, 3900},
+	{"small-images", "resnet18", 128, true, 6900, 55, 30, 3100},
+	{"large-images", "resnet50", 32, false, 310, 94, 58, 8200},
+	{"large-images", "resnet50", 64, true, 620, 91, 55, 9400},
+	{"small-images", "mobilenet", 64, false, 3300, 46, 22, 2600},
+	{"small-images", "vgg16", 256, false, 4100, 88, 61, 5100},
+	{"scans", "unet", 16, true, 75, 82, 47, 11_800},
+	{"faces", "gan", 64, false, 2400, 64, 33, 3300},
+	{"translations", "transformer", 64, true, 118, 90, 52, 13_600},
+	{"questions", "bert", 32, true, 115, 97, 66, 15_200},
+	{"texts", "lstm", 64, false, 640, 38, 24, 2900},
+	{"ratings", "recommender", 512, false, 98_000, 12, 4, 2100},
+	{"shapes", "pointnet", 32, false, 420, 33, 17, 2800},
+	{"games", "policy", 256, false, 1500, 17, 6, 1900},
 }

@@ -173,10 +173,11 @@ func (w *ourWriter) job(line []byte, job *Job) ([]byte, error) {
 		line = strconv.AppendInt(append(line, ','), v, 10)
 	}
 	line = append(append(line, ','), job.State.String()...)
-	line = appendCells(append(line, ','), job.Dataset, job.Model)
-	line = strconv.AppendInt(append(line, ','), int64(job.Batch), 10)
-	line = appendSwitch(append(line, ','), job.AMP)
-	for _, v := range [...]float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+	training := job.Trains()
+	line = appendCells(append(line, ','), training.Dataset, training.Model)
+	line = strconv.AppendInt(append(line, ','), int64(training.Batch), 10)
+	line = appendSwitch(append(line, ','), training.AMP)
+	for _, v := range [...]float64{training.Speed, training.GPUUtil, training.MemoryUtil, training.Memory} {
 		line = strconv.AppendFloat(append(line, ','), v, 'g', -1, 64)
 	}
 	return append(w.optional(line, job), '\n'), nil

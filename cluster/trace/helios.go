@@ -96,13 +96,11 @@ func (w *heliosWriter) job(line []byte, job *Job) ([]byte, error) {
 		return nil, err
 	}
 	line = strconv.AppendInt(append(line, ','), job.Duration, 10)
-	line = appendCells(append(line, ','), job.Dataset, job.Model)
-	line = appendPositive(append(line, ','), float64(job.Batch))
-	line = append(line, ',', '0')
-	if job.AMP {
-		line[len(line)-1] = '1'
-	}
-	for _, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+	training := job.Trains()
+	line = appendCells(append(line, ','), training.Dataset, training.Model)
+	line = appendPositive(append(line, ','), float64(training.Batch))
+	line = appendSwitch(append(line, ','), training.AMP)
+	for _, v := range []float64{training.Speed, training.GPUUtil, training.MemoryUtil, training.Memory} {
 		line = appendPositive(append(line, ','), v)
 	}
 	return append(line, '\n'), nil

@@ -38,6 +38,34 @@ func (n *interner) of(text []byte) string {
 	return s
 }
 
+// trainings returns one description for equal ones.
+type trainings struct {
+	last  *Training
+	known map[Training]*Training
+}
+
+func (n *trainings) of(t *Training) *Training {
+	switch {
+	case *t == Training{}:
+		return nil
+	case n.last != nil && *n.last == *t:
+		return n.last
+	}
+	shared, known := n.known[*t]
+	if !known {
+		own := *t
+		shared = &own
+		if n.known == nil {
+			n.known = map[Training]*Training{}
+		}
+		if len(n.known) < maxInterned {
+			n.known[own] = shared
+		}
+	}
+	n.last = shared
+	return shared
+}
+
 // arenaBlock is the size of a block of an arena, in bytes.
 const arenaBlock = 1 << 14
 

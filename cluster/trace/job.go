@@ -39,17 +39,30 @@ type Job struct {
 	NeedsType bool  // the job runs only on GPUType; if false, GPUType is the type on which the job ran
 	Spot      bool  // the cluster may evict the job
 	State     State // end state
-	AMP       bool  // uses mixed precision
 
+	Training *Training // nil if the trace has none of its values
+	History  *History  // only with the option History, and only if the trace has any of its values; otherwise nil
+}
+
+// Training describes what a job trains. Jobs of a trace with equal descriptions share one, so do not change it. A field
+// is zero if the trace does not contain its value.
+type Training struct {
 	Dataset    string  // name of the training data
 	Model      string  // name of the trained model
 	Batch      int     // number of images or sequences per step
+	AMP        bool    // uses mixed precision
 	Speed      float64 // samples per second if the job shares none of its devices
 	GPUUtil    float64 // percentage of the time in which a device was busy
 	MemoryUtil float64 // percentage of the time in which a device's memory was busy
 	Memory     float64 // device memory in MiB
+}
 
-	History *History // only with the option History, and only if the trace has any of its values; otherwise nil
+// Trains returns the description of the job's training; the zero value if the trace has none.
+func (job *Job) Trains() Training {
+	if job.Training == nil {
+		return Training{}
+	}
+	return *job.Training
 }
 
 // History holds the events of a job on the traced cluster. Simulations do not need it. A field is zero if the trace

@@ -67,12 +67,13 @@ func smallJobs() []trace.Job {
 	const noon = 12 * 3600
 	return []trace.Job{
 		{ID: "7", User: "ann", VC: "red", Name: "train", Submit: noon + 10, Duration: 60, GPUs: 2, CPUs: 8,
-			State: trace.Completed, Dataset: "Pictures", Model: "Net", Batch: 32, AMP: true, Speed: 12.5,
-			GPUUtil: 80, MemoryUtil: 20.25, Memory: 1000},
+			State: trace.Completed, Training: &trace.Training{Dataset: "Pictures", Model: "Net", Batch: 32, AMP: true,
+				Speed: 12.5, GPUUtil: 80, MemoryUtil: 20.25, Memory: 1000}},
 		{ID: "8", User: "bob", VC: "blue", Name: "a, \"b\"\n c", Submit: noon + 5, Duration: 5, CPUs: 4,
 			State: trace.TimedOut},
 		{ID: "9", User: "ann", VC: "red", Submit: 2 * noon, Duration: 7200, GPUs: 16, CPUs: 64, State: trace.NodeFailed,
-			Dataset: "Pictures", Model: "Net", Batch: 64, Speed: 10, GPUUtil: 0.5, MemoryUtil: 20, Memory: 1000},
+			Training: &trace.Training{Dataset: "Pictures", Model: "Net", Batch: 64, Speed: 10, GPUUtil: 0.5,
+				MemoryUtil: 20, Memory: 1000}},
 	}
 }
 
@@ -205,8 +206,8 @@ func TestPublishedTrace(t *testing.T) {
 	require.Equal(t, 3157, ties(dates.Jobs))
 	require.True(t, maps.Equal(brief(seconds.Jobs), brief(dates.Jobs)), "the same jobs")
 	require.Equal(t, trace.Job{ID: "765472", User: "ucpfn", VC: "vcEwI", Submit: 13219203, Duration: 97,
-		GPUs: 1, CPUs: 1, State: trace.Completed, Dataset: "CIFAR-10", Model: "ResNet18", Batch: 64, AMP: true,
-		Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}, seconds.Jobs[0])
+		GPUs: 1, CPUs: 1, State: trace.Completed, Training: &trace.Training{Dataset: "CIFAR-10", Model: "ResNet18",
+			Batch: 64, AMP: true, Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}}, seconds.Jobs[0])
 }
 
 // ties returns the number of jobs that are submitted in the second of the one before.
@@ -219,11 +220,18 @@ func ties(jobs []trace.Job) (n int) {
 	return n
 }
 
-// brief is a job as a key of sets.
-func brief(jobs []trace.Job) map[trace.Job]bool {
-	list := map[trace.Job]bool{}
+// described is a job with its training as a key of sets.
+type described struct {
+	trace.Job
+	training trace.Training
+}
+
+func brief(jobs []trace.Job) map[described]bool {
+	list := map[described]bool{}
 	for _, job := range jobs {
-		list[job] = true
+		training := job.Trains()
+		job.Training = nil
+		list[described{job, training}] = true
 	}
 	return list
 }
@@ -277,4 +285,16 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// Jobs that train the same share its description.
+func TestTrainingsAreShared(t *testing.T) {
+	jobs, _, err := readText("id,submit [s],duration [s],gpus,model,batch\na,1,9,1,net,8\nb,2,9,1,net,16\nc,3,9,1,,\n"+
+		"d,4,9,1,net,8\n", trace.Options{})
+	require.NoError(t, err)
+	require.Equal(t, &trace.Training{Model: "net", Batch: 8}, jobs[0].Training)
+	require.Equal(t, trace.Training{Model: "net", Batch: 16}, jobs[1].Trains())
+	require.Nil(t, jobs[2].Training)
+	require.Equal(t, trace.Training{}, jobs[2].Trains())
+	require.Same(t, jobs[0].Training, jobs[3].Training)
 }

@@ -278,7 +278,7 @@ func spreadOf(durations []int64) Spread {
 	if n == 0 {
 		return Spread{}
 	}
-	stat.SortInts(durations)
+	stat.SortInts(durations, nil)
 	at := func(p float64) int64 { return stat.StepQuantile(durations, p) }
 	sum := 0.0
 	for _, d := range durations {

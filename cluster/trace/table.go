@@ -32,6 +32,9 @@ type table struct {
 
 	ids arena
 
+	training  Training // of the row
+	trainings trainings
+
 	users, vcs, titles, datasets, models, types, classes interner
 }
 
@@ -103,7 +106,7 @@ func (t *table) take(job *Job) error {
 	if len(t.row) != t.width {
 		return t.wrongCount(t.width)
 	}
-	*job = Job{}
+	*job, t.training = Job{}, Training{}
 	for k := range t.columns {
 		set := t.columns[k].set
 		if set == nil {
@@ -113,6 +116,7 @@ func (t *table) take(job *Job) error {
 			return t.faultAt(k, t.columns[k].names[0], isButWants(t.row[k], want), mendLine)
 		}
 	}
+	job.Training = t.trainings.of(&t.training)
 	t.begun = true
 	return nil
 }
@@ -155,13 +159,13 @@ func setName(t *table, job *Job, cell []byte) string {
 	return ""
 }
 
-func setDataset(t *table, job *Job, cell []byte) string {
-	job.Dataset = t.datasets.of(cell)
+func setDataset(t *table, _ *Job, cell []byte) string {
+	t.training.Dataset = t.datasets.of(cell)
 	return ""
 }
 
-func setModel(t *table, job *Job, cell []byte) string {
-	job.Model = t.models.of(cell)
+func setModel(t *table, _ *Job, cell []byte) string {
+	t.training.Model = t.models.of(cell)
 	return ""
 }
 
@@ -208,16 +212,16 @@ func setLimit(_ *table, job *Job, cell []byte) string {
 	return ""
 }
 
-func setGPUs(_ *table, job *Job, cell []byte) string  { return setCount(&job.GPUs, cell) }
-func setCPUs(_ *table, job *Job, cell []byte) string  { return setCount(&job.CPUs, cell) }
-func setBatch(_ *table, job *Job, cell []byte) string { return setCount(&job.Batch, cell) }
+func setGPUs(_ *table, job *Job, cell []byte) string { return setCount(&job.GPUs, cell) }
+func setCPUs(_ *table, job *Job, cell []byte) string { return setCount(&job.CPUs, cell) }
+func setBatch(t *table, _ *Job, cell []byte) string  { return setCount(&t.training.Batch, cell) }
 
-func setSpeed(_ *table, job *Job, cell []byte) string   { return setNumber(&job.Speed, cell) }
-func setGPUUtil(_ *table, job *Job, cell []byte) string { return setNumber(&job.GPUUtil, cell) }
-func setMemoryUtil(_ *table, job *Job, cell []byte) string {
-	return setNumber(&job.MemoryUtil, cell)
+func setSpeed(t *table, _ *Job, cell []byte) string   { return setNumber(&t.training.Speed, cell) }
+func setGPUUtil(t *table, _ *Job, cell []byte) string { return setNumber(&t.training.GPUUtil, cell) }
+func setMemoryUtil(t *table, _ *Job, cell []byte) string {
+	return setNumber(&t.training.MemoryUtil, cell)
 }
-func setMemory(_ *table, job *Job, cell []byte) string { return setNumber(&job.Memory, cell) }
+func setMemory(t *table, _ *Job, cell []byte) string { return setNumber(&t.training.Memory, cell) }
 
 func setCount(to *int, cell []byte) string {
 	v, ok := count(cell)
@@ -237,7 +241,7 @@ func setNumber(to *float64, cell []byte) string {
 	return ""
 }
 
-func setAMP(_ *table, job *Job, cell []byte) string { return setSwitch(&job.AMP, cell) }
+func setAMP(t *table, _ *Job, cell []byte) string { return setSwitch(&t.training.AMP, cell) }
 
 func setGPUType(t *table, job *Job, cell []byte) string {
 	job.GPUType = t.types.of(cell)

@@ -109,13 +109,14 @@ func (job *Job) validate() error {
 			return fmt.Errorf("job %.40q has a time of %d s; expected at most %d s", job.ID, v, int64(maxSeconds))
 		}
 	}
-	for k, n := range []int{job.GPUs, job.Share, job.CPUs, job.Batch} {
+	training := job.Trains()
+	for k, n := range []int{job.GPUs, job.Share, job.CPUs, training.Batch} {
 		if n < 0 || n > maxCount {
 			return fmt.Errorf("job %.40q: the number of %s is %d; expected 0 to %d", job.ID,
 				[]string{"GPUs", "thousandths of a GPU", "CPUs", "examples per batch"}[k], n, maxCount)
 		}
 	}
-	for k, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+	for k, v := range []float64{training.Speed, training.GPUUtil, training.MemoryUtil, training.Memory} {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return fmt.Errorf("job %.40q: the %s is %v; expected a finite number", job.ID,
 				[]string{"speed", "GPU utilization", "memory utilization", "GPU memory"}[k], v)

@@ -61,7 +61,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		"a job has no ID":                                     {},
 		`job "1" has a time of 1000000000001 s`:               {ID: "1", Submit: 1e12 + 1},
 		`job "1": the number of GPUs is -1`:                   {ID: "1", GPUs: -1},
-		`job "1": the speed is NaN; expected a finite number`: {ID: "1", Speed: math.NaN()},
+		`job "1": the speed is NaN; expected a finite number`: {ID: "1", Training: &trace.Training{Speed: math.NaN()}},
 		`job "1" has a wait of -1 s; expected 0 to`:           {ID: "1", History: &trace.History{Wait: -1}},
 		`job "1": the number of restarts is -1`:               {ID: "1", History: &trace.History{Restarts: -1}},
 		`has 1048`:                                            {ID: "1", Name: strings.Repeat("x", 1<<20)},
@@ -88,16 +88,20 @@ var jobOf = rapid.Custom(func(t *rapid.T) trace.Job {
 	if !some.Draw(t, "has a history") {
 		history = nil
 	}
+	training := &trace.Training{Batch: count.Draw(t, "batch"), AMP: some.Draw(t, "amp"),
+		Dataset: name.Draw(t, "dataset"), Model: name.Draw(t, "model"), Speed: number.Draw(t, "speed"),
+		GPUUtil: number.Draw(t, "gpu util"), MemoryUtil: number.Draw(t, "memory util"),
+		Memory: number.Draw(t, "memory")}
+	if *training == (trace.Training{}) {
+		training = nil
+	}
 	return trace.Job{
 		ID: "j" + name.Draw(t, "id"), User: name.Draw(t, "user"), VC: name.Draw(t, "vc"), Name: name.Draw(t, "name"),
 		Submit:   rapid.Int64Range(-1e12, 1e12).Draw(t, "submit"),
 		Duration: rapid.Int64Range(-1e12, 1e12).Draw(t, "duration"), GPUs: count.Draw(t, "gpus"),
-		Share: count.Draw(t, "share"), CPUs: count.Draw(t, "cpus"), Batch: count.Draw(t, "batch"),
-		State: trace.State(rapid.IntRange(0, int(trace.OutOfMemory)).Draw(t, "state")), AMP: some.Draw(t, "amp"),
-		Dataset: name.Draw(t, "dataset"), Model: name.Draw(t, "model"), Speed: number.Draw(t, "speed"),
-		GPUUtil: number.Draw(t, "gpu util"), MemoryUtil: number.Draw(t, "memory util"),
-		Memory: number.Draw(t, "memory"),
-		RAM:    int64(count.Draw(t, "ram")), Limit: rapid.Int64Range(0, 1e12).Draw(t, "limit"),
+		Share: count.Draw(t, "share"), CPUs: count.Draw(t, "cpus"),
+		State: trace.State(rapid.IntRange(0, int(trace.OutOfMemory)).Draw(t, "state")), Training: training,
+		RAM: int64(count.Draw(t, "ram")), Limit: rapid.Int64Range(0, 1e12).Draw(t, "limit"),
 		GPUType: name.Draw(t, "type"), NeedsType: some.Draw(t, "needs its type"), Spot: some.Draw(t, "spot"),
 		History: history,
 	}

@@ -41,6 +41,9 @@ type node struct {
 
 const nobody = int32(-1)
 
+// NewArena returns an arena with memory for a number of jobs. It grows for more.
+func NewArena(jobs int) *Arena { return &Arena{make([]*cluster.Job, 0, jobs), make([]node, 0, jobs)} }
+
 // Tree returns an empty tree of the arena.
 func (a *Arena) Tree() *Tree { return &Tree{a, nobody} }
 
@@ -49,11 +52,11 @@ func (o *Tree) Empty() bool { return o.root == nobody }
 
 // Put inserts a job, and records its current demand and whether it is running.
 func (o *Tree) Put(j *cluster.Job, k Key) {
-	for len(o.nodes) <= j.Number {
+	for len(o.nodes) <= int(j.Number) {
 		o.nodes = append(o.nodes, node{})
 		o.jobs = append(o.jobs, nil)
 	}
-	at := int32(j.Number)
+	at := j.Number
 	o.jobs[at] = j
 	o.nodes[at] = node{key: k, left: nobody, right: nobody, rank: hash(uint32(at)), demand: int32(j.Demand()), in: true,
 		running: j.Running()}
@@ -65,7 +68,7 @@ func (o *Tree) Put(j *cluster.Job, k Key) {
 // Take removes a job, if it is in the tree.
 func (o *Tree) Take(j *cluster.Job) {
 	if o.has(j) {
-		o.root = o.without(o.root, int32(j.Number))
+		o.root = o.without(o.root, j.Number)
 		o.nodes[j.Number].in = false
 		o.jobs[j.Number] = nil
 	}
@@ -74,7 +77,7 @@ func (o *Tree) Take(j *cluster.Job) {
 // KeyOf returns the key of a job. The job must be in a tree of the arena.
 func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
 
-func (o *Tree) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }
+func (o *Tree) has(j *cluster.Job) bool { return int(j.Number) < len(o.nodes) && o.nodes[j.Number].in }
 
 // hash maps numbers to priorities (the finalizer of MurmurHash3).
 func hash(x uint32) uint32 {

@@ -24,7 +24,10 @@ func TestSortInts(t *testing.T) {
 		}
 		want := slices.Clone(values)
 		slices.Sort(want)
-		stat.SortInts(values)
+		spare := stat.SortInts(values, make([]int64, rapid.IntRange(0, 20_000).Draw(t, "spare")))
+		require.Equal(t, want, values)
+		slices.Reverse(values)
+		stat.SortInts(values, spare)
 		require.Equal(t, want, values)
 	})
 }

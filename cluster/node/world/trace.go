@@ -88,17 +88,18 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 func traceTask(j *trace.Job, types []node.TaskType, memory float64, random *rand.Rand) node.Spec {
 	t := types[random.IntN(len(types))]
 	in := func(r [2]int) float64 { return float64(r[0] + random.IntN(r[1]-r[0]+1)) }
-	s := node.Spec{Name: j.ID, Kind: cmp.Or(j.Model, t.Name), Flow: j.User, Cores: in(t.Cores),
+	training := j.Trains()
+	s := node.Spec{Name: j.ID, Kind: cmp.Or(training.Model, t.Name), Flow: j.User, Cores: in(t.Cores),
 		Memory: in(t.Memory) / 100 * memory, Work: time.Duration(j.Duration) * time.Second,
 		Arrival: time.Duration(j.Submit) * time.Second}
-	if j.GPUUtil > 0 {
-		s.Cores = min(100, j.GPUUtil)
+	if training.GPUUtil > 0 {
+		s.Cores = min(100, training.GPUUtil)
 	}
 	if j.Share > 0 {
 		s.Cores = float64(j.Share) / 10
 	}
-	if j.Memory > 0 {
-		s.Memory = min(memory, j.Memory)
+	if training.Memory > 0 {
+		s.Memory = min(memory, training.Memory)
 	}
 	return s
 }
