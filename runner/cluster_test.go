@@ -300,7 +300,7 @@ func TestSchedulersOfASlurmTrace(t *testing.T) {
 			marked = append(marked, s.Name)
 		}
 	}
-	require.Equal(t, []string{"fifo", "sjf", "srtf", "tiresias", "backfill", "fair"}, names)
+	require.Equal(t, []string{"fifo", "sjf", "srtf", "tiresias", "backfill", "fair", "offers"}, names)
 	require.Equal(t, []string{"sjf", "srtf"}, marked, "backfill has the time limits")
 	require.Contains(t, strings.Join(o.Remarks, " "), "even jobs that did not complete there: 1 NODE_FAIL.")
 	o = decoded[study.Outcome](t, graft("cluster", "run", "--trace", "slurm.csv", "--nodes", "1", "--scheduler",
