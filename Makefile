@@ -42,7 +42,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
-	@echo "              and let policies learn from three small scenarios"
+	@echo "              let policies learn from three small scenarios,"
+	@echo "              and simulate a failing cluster whose jobs grow"
 	@echo "make test     set up, all checks and tests"
 	@echo "make test-long  the tests at full length, for hours"
 	@echo "make test-pytorch  the tests of PyTorch programs, with the PyTorch that pip installs"
@@ -119,7 +120,9 @@ image:
 demo: build
 	@bin/graft doctor
 	@bin/graft demo $$(grep -qsw avx2 /proc/cpuinfo && echo --set run.instructions=avx2)
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && bin/graft pipeline scenarios/small.toml --folder "$$dir/small"
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && bin/graft pipeline scenarios/small.toml --folder "$$dir/small" && \
+	  bin/graft cluster run scenarios/growing/cluster.toml --scheduler backfill,fair --set schedule.seeds=1 \
+	  --set 'growth.shares=[0, 1]' --set live.job=scenarios/growing/job.toml --set live.count=2 --out "$$dir/cluster"
 
 check: deps
 	@go vet ./...
