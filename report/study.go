@@ -58,7 +58,7 @@ func writePoint(o *study.Outcome, d *document.Document, point string) {
 	if point != "" {
 		d.Head("%s", point)
 	}
-	if len(o.Workloads) == 1 {
+	if !manyCells(o) {
 		d.Show(cellTable(o, point, o.Workloads[0]))
 		return
 	}
@@ -69,6 +69,15 @@ func writePoint(o *study.Outcome, d *document.Document, point string) {
 			d.Show(rankingOf(r, o.Metric(r.Metric)))
 		}
 	}
+}
+
+// rowsPerSeed is the number of seeds up to which a table has a row for each.
+const rowsPerSeed = 3
+
+// manyCells reports whether tables have means over workloads and seeds instead of a row per simulation.
+func manyCells(o *study.Outcome) bool {
+	return len(o.Workloads) > 1 ||
+		slices.ContainsFunc(o.Summaries, func(s study.Summary) bool { return s.Cells > rowsPerSeed })
 }
 
 // titleOf returns a metric with its unit.
@@ -281,6 +290,10 @@ func differencesLegend(o *study.Outcome) string {
 		return fmt.Sprintf(
 			"DIFFERENCE is relative to %s, paired by workload; 95%% intervals are over workloads and seeds. "+
 				"%s %s", o.Against, holmLegend, rankRemark)
+	case manyCells(o):
+		return "Rows are means over seeds; numbers of jobs and events, and lost GPU hours, are sums. --all of graft report " +
+			"shows each simulation, with DIFFERENCE in " + o.Metric(firstRanked(o)).Title + " relative to " + o.Against +
+			", paired by job."
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
 		return fmt.Sprintf("DIFFERENCE in %s is relative to %s, paired by job, with its 95%% interval. %s",
 			o.Metric(firstRanked(o)).Title, o.Against, holmLegend)
@@ -312,7 +325,7 @@ func writeEffects(o *study.Outcome, d *document.Document) {
 
 // writeWorkloads adds each workload of a point.
 func writeWorkloads(o *study.Outcome, d *document.Document) {
-	if len(o.Workloads) == 1 {
+	if !manyCells(o) {
 		return
 	}
 	for _, p := range o.Points {
