@@ -291,8 +291,8 @@ func differencesLegend(o *study.Outcome) string {
 			"DIFFERENCE is relative to %s, paired by workload; 95%% intervals are over workloads and seeds. "+
 				"%s %s", o.Against, holmLegend, rankRemark)
 	case manyCells(o):
-		return fmt.Sprintf("Rows are means over seeds; numbers of jobs and events, and lost GPU hours, are sums. --all of "+
-			"graft report shows each simulation, with DIFFERENCE in %s relative to %s, paired by job.",
+		return fmt.Sprintf("Rows are means over seeds; numbers of jobs and events, and lost GPU hours, are sums. "+
+			"--all of graft report shows each simulation, with DIFFERENCE in %s relative to %s, paired by job.",
 			o.Metric(firstRanked(o)).Title, o.Against)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
 		return fmt.Sprintf("DIFFERENCE in %s is relative to %s, paired by job, with its 95%% interval. %s",

@@ -58,7 +58,7 @@ func TestClusterWithGrowingNetworks(t *testing.T) {
 	set := func(command, key string) []string {
 		return append(strings.Fields(command), "cluster.toml", "--set", key, "--quiet")
 	}
-	fails(t, failure.Configuration, "curves is missing", set("cluster run", "growth.ends=budget")...)
+	fails(t, failure.Configuration, "curves is missing", set("cluster run", "growth.ends=accuracy")...)
 	fails(t, failure.Failed, "none.json", set("cluster run", "growth.curves=none.json")...)
 	fails(t, failure.Configuration, "none.json", set("config check", "growth.curves=none.json")...)
 }

@@ -155,8 +155,11 @@ func TestOffers(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	require.NoError(t, Options{}.Validate())
-	require.ErrorContains(t, Options{Ends: ByBudget}.Validate(), "curves is missing")
+	var none Options
+	none.EnsureDefaults()
+	require.NoError(t, none.Validate())
+	none.Ends = ByAccuracy
+	require.ErrorContains(t, none.Validate(), "curves is missing")
 	for says, o := range map[string]Options{
 		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"}, "knows is \"x\"": {Knows: "x"},
 		"most_work is 0.5": {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},

@@ -47,21 +47,21 @@ func (o Options) On() bool { return o.Curves != "" }
 
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
-	if !o.On() {
-		return
-	}
-	if len(o.Shares) == 0 {
+	if o.On() && len(o.Shares) == 0 {
 		o.Shares = []float64{0, 1}
 	}
 	o.Ends, o.Knows = cmp.Or(o.Ends, ByBudget), cmp.Or(o.Knows, KnowsTypical)
-	o.MostWork = cmp.Or(o.MostWork, 2)
+	o.MostWork = cmp.Or(o.MostWork, usualMostWork)
 }
+
+const usualMostWork = 2
 
 // Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	if !o.On() {
-		faults.When(len(o.Shares) > 0 || o.Ends != "" || o.Knows != "" || o.MostWork != 0 || o.NoiseScale != 0,
+		faults.When(len(o.Shares) > 0 || o.Ends == ByAccuracy || o.Knows == KnowsOwn || o.MostWork != usualMostWork ||
+			o.NoiseScale != 0,
 			"curves is missing; set it to a file of 'graft cluster curves', or remove the other keys")
 		return errors.Join(faults...)
 	}
