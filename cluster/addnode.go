@@ -8,15 +8,17 @@ type NodeChange struct {
 	Apply func(p *Pool) // change, which calls [Pool.AddNode] and similar methods
 }
 
-// AddNode adds an idle node. It returns false if the name is taken.
+// AddNode adds an idle node. It returns false if the name is taken. The node has the type of the node that was removed
+// last, or the first type.
 func (p *Pool) AddNode(name int) bool {
 	if p.nodes.find(name) != nil {
 		return false
 	}
-	nd := &node{name: name, free: p.nodes.all(), used: make([]int64, len(p.nodes.limits)), drain: Never}
+	nd := &node{name: name, free: p.nodes.all(), used: make([]int64, len(p.nodes.limits)), drain: Never,
+		kind: p.nodes.types.added()}
 	p.nodes.list = append(p.nodes.list, nd)
 	p.nodes.name(name, nd)
-	p.nodes.index()
+	p.nodes.reindex()
 	return true
 }
 
@@ -44,7 +46,8 @@ func (p *Pool) RemoveNode(name int) bool {
 	}
 	p.nodes.list = slices.DeleteFunc(p.nodes.list, func(nd *node) bool { return nd == gone })
 	p.nodes.name(name, nil)
-	p.nodes.index()
+	p.nodes.types.removed(gone)
+	p.nodes.reindex()
 	return true
 }
 

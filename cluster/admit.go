@@ -10,7 +10,7 @@ import (
 func (r *Run) admit() []Refusal {
 	pools := map[string]*PoolRun{}
 	for _, vc := range r.VCs {
-		pools[vc.Name] = &PoolRun{Name: vc.Name, Nodes: vc.Nodes}
+		pools[vc.Name] = &PoolRun{Name: vc.Name, Nodes: vc.Nodes, types: r.Study.nodesOf(vc.Name)}
 		r.Pools = append(r.Pools, pools[vc.Name])
 	}
 	var refused []Refusal
@@ -47,6 +47,9 @@ func (r *Run) settle(of []*PoolRun) {
 		pool.Jobs = make([]*Job, 0, pool.admitted)
 	}
 	r.Jobs = make([]*Job, 0, all)
+	if len(r.Types) > 0 {
+		r.typed.last = make([]uint8, len(of))
+	}
 	for k, pool := range of {
 		if pool == nil {
 			continue
@@ -55,6 +58,7 @@ func (r *Run) settle(of []*PoolRun) {
 		j.begin(&r.Study.Jobs[k], r.estimate(k))
 		j.Index = int32(k)
 		r.demand(j)
+		r.allow(j)
 		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
 	}
 }
@@ -100,6 +104,9 @@ func (r *Run) refuseLarge() []Refusal {
 
 // tooLarge returns the demand of a job that its pool can never satisfy; empty if none exists.
 func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
+	if pool.types != nil {
+		return r.tooLargeOfType(pool, j)
+	}
 	if j.GPUs > pool.Nodes*r.perNode() {
 		return "larger than its virtual cluster"
 	}

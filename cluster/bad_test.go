@@ -240,6 +240,21 @@ func TestBadStudies(t *testing.T) {
 		"negative time": {func(s *Study) { s.Begin = -100 }, "the simulation begins at second -100"},
 		"time without an end": {func(s *Study) { s.Jobs[3].Submit = math.MaxInt64 },
 			"job j3 is submitted at second 9223372036854775807"},
+		"a type without a name": {func(s *Study) { s.Types = []NodeType{{Nodes: map[string]int{"a": 1}}} },
+			`a type of nodes has the name ""`},
+		"a type named twice": {func(s *Study) { s.Types = []NodeType{{Name: "x"}, {Name: "X"}} },
+			`duplicate type of nodes "X"`},
+		"a type that stands still": {func(s *Study) { s.Types = []NodeType{{Name: "x", Speed: math.Inf(1)}} },
+			`type "x" has the speed +Inf`},
+		"fewer nodes of a type than none": {func(s *Study) {
+			s.Types = []NodeType{{Name: "x", Nodes: map[string]int{"a": -1}}}
+		}, `has -1 nodes of type "x"`},
+		"types of other nodes": {func(s *Study) { s.Types = []NodeType{{Name: "x", Nodes: map[string]int{"a": 2}}} },
+			"has 1 nodes, but the types have 2 nodes there"},
+		"types without a bound": {func(s *Study) { s.Types = make([]NodeType, 65) }, "65 types of nodes"},
+		"spare nodes without a type": {func(s *Study) {
+			s.Types, s.Failures = []NodeType{{Name: "x", Nodes: map[string]int{"a": 1}}}, &Failures{Spares: 1}
+		}, "spare nodes have no type"},
 		"an estimate too few": {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates for 4 jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {

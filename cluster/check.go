@@ -48,6 +48,9 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 			on[g] += int(s.GPUs >> g & 1)
 		}
 	}
+	if err := p.checkType(j); err != nil {
+		return err
+	}
 	if gpus != j.GPUs {
 		return fmt.Errorf("job %s has %d devices; expected %d", j.Trace.ID, gpus, j.GPUs)
 	}
@@ -71,6 +74,9 @@ func (p *Pool) checkPartner(j *Job) error {
 
 func (p *Pool) checkNodes(users map[int][]int) error {
 	free, pairs := 0, 0
+	if err := p.nodes.checkTypes(); err != nil {
+		return err
+	}
 	for _, nd := range p.nodes.list {
 		if err := p.checkNode(nd); err != nil {
 			return err

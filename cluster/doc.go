@@ -44,6 +44,10 @@
 // resources. GPUs are special: they are indexed, and placers choose them. The other amounts only limit how many GPUs of
 // a node a job can have.
 //
+// Types of nodes are sets of bits. A job tries the types that it accepts, fastest first, and placers see only the nodes
+// of these types, through an index of their own. Placers, and schedulers that only start jobs, need no code for types.
+// Schedulers that compare the demand of jobs with the room of a pool count the room of each type too.
+//
 // Faults are named. Each fault of the first simulator is a Quirk of the policies that have it, off by default. With
 // all faults on, the results of that simulator are reproduced; with a single fault on, its effect is visible.
 //

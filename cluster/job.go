@@ -51,6 +51,7 @@ type running struct {
 	partner *Job          // job on the same devices; nil if none
 	before  *Job          // previous job in the order of starts
 	after   *Job
+	on      uint8 // type of its nodes, from one; zero if nodes have no types
 }
 
 // Running reports whether the job has devices now.
@@ -78,10 +79,11 @@ func (j *Job) Order() int64 {
 	return j.running.order
 }
 
-// beside holds the demand of a job other than whole devices.
+// beside holds the demand of a job other than whole devices. Jobs may share one.
 type beside struct {
 	share int     // thousandths of its one device; zero means a whole device
 	wants []int64 // other resources per device
+	types *typed  // types of nodes on which it can run; nil if all nodes are alike
 }
 
 // Share returns the requested fraction of one device in thousandths; zero means whole devices.
@@ -100,13 +102,16 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside encodes the job's demand for resources other than whole devices as a string. Equal demands give equal strings.
-// A job that requests only whole devices gives the empty string.
-func (j *Job) Beside() string {
-	if j.beside == nil {
-		return ""
+// Beside encodes the job's demand for resources other than whole devices, and for types of nodes, as a string. Equal
+// demands give equal strings. A job that requests only whole devices of any type gives the empty string.
+func (j *Job) Beside() (text string) {
+	if b := j.beside; b != nil && (b.share > 0 || len(b.wants) > 0) {
+		text = fmt.Sprint(b.share, b.wants)
 	}
-	return fmt.Sprint(*j.beside)
+	if t := j.types(); t != nil && t.needs {
+		text += fmt.Sprint(" ", t.all)
+	}
+	return text
 }
 
 // Ends returns the time, in seconds, at which a running job will end if nothing changes. It returns Never if the job

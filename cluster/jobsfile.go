@@ -47,6 +47,9 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, 
 	if o.Failing {
 		columns = slices.Concat(columns, lossColumns)
 	}
+	if o.Types != nil {
+		columns = slices.Concat(columns, []string{"gpu_type"})
+	}
 	columns = slices.Concat(columns, o.learnedColumns(), further)
 	_, _ = b.WriteString(strings.Join(columns, ",") + "\n")
 	var line []byte
@@ -57,6 +60,9 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, 
 			line = j.appendRow(line[:0], list)
 			if o.Failing {
 				line = j.appendLosses(line)
+			}
+			if o.Types != nil {
+				line = trace.AppendCell(append(line, ','), o.TypeOf(j))
 			}
 			if p.Learner != nil {
 				line = p.Learner.Cells(line, j)

@@ -8,11 +8,12 @@ type Nodes struct {
 	list  []*node
 	named []*node       // by name, for the nodes with names below Names()
 	other map[int]*node // by name, for all other nodes
-	free  int           // number of wholly free devices
 	each  int           // devices per node
-	with  [][]uint64    // with[f] has a bit for each node with f free devices
-	some  []uint64      // one bit per node with free devices
-	count []int         // count[f] is the number of nodes with f free devices
+
+	index            // of all nodes
+	view  *index     // index of the nodes on which the current job may start
+	only  uint64     // types of these nodes, one bit per type; zero means all
+	types *nodeKinds // nil if all nodes are alike
 
 	single, several int     // number of nodes with one job, and with more
 	parted          []*node // nodes with a partly used device
@@ -28,6 +29,14 @@ type Nodes struct {
 	share  int     // thousandths of a device for the current job; zero means a whole device
 }
 
+// index finds nodes by their number of free devices.
+type index struct {
+	free  int        // number of wholly free devices
+	with  [][]uint64 // with[f] has a bit for each node with f free devices
+	some  []uint64   // one bit per node with free devices
+	count []int      // count[f] is the number of nodes with f free devices
+}
+
 type node struct {
 	name  int
 	at    int      // position in the order of nodes
@@ -36,6 +45,7 @@ type node struct {
 	used  []int64  // used other resources
 	parts []uint16 // by device in parts: used thousandths; nil if none exist
 	out   uint8    // reasons why it is out of service
+	kind  uint8    // position of its type
 	drain int64    // beginning of the next planned drain, if a drain is planned
 }
 
@@ -78,7 +88,8 @@ func newNodes(count, each int, limits []int64) *Nodes {
 			drain: Never}
 		n.list, n.named[k] = append(n.list, &memory[k]), &memory[k]
 	}
-	n.index()
+	n.view = &n.index
+	n.reindex()
 	return n
 }
 
@@ -108,45 +119,62 @@ func (n *Nodes) name(name int, nd *node) {
 	}
 }
 
-// index rebuilds the index after nodes were added or removed.
-func (n *Nodes) index() {
-	words := (len(n.list) + 63) / 64
-	n.with, n.count = make([][]uint64, n.each+1), make([]int, n.each+1)
-	for f := range n.with {
-		n.with[f] = make([]uint64, words)
-	}
-	n.some = make([]uint64, words)
-	n.free, n.lost = 0, 0
+// reindex rebuilds the indexes after nodes were added or removed.
+func (n *Nodes) reindex() {
+	n.lost = 0
+	n.index.clear(len(n.list), n.each)
+	n.types.clear(n)
 	for k, nd := range n.list {
 		nd.at = k
 		n.enter(nd)
 	}
 }
 
+func (x *index) clear(nodes, each int) {
+	words := (nodes + 63) / 64
+	x.with, x.count, x.free = make([][]uint64, each+1), make([]int, each+1), 0
+	for f := range x.with {
+		x.with[f] = make([]uint64, words)
+	}
+	x.some = make([]uint64, words)
+}
+
 func (n *Nodes) enter(nd *node) {
 	f := bits.OnesCount64(nd.free)
+	n.types.count(nd, f, 1)
 	if nd.out != 0 {
 		n.lost += f
 		return
 	}
-	n.with[f][nd.at/64] |= 1 << (nd.at % 64)
-	n.count[f]++
-	n.free += f
-	if f > 0 {
-		n.some[nd.at/64] |= 1 << (nd.at % 64)
-	}
+	n.index.enter(nd.at, f)
 }
 
 func (n *Nodes) leave(nd *node) {
 	f := bits.OnesCount64(nd.free)
+	n.types.count(nd, f, -1)
 	if nd.out != 0 {
 		n.lost -= f
 		return
 	}
-	n.with[f][nd.at/64] &^= 1 << (nd.at % 64)
-	n.count[f]--
-	n.free -= f
-	n.some[nd.at/64] &^= 1 << (nd.at % 64)
+	n.index.leave(nd.at, f)
+}
+
+// enter adds the node at a position with f free devices.
+func (x *index) enter(at, f int) {
+	x.with[f][at/64] |= 1 << (at % 64)
+	x.count[f]++
+	x.free += f
+	if f > 0 {
+		x.some[at/64] |= 1 << (at % 64)
+	}
+}
+
+// leave removes the node at a position with f free devices.
+func (x *index) leave(at, f int) {
+	x.with[f][at/64] &^= 1 << (at % 64)
+	x.count[f]--
+	x.free -= f
+	x.some[at/64] &^= 1 << (at % 64)
 }
 
 // Free returns the number of devices that are completely free.
@@ -155,12 +183,13 @@ func (n *Nodes) Free() int { return n.free }
 // Each returns the number of devices per node.
 func (n *Nodes) Each() int { return n.each }
 
-// With returns the number of nodes with the given number of free devices.
-func (n *Nodes) With(free int) int { return n.count[free] }
+// With returns the number of nodes with the given number of free devices, of the types on which the job to be placed
+// may start.
+func (n *Nodes) With(free int) int { return n.view.count[free] }
 
-// First returns the position of the first node with exactly the given number of free devices. The search starts at
-// position from. First returns -1 if there is no such node.
-func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
+// First returns the position of the first node with exactly the given number of free devices, of the types on which the
+// job to be placed may start. The search starts at position from. First returns -1 if there is no such node.
+func (n *Nodes) First(free, from int) int { return firstBit(n.view.with[free], from) }
 
 // roomy is First restricted to nodes with room for some devices of the current job.
 func (n *Nodes) roomy(free, gpus, from int) int {
@@ -174,7 +203,7 @@ func (n *Nodes) roomy(free, gpus, from int) int {
 // fullest returns the node with the fewest free devices that has room for the whole current job; -1 if none exists.
 func (n *Nodes) fullest(gpus int) int {
 	for f := gpus; f <= n.each; f++ {
-		if n.count[f] == 0 {
+		if n.view.count[f] == 0 {
 			continue
 		}
 		if at := n.roomy(f, gpus, 0); at >= 0 {
@@ -184,9 +213,9 @@ func (n *Nodes) fullest(gpus int) int {
 	return -1
 }
 
-// FirstFree returns the position of the first node with free devices. The search starts at position from. FirstFree
-// returns -1 if there is no such node.
-func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
+// FirstFree returns the position of the first node with free devices, of the types on which the job to be placed may
+// start. The search starts at position from. FirstFree returns -1 if there is no such node.
+func (n *Nodes) FirstFree(from int) int { return firstBit(n.view.some, from) }
 
 // FreeOf returns the number of free devices of the node at the given position in the list of nodes.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
@@ -207,6 +236,7 @@ func (n *Nodes) Room(at int) int {
 }
 
 func (n *Nodes) at(j *Job) *Nodes {
+	n.see(0)
 	if n.wants, n.share = nil, 0; j.beside != nil {
 		n.wants, n.share = j.beside.wants, j.beside.share
 	}

@@ -17,6 +17,8 @@ type Outcome struct {
 	Events    int64          // number of arrivals and ends
 	Asked     int64          // number of scheduler calls
 	Failing   bool           // nodes can fail
+	Types     []NodeType     // types of the nodes; nil if all nodes are alike
+	last      []uint8        // type of the last nodes of each job of the study, from one; nil without types
 }
 
 // Refusal holds a job that cannot be simulated, and the reason.
@@ -58,7 +60,8 @@ func (pr *PoolRun) close(e *engine) {
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
-		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil}
+		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil, Types: r.Types,
+		last: r.typed.last}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.Number == refusedNumber })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)

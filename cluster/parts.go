@@ -16,6 +16,7 @@ func (n *Nodes) part(nd *node, device, by int) bool {
 	now := before + by
 	nd.parts[device] = uint16(now)
 	n.room += left(now) - left(before)
+	n.types.part(nd, left(now)-left(before))
 	if now > 0 {
 		return false
 	}
@@ -40,7 +41,7 @@ func (n *Nodes) beside() (Share, bool) {
 	var best *node
 	device, least := 0, Whole+1
 	for _, nd := range n.parted {
-		if !n.holds(nd) || !n.open(nd) {
+		if !n.holds(nd) || !n.open(nd) || !n.sees(nd) {
 			continue
 		}
 		for k, taken := range nd.parts {

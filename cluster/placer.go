@@ -40,7 +40,7 @@ func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 		return shares, false
 	}
 	whole, rest := gpus/n.each, gpus%n.each
-	if n.count[n.each] < whole {
+	if n.view.count[n.each] < whole {
 		return shares, false
 	}
 	at := -1

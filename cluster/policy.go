@@ -33,9 +33,11 @@ type Setup struct {
 	Study  *Study   // study that contains the pool
 	Quirks Quirks   // quirks to keep
 	Extra  int64    // seconds for which a job keeps its devices after its work is done
-	// true if jobs request parts of devices, or other resources such as memory; jobs that request the same number of
-	// devices can then need different placements
+	// true if jobs request parts of devices, types of nodes, or other resources such as memory; jobs that request the
+	// same number of devices can then need different placements
 	Varied bool
+	// true if nodes have several types, and jobs require types or have different speeds on them
+	Typed bool
 }
 
 func (r *Run) speed() SpeedModel {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -34,6 +35,7 @@ type Pool struct {
 	busy        busy
 	fault       error
 	changes     func(Change)
+	lastTypes   []uint8 // type of the nodes of each job of the study; nil without types
 
 	spread []*Job    // memory of relink
 	rated  []float64 // memory of relink
@@ -102,13 +104,22 @@ func (p *Pool) Fits(j *Job) bool {
 // find looks for devices for a job. The result is valid until the next call.
 func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	p.nodes.at(j)
-	p.expect(j, gpus)
+	if p.nodes.types != nil {
+		return p.findTyped(j, gpus)
+	}
+	return p.among(j, gpus, 1)
+}
+
+// among looks for devices of the nodes that the current view contains. On these nodes the job's time has the given
+// rate.
+func (p *Pool) among(j *Job, gpus int, rate float64) ([]Share, bool) {
+	p.expect(j, gpus, rate)
 	if p.nodes.share > 0 {
 		if beside, ok := p.nodes.beside(); ok {
 			return append(p.scratch[:0], beside), true
 		}
 	}
-	if gpus > p.nodes.free {
+	if gpus > p.nodes.view.free {
 		return nil, false
 	}
 	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
@@ -117,10 +128,11 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 }
 
 // expect sets the second at which a job is expected to end on a number of devices, if a drain is planned: after its
-// remaining work or, if that is later, after the user's time limit.
-func (p *Pool) expect(j *Job, gpus int) {
+// remaining work or, if that is later, after the user's time limit. The rate is relative to the type of nodes on which
+// the job ran in the trace.
+func (p *Pool) expect(j *Job, gpus int, rate float64) {
 	if p.nodes.drains {
-		left := int64(math.Ceil(max(0, p.Left(j)) * float64(j.asked) / float64(gpus)))
+		left := int64(math.Ceil(max(0, p.Left(j)) * float64(j.asked) / float64(gpus) / rate))
 		p.nodes.until = p.Now() + max(left, j.Trace.Limit) + p.extra
 	}
 }
@@ -179,6 +191,7 @@ func (p *Pool) begin(j *Job, gpus int, host *Job) (hostRate float64) {
 	r := p.state()
 	*r = running{order: p.starts, since: p.Now(), saved: j.work, partner: host, before: p.last}
 	j.running = r
+	p.onType(j)
 	j.rate, hostRate = p.rates(j)
 	p.starts++
 	p.running++
@@ -263,7 +276,7 @@ func (p *Pool) rates(j *Job) (job, partner float64) {
 			"expected positive, finite rates", job, j.Trace.ID, partner)
 		return 1, 1
 	}
-	return job, partner
+	return job * j.typeRate(), partner * cmp.Or(j.running.partner, j).typeRate()
 }
 
 // repeat adds the work that a job loses with its devices.
@@ -337,14 +350,14 @@ func (p *Pool) leave(j *Job) {
 // at the rates of the speed model until one of them ends. Pack returns false if the nodes do not have enough other
 // resources, such as memory, for the waiting job.
 func (p *Pool) Pack(guest, host *Job) bool {
-	p.expect(guest, guest.GPUs)
+	p.expect(guest, guest.GPUs, guest.RateOn(host.Type()))
 	switch {
 	case !host.Running() || host.running.partner != nil || guest.Running() || guest.GPUs != host.GPUs ||
 		guest.Share()+host.Share() > 0:
 		p.fail("cannot pack waiting job %s with job %s; expected jobs with equal numbers of whole devices, and a "+
 			"running second job that does not share its devices", guest.Trace.ID, host.Trace.ID)
 		return false
-	case !p.nodes.at(guest).canJoin(host.Nodes):
+	case !guest.Accepts(host.Type()) || !p.nodes.at(guest).canJoin(host.Nodes):
 		return false
 	}
 	guest.Nodes = p.kept(guest, host.Nodes)
@@ -369,6 +382,7 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	shares, ok := p.find(j, gpus)
 	if ok {
 		j.Nodes, j.GPUs = p.kept(j, shares), gpus
+		p.onType(j)
 	}
 	p.nodes.take(j.Nodes)
 	if ok {
@@ -417,7 +431,7 @@ func (p *Pool) relink() {
 	p.rated = slices.Grow(p.rated[:0], len(p.spread))[:len(p.spread)]
 	p.links.Together(p.spread, p.rated)
 	for k, j := range p.spread {
-		rate := p.rated[k]
+		rate := p.rated[k] * j.typeRate()
 		switch {
 		case !(rate > 0) || math.IsInf(rate, 1):
 			p.fail("the speed model returns a rate of %v for job %s, which shares links; expected a positive, finite "+

@@ -23,6 +23,7 @@ type Run struct {
 	place     Placer
 	resources []Resource     // counted resources other than devices
 	varied    bool           // jobs that request equal numbers of devices may need different placements
+	typed     typings        // how the jobs use the types of nodes
 	empty     map[int]*Nodes // idle nodes, by their number
 }
 
@@ -36,6 +37,7 @@ type PoolRun struct {
 	Spares  int          // number of spare nodes, in addition to Nodes
 
 	admitted int   // number of jobs that can be simulated
+	types    []int // number of nodes by type; nil if all nodes are alike
 	memory   []Job // storage of the jobs
 
 	followed []Change
@@ -103,6 +105,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
 	}
 	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(),
+		Typed:  r.typed.differ,
 		Varied: r.varied || len(r.resources) > 0 || r.Failures != nil && len(r.Failures.Pools[pr.Name].Drains) > 0}
 	sched, err := r.policy.New(setup)
 	if err != nil {
@@ -151,7 +154,14 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 }
 
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
-	p := newPool(newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
+	nodes := newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits())
+	if pr.types != nil {
+		nodes.divide(pr.types, r.typed.sets)
+	}
+	p := newPool(nodes, r.place, r.speed(), r.Begin)
+	if pr.types != nil {
+		p.lastTypes = r.typed.last
+	}
 	p.extra, p.busy.horizon = extra, r.Horizon
 	if len(r.Follow) > 0 || r.Options.Changes {
 		followed := map[string]bool{}

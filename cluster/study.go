@@ -32,6 +32,7 @@ type Study struct {
 	Profiles  *Profiles  // profiles of the trained models; nil without profiles
 	Forecast  *Forecast  // expected submissions; nil without a forecast
 	Speed     SpeedModel // speed model; nil means [LinearSpeed] with the profiles
+	Types     []NodeType // types of the nodes, at most 64; nil means that all nodes are alike
 	Failures  *Failures  // failures of nodes; nil means that no node fails
 	// returns the learner of a pool with these jobs; nil means that no job adapts
 	Learner func(jobs []*Job) Learner
@@ -99,7 +100,7 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 		faults.When(resource.Node < 0 || resource.Of == nil, "a node has %d of resource %q; expected at least 0, "+
 			"and a function Of that returns the demand of a job", resource.Node, resource.Name)
 	}
-	return faults
+	return append(faults, s.validateTypes()...)
 }
 
 func (s *Study) perNode() int { return cmp.Or(s.PerNode, 8) }

@@ -349,14 +349,20 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Tasks.Unit":       "Time unit of generated task durations. Default 1s.",
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, used to select the best " +
 		"learned policy. Default 20.",
-	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
-	"graft/cluster/rigid.File.Failures": "Simulated failures and drains of nodes, and their effects on jobs.",
-	"graft/cluster/rigid.File.Growth":   "Learning curves of jobs whose networks grow.",
-	"graft/cluster/rigid.File.Live":     "Jobs of the trace for which graft trains a network.",
-	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
-	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
-	"graft/cluster/rigid.File.Training": "Step times of jobs, computed from networks and a device profile.",
-	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace describe' reads.",
+	"graft/cluster/rigid.File.Cluster":        "Nodes, and the part of the trace to simulate.",
+	"graft/cluster/rigid.File.Failures":       "Simulated failures and drains of nodes, and their effects on jobs.",
+	"graft/cluster/rigid.File.Growth":         "Learning curves of jobs whose networks grow.",
+	"graft/cluster/rigid.File.Live":           "Jobs of the trace for which graft trains a network.",
+	"graft/cluster/rigid.File.Run":            "Output folder of the run.",
+	"graft/cluster/rigid.File.Schedule":       "Schedulers to compare, and their duration estimates.",
+	"graft/cluster/rigid.File.Training":       "Step times of jobs, computed from networks and a device profile.",
+	"graft/cluster/rigid.File.Workload":       "Cluster traces in any format that 'graft trace describe' reads.",
+	"graft/cluster/rigid.GPUType.ModelSpeeds": "Speed of each model at the same position of models, instead of speed.",
+	"graft/cluster/rigid.GPUType.Models": "Models in the trace whose jobs have another speed on this type. May be " +
+		"empty.",
+	"graft/cluster/rigid.GPUType.Name":  "Name of the type, as in the trace. Upper and lower case do not matter.",
+	"graft/cluster/rigid.GPUType.Nodes": "Number of nodes with GPUs of this type.",
+	"graft/cluster/rigid.GPUType.Speed": "Speed of jobs on this type relative to the other types. Zero means 1.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
 	"graft/cluster/rigid.Options.Compat": "Reference simulator: \"lucid\" reproduces Lucid's simulator, including " +
@@ -382,6 +388,8 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds after time 0 of the trace. " +
 		"Zero means the end of the trace or, if compat = \"lucid\", the end of the month that Lucid's authors " +
 		"simulated.",
+	"graft/cluster/rigid.Options.Types": "Types of GPUs, and their nodes in a single virtual cluster, instead of " +
+		"cluster.nodes. Empty means that all nodes are alike.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +

@@ -138,6 +138,14 @@ func TestAdaptivePage(t *testing.T) {
 	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/adaptive.md"), env))
 }
 
+// The page of the cluster does what it says.
+func TestClusterPage(t *testing.T) {
+	source, env := docFolder(t)
+	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "types"),
+		os.DirFS(filepath.Join(source, "scenarios", "types"))))
+	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
+}
+
 func TestHowTos(t *testing.T) {
 	pages, err := filepath.Glob("../docs/howto/*.md")
 	require.NoError(t, err)

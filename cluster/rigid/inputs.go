@@ -128,6 +128,10 @@ const undividedName = "all"
 
 // readNodes reads the virtual clusters, or makes one for all jobs from a number of nodes.
 func (s *inputs) readNodes() (err error) {
+	if s.base.Types = s.Cluster.types(); s.base.Types != nil {
+		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: s.Cluster.typedNodes()}}, true
+		return nil
+	}
 	if s.Cluster.Nodes > 0 {
 		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: s.Cluster.Nodes}}, true
 		return nil

@@ -142,29 +142,39 @@ var sizes = []struct {
 
 // partsOf computes the metrics of jobs by size and by virtual cluster.
 func partsOf(o *cluster.Outcome, z *cluster.Summarizer) (parts []study.Part) {
-	jobs := make([]*cluster.Job, 0, len(o.Jobs))
+	memory := make([]*cluster.Job, 0, len(o.Jobs))
 	for _, size := range sizes {
-		jobs = jobs[:0]
-		for _, j := range o.Jobs {
-			if size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to {
-				jobs = append(jobs, j)
-			}
+		keep := func(j *cluster.Job) bool { return size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to }
+		if v := groupValues(o, z, memory, keep); v != nil {
+			parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 		}
-		if len(jobs) == 0 {
-			continue
-		}
-		v := jobValues(z.Summarize(jobs), o.Begin)
-		if o.Failing {
-			addLosses(v, jobs)
-		}
-		parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 	}
+	parts = append(parts, typeParts(o, z, memory)...)
 	for _, p := range o.Pools {
 		v := jobValues(z.Summarize(p.Jobs), o.Begin)
 		v["used_share"] = finite(p.Used / p.All)
 		parts = append(parts, study.Part{Group: "virtual cluster", Name: p.Name, Values: v})
 	}
 	return parts
+}
+
+// groupValues returns the metrics of the jobs that keep accepts; nil if there are none.
+func groupValues(o *cluster.Outcome, z *cluster.Summarizer, memory []*cluster.Job,
+	keep func(j *cluster.Job) bool) study.Values {
+	jobs := memory[:0]
+	for _, j := range o.Jobs {
+		if keep(j) {
+			jobs = append(jobs, j)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	v := jobValues(z.Summarize(jobs), o.Begin)
+	if o.Failing {
+		addLosses(v, jobs)
+	}
+	return v
 }
 
 // leftOut groups jobs that cannot run by reason.

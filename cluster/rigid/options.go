@@ -28,6 +28,9 @@ type Options struct {
 	VCFile string `config:"vc_file,path"`
 	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
+	// Types of GPUs, and their nodes in a single virtual cluster, instead of cluster.nodes. Empty means that all nodes
+	// are alike.
+	Types []GPUType `json:",omitempty"`
 	// Number of GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`
 	// Number of processors per node. A job's requested processors are divided evenly among its GPUs. Zero ignores
@@ -82,7 +85,7 @@ const (
 // Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Data == "" && o.VCFile == "" && o.Nodes == 0,
+	faults.When(o.Data == "" && o.VCFile == "" && o.Nodes == 0 && len(o.Types) == 0,
 		"nodes is missing; set option nodes to the number of nodes, option vc-file to a file of virtual clusters, or "+
 			"option data to a folder that contains vc_config.csv")
 	faults.When(o.Nodes < 0 || o.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", o.Nodes,
@@ -95,6 +98,7 @@ func (o Options) Validate() error {
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
 		"from_seconds is %d and to_seconds is %d; expected ascending numbers of at least 0", o.From, o.To)
+	faults = append(faults, o.validateTypes()...)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}

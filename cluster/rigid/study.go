@@ -46,6 +46,9 @@ func (s *simulations) Plan() *study.Plan {
 	if c.Compat == CompatLucid {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
+	if len(c.Types) > 0 {
+		p.Remarks = append(p.Remarks, c.typesText())
+	}
 	p.Points = s.points()
 	p.NoQuirks = c.Compat == compatNone
 	seeds := s.withFailures(p)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,8 @@ func Parse(text string) (*Case, error) {
 		}
 		read, known := readers[words[0]]
 		if !known {
-			return nil, fmt.Errorf("line %d: unknown keyword %q; expected each, begin, place, quirk, vc, scale, "+
-				"profiler, alone, pair, ahead or job", k+1, words[0])
+			return nil, fmt.Errorf("line %d: unknown keyword %q; expected each, begin, place, quirk, vc, type, "+
+				"speed, scale, profiler, alone, pair, ahead or job", k+1, words[0])
 		}
 		s := &scan{words: words[1:]}
 		if read(c, s); s.fault == nil && len(s.words) > 0 {
@@ -111,6 +112,20 @@ var readers = map[string]func(c *Case, s *scan){
 	"scale": func(c *Case, s *scan) {
 		c.Scalings = append(c.Scalings, Scaling{At: s.whole(), Nodes: int(s.whole())})
 	},
+	"type": readType,
+	"speed": func(c *Case, s *scan) {
+		name, model := s.text(), s.text()
+		for k := range c.Study.Types {
+			if t := &c.Study.Types[k]; t.Name == name {
+				if t.Speeds == nil {
+					t.Speeds = map[string]float64{}
+				}
+				t.Speeds[model] = s.number()
+				return
+			}
+		}
+		s.fault = cmpError(s.fault, fmt.Errorf("unknown type %q; expected a line with the keyword type before", name))
+	},
 	"profiler": readProfiler,
 	"alone": func(c *Case, s *scan) {
 		c.profiles().Scores[cluster.Config{Model: s.text()}] = int(s.whole())
@@ -157,6 +172,29 @@ func readProfiler(c *Case, s *scan) {
 	}
 }
 
+// readType reads a type of nodes, such as "type a100 speed 1.5 a 2", with two nodes in virtual cluster a.
+func readType(c *Case, s *scan) {
+	t := cluster.NodeType{Name: s.text(), Nodes: map[string]int{}}
+	for len(s.words) > 0 {
+		if word := s.text(); word == "speed" {
+			t.Speed = s.number()
+		} else {
+			t.Nodes[word] = int(s.whole())
+		}
+	}
+	c.Study.Types = append(c.Study.Types, t)
+}
+
+// Enlarge adds nodes to each virtual cluster. They have the first type.
+func (c *Case) Enlarge(nodes int) {
+	for k := range c.Study.VCs {
+		c.Study.VCs[k].Nodes += nodes
+		if len(c.Study.Types) > 0 {
+			c.Study.Types[0].Nodes[c.Study.VCs[k].Name] += nodes
+		}
+	}
+}
+
 func readJob(c *Case, s *scan) {
 	training := &trace.Training{}
 	j := trace.Job{ID: s.text(), Training: training}
@@ -177,11 +215,15 @@ func readJob(c *Case, s *scan) {
 			training.Model = s.text()
 		case "memory":
 			training.Memory = s.number()
+		case "type":
+			j.GPUType = s.text()
+		case "needs":
+			j.GPUType, j.NeedsType = s.text(), true
 		case "estimate":
 			estimate, known = s.number(), true
 		default:
 			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a job; expected vc, at, for, on, share, model, "+
-				"memory or estimate", word))
+				"memory, type, needs or estimate", word))
 		}
 	}
 	c.Study.Jobs = append(c.Study.Jobs, j)
@@ -203,6 +245,7 @@ func (c *Case) String() string {
 	for _, vc := range c.Study.VCs {
 		fmt.Fprintf(w, "vc %s %d\n", vc.Name, vc.Nodes)
 	}
+	c.writeTypes(w)
 	for _, s := range c.Scalings {
 		fmt.Fprintf(w, "scale %d %d\n", s.At, s.Nodes)
 	}
@@ -215,6 +258,19 @@ func (c *Case) String() string {
 	}
 	c.writeJobs(w)
 	return w.String()
+}
+
+func (c *Case) writeTypes(w io.Writer) {
+	for _, t := range c.Study.Types {
+		fmt.Fprintf(w, "type %s speed %v", t.Name, t.Speed)
+		for _, vc := range slices.Sorted(maps.Keys(t.Nodes)) {
+			fmt.Fprintf(w, " %s %d", vc, t.Nodes[vc])
+		}
+		fmt.Fprintln(w)
+		for _, model := range slices.Sorted(maps.Keys(t.Speeds)) {
+			fmt.Fprintf(w, "speed %s %s %v\n", t.Name, model, t.Speeds[model])
+		}
+	}
 }
 
 func (c *Case) writeProfiler(w io.Writer) {
@@ -259,6 +315,13 @@ func (c *Case) writeJobs(w io.Writer) {
 		}
 		if t.Memory != 0 {
 			fmt.Fprintf(w, " memory %v", t.Memory)
+		}
+		if j.GPUType != "" {
+			word := "type"
+			if j.NeedsType {
+				word = "needs"
+			}
+			fmt.Fprintf(w, " %s %s", word, j.GPUType)
 		}
 		if c.Study.Estimates != nil {
 			fmt.Fprintf(w, " estimate %v", c.Study.Estimates[k])

@@ -22,6 +22,7 @@ type Shape struct {
 	Waves  bool     // makes many small jobs arrive at once
 	Scales bool     // adds and removes nodes
 	Parts  bool     // lets some jobs request a part of a device
+	Types  bool     // gives nodes types, which some jobs require
 	Quirks []string // quirks that some cases keep
 }
 
@@ -43,7 +44,36 @@ func Draw(r *rand.Rand, s Shape) *Case {
 		c.Scalings = drawScalings(r, c.Study.Begin, s.Span)
 	}
 	c.Options.Follow = []string{pick(r, c.Study.Jobs...).ID}
+	if s.Types {
+		drawTypes(r, c)
+	}
 	return c
+}
+
+// drawTypes divides the nodes among up to three types. Some jobs require a type, or ran on a type in the trace.
+func drawTypes(r *rand.Rand, c *Case) {
+	equal := r.IntN(3) == 0
+	for k := range 1 + r.IntN(3) {
+		t := cluster.NodeType{Name: fmt.Sprint("t", k), Nodes: map[string]int{}, Speed: 1}
+		if !equal {
+			t.Speed = pick(r, 1, 1, 2, 0.5, 0.3+r.Float64())
+			if r.IntN(2) == 0 {
+				t.Speeds = map[string]float64{pick(r, models...): pick(r, 1, 0.25, 3, 0.3+r.Float64())}
+			}
+		}
+		c.Study.Types = append(c.Study.Types, t)
+	}
+	for _, vc := range c.Study.VCs {
+		for range vc.Nodes {
+			pick(r, c.Study.Types...).Nodes[vc.Name]++
+		}
+	}
+	for k := range c.Study.Jobs {
+		if r.IntN(2) == 0 {
+			c.Study.Jobs[k].GPUType = pick(r, "t0", "t0", "t1", "t1", "t2", "t0|t1", "t2|t1", "other")
+			c.Study.Jobs[k].NeedsType = r.IntN(3) > 0
+		}
+	}
 }
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }

@@ -163,11 +163,12 @@ func TestFailuresKeepInvariants(t *testing.T) {
 			for k := range 150 {
 				r := rand.New(rand.NewPCG(41, uint64(k)))
 				span := []int64{60, 600, 3000, 20_000}[r.IntN(4)]
-				c := schedtest.Draw(r, schedtest.Shape{Span: span, Jobs: 24, Parts: k%3 == 1})
-				for v := range c.Study.VCs {
-					c.Study.VCs[v].Nodes += 2
-				}
+				c := schedtest.Draw(r, schedtest.Shape{Span: span, Jobs: 24, Parts: k%3 == 1, Types: k%5 == 2})
+				c.Enlarge(2)
 				c.Study.Failures = drawFailures(r, c, span)
+				if c.Study.Types != nil {
+					c.Study.Failures.Spares = 0
+				}
 				c.Options.Follow, c.Options.Changes, c.Options.Workers = nil, true, 1
 				c.Options.Horizon = 1 << 50
 				watched, problems := guarded(policy, c.Study.Failures)
@@ -212,7 +213,8 @@ func requireSums(t *testing.T, c *schedtest.Case, o *cluster.Outcome) {
 			held[j] += (ch.At - since[j]) * devices[j]
 		}
 		since[j], devices[j] = ch.At, int64(ch.GPUs)
-		unit[j] = unit[j] && ch.Rate == 1 && ch.What != "resize" && ch.What != "preempt" && !ch.Shared
+		unit[j] = unit[j] && ch.Rate == 1 && ch.GPUs == j.Trace.GPUs && ch.What != "resize" && ch.What != "preempt" &&
+			!ch.Shared
 		if ch.What == "preempt" || ch.What == "fail" || ch.What == "end" {
 			devices[j] = 0
 		}
@@ -359,9 +361,7 @@ func TestOutagesReplayTheSimulation(t *testing.T) {
 		r := rand.New(rand.NewPCG(43, uint64(k)))
 		c := schedtest.Draw(r, schedtest.Shape{Span: 3000, Jobs: 24})
 		c.Study.Begin = 0
-		for v := range c.Study.VCs {
-			c.Study.VCs[v].Nodes += 2
-		}
+		c.Enlarge(2)
 		c.Study.Failures = drawFailures(r, c, 3000)
 		c.Study.Failures.Spares = 0
 		srtf, err := schedulers.Named("srtf")

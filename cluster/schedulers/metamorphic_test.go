@@ -32,9 +32,7 @@ func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape,
 				r := rand.New(rand.NewPCG(uint64(k), 99))
 				shape.Quirks = allQuirks
 				c := schedtest.Draw(r, shape)
-				for v := range c.Study.VCs {
-					c.Study.VCs[v].Nodes += 2 // so that all can run
-				}
+				c.Enlarge(2) // so that all can run
 				try(t, r, kind, c, copied(c))
 			}
 		})

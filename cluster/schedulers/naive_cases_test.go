@@ -90,6 +90,10 @@ func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	}
 	// Tiresias takes nodes that come or go for nothing that happened.
 	shape.Scales = kind != "tiresias" && r.IntN(6) == 0
+	shape.Types = k%4 == 3
+	if shape.Types && kind == "lucid" { // the quirk shows a rate that no job has
+		shape.Quirks = slices.DeleteFunc(slices.Clone(allQuirks), func(q string) bool { return q == "slow-partner" })
+	}
 	return schedtest.Draw(r, shape), kind
 }
 

@@ -1,8 +1,10 @@
 package schedulers
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"graft/cluster"
 	"graft/cluster/lucid"
@@ -15,6 +17,7 @@ type tshare struct {
 
 type tnode struct {
 	name  int
+	kind  int       // type of the node
 	users [][]*tjob // of each device
 	jobs  []tentry  // in the order in which they came
 }
@@ -33,20 +36,116 @@ func (n *tnode) free() (list []int) {
 	return list
 }
 
-// place finds devices; nil is that there are none.
-func (s *ticker) place(gpus int) []tshare {
+// hasTypes is that nodes have types, which those of the profiler have not.
+func (s *ticker) hasTypes() bool { return len(s.study.Types) > 0 && s.kind != "profiler" }
+
+// divide gives the nodes of a virtual cluster their types.
+func (s *ticker) divide(vc string) {
+	at := 0
+	for kind, t := range s.study.Types {
+		for k := 0; k < t.Nodes[vc] && at < len(s.nodes); k++ {
+			s.nodes[at].kind = kind
+			at++
+		}
+	}
+}
+
+// speed is that of a job on a type.
+func (s *ticker) speed(j *tjob, kind int) float64 {
+	t := s.study.Types[kind]
+	if own, has := t.Speeds[j.Trains().Model]; has {
+		return own
+	}
+	return t.Speed
+}
+
+// named are the types that a job names, in its order.
+func (s *ticker) named(j *tjob) (kinds []int) {
+	for _, name := range strings.Split(j.GPUType, "|") {
+		for kind, t := range s.study.Types {
+			if t.Name == name {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return kinds
+}
+
+// kinds are the types that a job can run on, the fastest first.
+func (s *ticker) kinds(j *tjob) (kinds []int) {
+	if !s.hasTypes() {
+		return []int{0}
+	}
+	for kind := range s.study.Types {
+		if !j.NeedsType || j.GPUType == "" || slices.Contains(s.named(j), kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b int) int { return cmp.Compare(s.speed(j, b), s.speed(j, a)) })
+	return kinds
+}
+
+// factor is the rate of a job on a type.
+func (s *ticker) factor(j *tjob, kind int) float64 {
+	if !s.hasTypes() {
+		return 1
+	}
+	from := 0
+	if named := s.named(j); len(named) > 0 {
+		from = named[0]
+	}
+	return s.speed(j, kind) / s.speed(j, from)
+}
+
+// place finds devices of one type; nil is that there are none. All types of a speed come together
+// unless the job would have several of them.
+func (s *ticker) place(j *tjob) []tshare {
+	if !s.hasTypes() {
+		return s.among(s.nodes, j.GPUs)
+	}
+	kinds := s.kinds(j)
+	of := func(some []int) []*tnode {
+		return slices.DeleteFunc(slices.Clone(s.nodes), func(n *tnode) bool { return !slices.Contains(some, n.kind) })
+	}
+	for len(kinds) > 0 {
+		equal := 1
+		for equal < len(kinds) && s.speed(j, kinds[equal]) == s.speed(j, kinds[0]) {
+			equal++
+		}
+		shares := s.among(of(kinds[:equal]), j.GPUs)
+		if shares != nil && !s.mixed(shares) {
+			return shares
+		}
+		for _, kind := range kinds[:equal] {
+			if shares := s.among(of([]int{kind}), j.GPUs); shares != nil {
+				return shares
+			}
+		}
+		kinds = kinds[equal:]
+	}
+	return nil
+}
+
+func (s *ticker) mixed(shares []tshare) bool {
+	return slices.ContainsFunc(shares, func(share tshare) bool {
+		return s.node(share.node).kind != s.node(shares[0].node).kind
+	})
+}
+
+// among finds devices of some nodes; nil is that there are none.
+func (s *ticker) among(nodes []*tnode, gpus int) []tshare {
 	free := 0
-	for _, n := range s.nodes {
+	for _, n := range nodes {
 		free += len(n.free())
 	}
 	if free < gpus {
 		return nil
 	}
-	emptiest := slices.Clone(s.nodes)
+	emptiest := slices.Clone(nodes)
 	slices.SortStableFunc(emptiest, func(a, b *tnode) int { return len(b.free()) - len(a.free()) })
 	switch s.placement {
 	case "random":
-		return spread(s.nodes, gpus)
+		return spread(nodes, gpus)
 	case "consolidate-first":
 		if shares := s.consolidate(emptiest, gpus); shares != nil {
 			return shares
@@ -69,7 +168,7 @@ func spread(nodes []*tnode, gpus int) (shares []tshare) {
 
 func (s *ticker) consolidate(emptiest []*tnode, gpus int) (shares []tshare) {
 	if gpus <= s.each {
-		fullest := slices.Clone(s.nodes)
+		fullest := slices.Clone(emptiest)
 		slices.SortStableFunc(fullest, func(a, b *tnode) int { return len(a.free()) - len(b.free()) })
 		for _, n := range fullest {
 			if free := n.free(); len(free) >= gpus {
@@ -103,7 +202,11 @@ func (s *ticker) node(name int) *tnode {
 
 func (s *ticker) add(name int) {
 	if s.node(name) == nil {
-		s.nodes = append(s.nodes, &tnode{name: name, users: make([][]*tjob, s.each)})
+		n := &tnode{name: name, users: make([][]*tjob, s.each)}
+		if last := len(s.gone) - 1; last >= 0 {
+			n.kind, s.gone = s.gone[last], s.gone[:last]
+		}
+		s.nodes = append(s.nodes, n)
 	}
 }
 
@@ -124,6 +227,7 @@ func (s *ticker) scale(nodes int) {
 		return
 	}
 	s.nodes = slices.DeleteFunc(s.nodes, func(n *tnode) bool { return n == idle })
+	s.gone = append(s.gone, idle.kind)
 	if temporary := s.node(lucid.Temporary); idle.name < lucid.Temporary && s.removed && temporary != nil {
 		temporary.name, s.renamed = idle.name, true
 		for _, j := range s.run {

@@ -49,6 +49,7 @@ func ticked(kind string, c *schedtest.Case) *outcome {
 		}
 		s := newTicker(kind, nodes[k], &c.Study, c.Options, jobs)
 		s.until = until
+		s.divide(vc.Name)
 		if vc.Name == c.Profiler.Echo {
 			s.scalings = echo
 		}
@@ -89,7 +90,7 @@ func (o *outcome) admit(k int) {
 
 // fresh is a job that has not run.
 func (j *tjob) fresh(seconds int64) {
-	j.remain, j.rate, j.exclusive = float64(seconds), 1, true
+	j.remain, j.rate, j.factor, j.exclusive = float64(seconds), 1, 1, true
 	j.start, j.end = cluster.Never, cluster.Never
 }
 
@@ -139,14 +140,42 @@ func (o *outcome) profile(nodes []int) (echo []schedtest.Scaling) {
 func (o *outcome) refuseLarge(nodes []int) {
 	for k := range o.members {
 		o.members[k] = slices.DeleteFunc(o.members[k], func(j *tjob) bool {
-			large := !j.skipped && j.GPUs > nodes[k]*o.c.Study.PerNode
-			if large {
-				o.refused = append(o.refused, cluster.Refusal{ID: j.ID, Why: "larger than its virtual cluster"})
+			why := ""
+			if !j.skipped {
+				why = o.tooLarge(j, nodes[k], o.c.Study.VCs[k].Name)
+			}
+			if why != "" {
+				o.refused = append(o.refused, cluster.Refusal{ID: j.ID, Why: why})
 				o.jobs = slices.DeleteFunc(o.jobs, func(other *tjob) bool { return other == j })
 			}
-			return large
+			return why != ""
 		})
 	}
+}
+
+// tooLarge is why a job never finds a place; empty if it may.
+func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
+	s := newTicker(o.kind, nodes, &o.c.Study, o.c.Options, nil)
+	s.divide(vc)
+	kinds, of := s.kinds(j), map[int]int{}
+	for _, n := range s.nodes {
+		if slices.Contains(kinds, n.kind) {
+			of[n.kind] += s.each
+		}
+	}
+	largest := 0
+	for _, gpus := range of {
+		largest = max(largest, gpus)
+	}
+	switch {
+	case largest == 0 && s.hasTypes() && len(kinds) < len(s.study.Types):
+		return "requires GPU type " + j.GPUType + ", which its virtual cluster does not have"
+	case j.GPUs > nodes*s.each:
+		return "larger than its virtual cluster"
+	case j.GPUs > largest:
+		return "more devices requested than its virtual cluster has of one type"
+	}
+	return ""
 }
 
 // seen lists the situations that occurred, so that a run of many cases reports its
@@ -157,13 +186,18 @@ func (o *outcome) seen() (list []string) {
 			list = append(list, what)
 		}
 	}
-	preempted, packed, demoted, large := false, false, false, false
+	preempted, packed, demoted, large, slower := false, false, false, false, false
 	for _, j := range o.jobs {
 		preempted, packed = preempted || j.preempted > 0, packed || j.packed
 		demoted = demoted || o.kind == "tiresias" && j.attained > 18_000
 		large = large || j.GPUs > o.c.Study.PerNode && j.GPUs%o.c.Study.PerNode > 0
 	}
+	for _, j := range o.jobs {
+		slower = slower || j.factor != 1 && j.start != cluster.Never
+	}
 	note("preemption", preempted)
+	note("several types", len(o.c.Study.Types) > 1)
+	note("another speed", slower && len(o.c.Study.Types) > 0)
 	note("packing", packed)
 	note("demotion", demoted)
 	note("a part of a node", large)

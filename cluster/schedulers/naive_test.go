@@ -1,6 +1,7 @@
 package schedulers
 
 import (
+	"math"
 	"slices"
 
 	"graft/cluster"
@@ -28,6 +29,7 @@ type tjob struct {
 	profQueue            int64
 	exclusive, packed    bool
 	packedAt, unpackedAt int64
+	factor               float64 // of the rate, on its type of nodes
 	ending               bool
 	changes              []cluster.Change
 }
@@ -39,6 +41,7 @@ type ticker struct {
 	extra           bool
 	each            int
 	nodes           []*tnode
+	gone            []int // types of removed nodes
 	removed         bool
 	renamed         bool
 	time, until     int64
@@ -176,7 +179,7 @@ func (s *ticker) unpack(j *tjob) {
 			continue
 		}
 		if !freed && (keeps(s.quirks, "slow-partner") || e.job != j) {
-			e.job.exclusive, e.job.rate, e.job.unpackedAt, freed = true, 1, s.time, true
+			e.job.exclusive, e.job.rate, e.job.unpackedAt, freed = true, e.job.factor, s.time, true
 		}
 		if e.job != j {
 			s.note(e.job, "unpack", e.job.rate)
@@ -209,7 +212,7 @@ func (s *ticker) schedule() {
 		s.inOrder(nil)
 	case "srtf":
 		list := slices.Concat(s.que, s.run)
-		stable(list, func(a, b *tjob) bool { return a.remain < b.remain })
+		stable(list, func(a, b *tjob) bool { return math.Trunc(a.remain) < math.Trunc(b.remain) })
 		s.selected(list)
 	case "tiresias":
 		if s.time%60 == 0 {
@@ -266,13 +269,24 @@ func (s *ticker) tiresias() {
 
 // selected lets jobs in by a quota, first ones first, and preempts those that are out.
 func (s *ticker) selected(list []*tjob) {
-	quota := len(s.nodes) * s.each
+	quota, of := len(s.nodes)*s.each, map[int]int{}
+	for _, n := range s.nodes {
+		of[n.kind] += s.each
+	}
 	var start, stop []*tjob
 	for _, j := range list {
 		running := slices.Contains(s.run, j)
+		kinds := s.kinds(j)
+		if running {
+			kinds = []int{s.node(j.nodes[0].node).kind}
+		}
+		fits := slices.ContainsFunc(kinds, func(kind int) bool { return of[kind] >= j.GPUs })
 		switch {
-		case j.GPUs <= quota:
+		case j.GPUs <= quota && fits:
 			quota -= j.GPUs
+			if len(kinds) == 1 {
+				of[kinds[0]] -= j.GPUs
+			}
 			if !running {
 				start = append(start, j)
 			}
@@ -333,7 +347,8 @@ func (s *ticker) host(j *tjob) *tjob {
 	score, known := s.study.Profiles.Scores[cluster.ConfigOf(j.Job)]
 	for _, r := range s.run {
 		other, knownToo := s.study.Profiles.Scores[cluster.ConfigOf(r.Job)]
-		if j.GPUs <= 8 && r.exclusive && r.GPUs == j.GPUs && r.Trains().Memory < 24576-j.Trains().Memory &&
+		if j.GPUs <= 8 && r.exclusive && slices.Contains(s.kinds(j), s.node(r.nodes[0].node).kind) &&
+			r.GPUs == j.GPUs && r.Trains().Memory < 24576-j.Trains().Memory &&
 			known && knownToo && score+other <= 2 && j.priority <= 2*r.priority {
 			return r
 		}
@@ -355,7 +370,8 @@ func (s *ticker) pack(j, host *tjob) {
 		}
 	}
 	j.exclusive, host.exclusive, j.packed = false, false, true
-	j.rate, host.rate = rates[0], rates[1]
+	j.factor = s.factor(j, s.node(host.nodes[0].node).kind)
+	j.rate, host.rate = rates[0]*j.factor, rates[1]*host.factor
 	j.packedAt = s.time
 	s.occupy(j, slices.Clone(host.nodes))
 	s.note(j, "start", j.rate)
@@ -363,10 +379,12 @@ func (s *ticker) pack(j, host *tjob) {
 }
 
 func (s *ticker) start(j *tjob) bool {
-	shares := s.place(j.GPUs)
+	shares := s.place(j)
 	if shares == nil {
 		return false
 	}
+	j.factor = s.factor(j, s.node(shares[0].node).kind)
+	j.rate = j.factor
 	s.occupy(j, shares)
 	s.note(j, "start", j.rate)
 	return true

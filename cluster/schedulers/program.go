@@ -21,11 +21,11 @@ func programPolicy(path string) cluster.Policy {
 	return cluster.Policy{Name: filepath.Base(path), About: "asks your program, in any language", Estimable: true,
 		New: func(s cluster.Setup) (cluster.Scheduler, error) {
 			p, err := coprocess.Start(context.Background(), coprocess.Options{Path: path}, "scheduler",
-				setupOf(s.Pool.Name, s.Pool.Nodes, s.Study.PerNode))
+				setupOf(s.Pool.Name, s.Pool.Nodes, s.Study))
 			if err != nil {
 				return nil, err
 			}
-			return &program{path: path, process: p, next: newRequest()}, nil
+			return &program{path: path, process: p, types: s.Study.Types, next: newRequest()}, nil
 		}}
 }
 
@@ -34,22 +34,33 @@ type programSetup struct {
 	Pool    string `json:"pool"` // name of the virtual cluster
 	GPUs    int    `json:"gpus"`
 	PerNode int    `json:"gpus_per_node"`
+	// number of GPUs by type; absent if all nodes are alike
+	Types map[string]int `json:"gpu_types,omitempty"`
 }
 
-func setupOf(pool string, nodes, perNode int) programSetup {
-	return programSetup{Pool: pool, GPUs: nodes * perNode, PerNode: perNode}
+func setupOf(pool string, nodes int, s *cluster.Study) programSetup {
+	setup := programSetup{Pool: pool, GPUs: nodes * s.PerNode, PerNode: s.PerNode}
+	for _, t := range s.Types {
+		if setup.Types == nil {
+			setup.Types = map[string]int{}
+		}
+		setup.Types[t.Name] = t.Nodes[pool] * s.PerNode
+	}
+	return setup
 }
 
 // TryProgram checks that a program can be used as a scheduler. It starts the program with the description of a cluster
 // of one node, which has perNode devices, and then ends the program.
 func TryProgram(ctx context.Context, path string, perNode int) error {
-	return coprocess.Try(ctx, coprocess.Options{Path: path}, "scheduler", setupOf("check", 1, perNode))
+	return coprocess.Try(ctx, coprocess.Options{Path: path}, "scheduler",
+		setupOf("check", 1, &cluster.Study{PerNode: perNode}))
 }
 
 // program is the scheduler that asks a user's program in each second with an event.
 type program struct {
 	path    string
 	process *coprocess.Process
+	types   []cluster.NodeType
 	jobs    []*cluster.Job // by their numbers, in which they arrive
 	next    programRequest
 }
@@ -76,6 +87,7 @@ type programJob struct {
 	ID       string   `json:"id"` // name in the trace
 	User     string   `json:"user"`
 	GPUs     int      `json:"gpus"`
+	Types    []string `json:"gpu_types,omitempty"` // types on which the job can run; absent if it accepts all
 	Submit   int64    `json:"submit_s"`
 	Limit    *int64   `json:"limit_s"`    // time limit that the user requested; null if unknown
 	Estimate *float64 `json:"estimate_s"` // estimated duration; null if unknown
@@ -99,6 +111,14 @@ type programSize struct {
 // Arrived adds a job to the next request.
 func (s *program) Arrived(j *cluster.Job) {
 	one := programJob{Job: int(j.Number), ID: j.Trace.ID, User: j.Trace.User, GPUs: j.GPUs, Submit: j.Trace.Submit}
+	for k := range s.types {
+		if j.Accepts(k) {
+			one.Types = append(one.Types, s.types[k].Name)
+		}
+	}
+	if len(one.Types) == len(s.types) {
+		one.Types = nil
+	}
 	if j.Trace.Limit > 0 {
 		one.Limit = &j.Trace.Limit
 	}

@@ -121,6 +121,31 @@ func TestRequestsOfSchedulers(t *testing.T) {
 		`{"now_s":150,"free":4,"arrived":[],"ended":[1],"started":[],"refused":[]}`, ""}, "\n"), string(got))
 }
 
+// A program sees the types of GPUs, and the types that a job accepts.
+func TestProgramsSeeTypes(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	path := filepath.Join(t.TempDir(), "scheduler")
+	text := "#!/bin/sh\nexec 3>" + log + "\nread line\necho \"$line\" >&3\necho '{\"protocol\": 1}'\n" +
+		"while read line; do echo \"$line\" | grep -o 'gpu_types[^]]*' >&3\n" +
+		"case \"$line\" in *now_s\\\":0,*) echo '{\"start\": [0]}';; *now_s\\\":1,*) echo '{\"start\": [1]}';;\n" +
+		"*) echo '{}';; esac; done\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o777))
+	policy, err := schedulers.Named(path)
+	require.NoError(t, err)
+	s := small()
+	s.VCs[0].Nodes = 2
+	s.Types = []cluster.NodeType{{Name: "x", Nodes: map[string]int{"lab": 1}},
+		{Name: "y", Nodes: map[string]int{"lab": 1}}}
+	s.Jobs[1].GPUType, s.Jobs[1].NeedsType = "Y", true
+	o, err := s.Run(t.Context(), policy, cluster.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "y", o.TypeOf(o.Jobs[1]))
+	got, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Equal(t, `{"gpu_types":{"x":4,"y":4},"gpus":8,"gpus_per_node":4,"pool":"lab","protocol":1,`+
+		`"role":"scheduler"}`+"\n"+`gpu_types":["y"`+"\n", string(got))
+}
+
 // A program that hangs is an error, and Go's errors reach the caller.
 func TestProgramsThatEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scheduler")

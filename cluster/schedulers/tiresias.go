@@ -17,14 +17,16 @@ const (
 //
 // Between two rounds without an arrival, an end or a change of queues, the same jobs fit: running jobs keep their
 // devices, since their order stays the same, and a job that found no nodes still finds none. So it is called only after
-// such events.
+// such events. If types of nodes matter, a round without changes must come between, because a stopped job may fit on
+// another type, and because a job that accepts several types has one from its start on.
 type tiresias struct {
 	queues  [2]*treap.Tree
 	seq     int64                     // position counter of jobs that start to wait
 	had     []attained                // by job number
 	leaves  events.Heap[*cluster.Job] // running jobs, by the time at which they would leave the first queue
 	changed bool
-	gpus    int // number of devices at the last call
+	gpus    int  // number of devices at the last call
+	typed   bool // types of nodes matter
 
 	start, stop []*cluster.Job
 }
@@ -40,7 +42,8 @@ type attained struct {
 func newTiresias(s cluster.Setup) (cluster.Scheduler, error) {
 	jobs := len(s.Pool.Jobs)
 	all := treap.NewArena(jobs)
-	return &tiresias{queues: [2]*treap.Tree{all.Tree(), all.Tree()}, had: make([]attained, 0, jobs)}, nil
+	return &tiresias{queues: [2]*treap.Tree{all.Tree(), all.Tree()}, had: make([]attained, 0, jobs),
+		typed: s.Typed}, nil
 }
 
 func (s *tiresias) Arrived(j *cluster.Job) {
@@ -106,11 +109,8 @@ func (s *tiresias) demote(now int64) {
 
 // round preempts jobs that no longer have priority, and then starts waiting jobs.
 func (s *tiresias) round(p *cluster.Pool) {
-	room := int64(p.GPUs()) * cluster.Whole
-	s.start, s.stop = s.start[:0], s.stop[:0]
-	for _, q := range s.queues {
-		room, s.start, s.stop = q.Fill(room, s.start, s.stop)
-	}
+	s.choose(p)
+	s.changed = s.typed && len(s.stop) > 0
 	for _, j := range s.stop {
 		had := &s.had[j.Number]
 		had.before += (p.Now() - had.since) * int64(j.GPUs)
@@ -126,6 +126,25 @@ func (s *tiresias) round(p *cluster.Pool) {
 		s.queueOf(j).Take(j)
 		s.enter(j)
 		s.follow(j, p.Now())
+		s.changed = s.typed
+	}
+}
+
+// choose admits jobs in the order of the queues.
+func (s *tiresias) choose(p *cluster.Pool) {
+	s.start, s.stop = s.start[:0], s.stop[:0]
+	if s.typed {
+		rooms := roomsOf(p)
+		for _, q := range s.queues {
+			for j := q.Next(nil, anyRoom); j != nil; j = q.Next(q.KeyOf(j), anyRoom) {
+				s.start, s.stop = rooms.admit(j, s.start, s.stop)
+			}
+		}
+		return
+	}
+	room := int64(p.GPUs()) * cluster.Whole
+	for _, q := range s.queues {
+		room, s.start, s.stop = q.Fill(room, s.start, s.stop)
 	}
 }
 

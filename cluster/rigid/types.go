@@ -1,0 +1,146 @@
+package rigid
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/study"
+	"graft/cluster/trace"
+	"graft/internal/validate"
+	"graft/internal/words"
+)
+
+// GPUType is a type of GPUs.
+type GPUType struct {
+	// Name of the type, as in the trace. Upper and lower case do not matter.
+	Name string
+	// Number of nodes with GPUs of this type.
+	Nodes int
+	// Speed of jobs on this type relative to the other types. Zero means 1.
+	Speed float64
+	// Models in the trace whose jobs have another speed on this type. May be empty.
+	Models []string
+	// Speed of each model at the same position of models, instead of speed.
+	ModelSpeeds []float64
+}
+
+func (t *GPUType) validate() error {
+	var faults validate.Faults
+	faults.When(strings.TrimSpace(t.Name) == "" || strings.Contains(t.Name, "|"),
+		"name is %q; expected the name of a type of GPUs, without vertical bars", t.Name)
+	faults.When(t.Nodes < 1 || t.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", t.Nodes,
+		trace.MaxNodes)
+	faults.Unless(t.Speed >= 0 && t.Speed <= mostSpeed, "speed is %g; must be above 0 and at most %g", t.Speed,
+		float64(mostSpeed))
+	faults.When(len(t.Models) != len(t.ModelSpeeds), "model_speeds has %d entries for %d models; expected one for each",
+		len(t.ModelSpeeds), len(t.Models))
+	for _, speed := range t.ModelSpeeds {
+		faults.Unless(speed > 0 && speed <= mostSpeed, "model_speeds has an entry %g; must be above 0 and at most %g",
+			speed, float64(mostSpeed))
+	}
+	for k, m := range t.Models {
+		for _, other := range t.Models[:k] {
+			faults.When(m == other, "duplicate model %q; remove one", m)
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return faults[0]
+}
+
+// mostSpeed limits the speeds of types, so that times stay in range.
+const mostSpeed = 1e6
+
+// mostTypes is the maximum number of types.
+const mostTypes = 64
+
+// validateTypes returns the faults of the types of GPUs.
+func (o *Options) validateTypes() (faults validate.Faults) {
+	faults.When(len(o.Types) > mostTypes, "types has %d entries; expected at most %d", len(o.Types), mostTypes)
+	if len(o.Types) == 0 {
+		return faults
+	}
+	seen := map[string]bool{}
+	for k := range o.Types {
+		t := &o.Types[k]
+		if err := t.validate(); err != nil {
+			faults = append(faults, fmt.Errorf("types: entry %d: %w", k+1, err))
+		}
+		name := strings.ToLower(t.Name)
+		faults.When(seen[name], "types: duplicate name %q; rename or remove one", t.Name)
+		seen[name] = true
+	}
+	faults.When(o.Nodes != 0 && o.Nodes != o.typedNodes(), "nodes is %d, but types has %d nodes; remove nodes", o.Nodes,
+		o.typedNodes())
+	faults.When(o.VCFile != "", "vc_file and types are both set; remove vc_file, because the types have the nodes of "+
+		"a single virtual cluster")
+	faults.When(o.Compat == CompatLucid, "compat is \"lucid\", but Lucid's simulator has no types of GPUs; remove "+
+		"compat or types")
+	return faults
+}
+
+// typedNodes returns the number of nodes of all types.
+func (o *Options) typedNodes() (sum int) {
+	for _, t := range o.Types {
+		sum += min(max(0, t.Nodes), math.MaxInt32)
+	}
+	return sum
+}
+
+// types returns the types of the nodes of the undivided cluster.
+func (o *Options) types() (list []cluster.NodeType) {
+	for _, t := range o.Types {
+		one := cluster.NodeType{Name: t.Name, Nodes: map[string]int{undividedName: t.Nodes}, Speed: t.Speed}
+		for k, model := range t.Models {
+			if one.Speeds == nil {
+				one.Speeds = map[string]float64{}
+			}
+			one.Speeds[model] = t.ModelSpeeds[k]
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// validateTypes returns an error for sections that types of GPUs exclude.
+func (f *File) validateTypes() error {
+	if len(f.Cluster.Types) == 0 {
+		return nil
+	}
+	if f.Failures.SpareNodes > 0 {
+		return fmt.Errorf("failures.spare_nodes is %d, but spare nodes have no type; remove spare_nodes or "+
+			"cluster.types", f.Failures.SpareNodes)
+	}
+	if f.Growth.On() {
+		return fmt.Errorf("cluster.types is set, but growth has the learning curves of a single type of GPUs; remove the " +
+			"section growth or cluster.types")
+	}
+	if len(f.Training.Models) > 0 {
+		return fmt.Errorf("training.models is set, but training.profile has the step times of a single type of GPUs; " +
+			"remove the section training or cluster.types")
+	}
+	return nil
+}
+
+// typesText describes the types of GPUs of a plan.
+func (o *Options) typesText() string {
+	var parts []string
+	for _, t := range o.Types {
+		parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(t.Nodes*o.PerNode, "GPU"), t.Name))
+	}
+	return "Types of GPUs: " + strings.Join(parts, ", ") + "."
+}
+
+// typeParts computes the metrics of jobs by the type of their last GPUs.
+func typeParts(o *cluster.Outcome, z *cluster.Summarizer, memory []*cluster.Job) (parts []study.Part) {
+	for _, t := range o.Types {
+		keep := func(j *cluster.Job) bool { return o.TypeOf(j) == t.Name }
+		if v := groupValues(o, z, memory, keep); v != nil {
+			parts = append(parts, study.Part{Group: "GPU type", Name: t.Name, Values: v})
+		}
+	}
+	return parts
+}

@@ -1,0 +1,63 @@
+package schedulers
+
+import (
+	"math"
+
+	"graft/cluster"
+)
+
+// rooms holds the thousandths of devices that a preemptive scheduler has not given to a job, in total and by type of
+// nodes. The type of a job is known if it runs, or if it accepts only one type. Other jobs count only in the total.
+type rooms struct {
+	total int64
+	of    []int64
+}
+
+// anyRoom is larger than the demand of any job.
+const anyRoom = math.MaxInt32
+
+func roomsOf(p *cluster.Pool) *rooms {
+	r := &rooms{total: int64(p.GPUs()) * cluster.Whole}
+	for k := range p.Types() {
+		r.of = append(r.of, int64(p.GPUsOf(k))*cluster.Whole)
+	}
+	return r
+}
+
+// admit gives a job its devices if there is room for it. It appends an admitted waiting job to the list start, and a
+// running job without room to the list stop.
+func (r *rooms) admit(j *cluster.Job, start, stop []*cluster.Job) (started, stopped []*cluster.Job) {
+	kind, fits := r.kindOf(j)
+	if fits = fits && j.Demand() <= r.total; fits {
+		r.total -= j.Demand()
+		if kind >= 0 {
+			r.of[kind] -= j.Demand()
+		}
+	}
+	switch {
+	case fits && !j.Running():
+		start = append(start, j)
+	case !fits && j.Running():
+		stop = append(stop, j)
+	}
+	return start, stop
+}
+
+// kindOf returns the type of a job's nodes, or -1 if several are possible, and whether a type has room for the job.
+func (r *rooms) kindOf(j *cluster.Job) (kind int, fits bool) {
+	if j.Running() {
+		return j.Type(), r.of[j.Type()] >= j.Demand()
+	}
+	accepted := 0
+	for k, room := range r.of {
+		if j.Accepts(k) {
+			kind = k
+			accepted++
+			fits = fits || room >= j.Demand()
+		}
+	}
+	if accepted > 1 {
+		kind = -1
+	}
+	return kind, fits
+}
