@@ -19,6 +19,11 @@ func (p *Pool) AddNode(name int) bool {
 	p.nodes.list = append(p.nodes.list, nd)
 	p.nodes.name(name, nd)
 	p.nodes.reindex()
+	if p.spots != nil {
+		below := p.spots.engine.pool
+		below.AddNode(name)
+		below.nodes.find(name).lentUsed = make([]int64, len(below.nodes.limits))
+	}
 	return true
 }
 
@@ -44,6 +49,13 @@ func (p *Pool) RemoveNode(name int) bool {
 	if gone == nil || gone.jobs > 0 {
 		return false
 	}
+	if p.spots != nil {
+		below := p.spots.engine.pool
+		for _, j := range below.on(name) {
+			p.spots.evict(j)
+		}
+		below.RemoveNode(name)
+	}
 	p.nodes.list = slices.DeleteFunc(p.nodes.list, func(nd *node) bool { return nd == gone })
 	p.nodes.name(name, nil)
 	p.nodes.types.removed(gone)
@@ -64,6 +76,9 @@ func (p *Pool) RenameNode(from, to int) bool {
 			moved := Share{Node: to, GPUs: j.Nodes[at].GPUs}
 			j.Nodes = append(slices.Delete(slices.Clone(j.Nodes), at, at+1), moved)
 		}
+	}
+	if p.spots != nil {
+		p.spots.engine.pool.RenameNode(from, to)
 	}
 	p.nodes.name(from, nil)
 	nd.name = to

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 )
@@ -74,7 +75,7 @@ func (p *Pool) checkPartner(j *Job) error {
 
 func (p *Pool) checkNodes(users map[int][]int) error {
 	free, pairs := 0, 0
-	if err := p.nodes.checkTypes(); err != nil {
+	if err := errors.Join(p.nodes.checkTypes(), p.spots.check(p.nodes)); err != nil {
 		return err
 	}
 	for _, nd := range p.nodes.list {
@@ -83,12 +84,13 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		}
 		for g, jobs := range users[nd.name] {
 			parted := nd.parts != nil && nd.parts[g] > 0
-			if jobs > 2 && !parted || (jobs == 0) != (nd.free>>g&1 == 1) {
+			lent := nd.lent>>g&1 == 1
+			if jobs > 2 && !parted || (jobs == 0 && !lent) != (nd.free>>g&1 == 1) {
 				return fmt.Errorf("device %d of node %d runs %d jobs, but the free flag of the device is %t", g,
 					nd.name,
 					jobs, nd.free>>g&1 == 1)
 			}
-			if jobs == 0 {
+			if jobs == 0 && !lent {
 				free++
 			}
 			if jobs == 2 && !parted {
@@ -115,6 +117,7 @@ func (p *Pool) checkNode(nd *node) error {
 		return fmt.Errorf("node %d runs %d jobs, but has failed or is in reserve", nd.name, nd.jobs)
 	}
 	used, parts := make([]int64, len(nd.used)), make([]int, p.nodes.each)
+	copy(used, nd.lentUsed)
 	for j := range p.Running() {
 		for _, s := range j.Nodes {
 			if s.Node != nd.name {
@@ -129,7 +132,7 @@ func (p *Pool) checkNode(nd *node) error {
 		}
 	}
 	for k := range used {
-		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
+		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] && !p.nodes.lends {
 			return fmt.Errorf("jobs use %[5]d of the %[2]d units of resource %[3]d on node %[1]d, but the counter of "+
 				"used units is %[4]d", nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
 		}

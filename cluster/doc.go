@@ -48,6 +48,10 @@
 // of these types, through an index of their own. Placers, and schedulers that only start jobs, need no code for types.
 // Schedulers that compare the demand of jobs with the room of a pool count the room of each type too.
 //
+// Spot jobs that can be evicted have a pool and a scheduler of their own, on the same nodes. The devices that other
+// jobs take disappear from this pool, and its jobs on them are evicted (cluster/spot.go). So the other jobs are
+// scheduled as if spot jobs did not exist, and no scheduler needs code for evictions.
+//
 // Faults are named. Each fault of the first simulator is a Quirk of the policies that have it, off by default. With
 // all faults on, the results of that simulator are reproduced; with a single fault on, its effect is visible.
 //

@@ -17,6 +17,8 @@ type engine struct {
 	until   int64    // the simulation runs at least up to this second
 	each    func()   // called before time advances; may be nil
 	outages *outages // failures and drains of nodes; nil if there are none
+	spot    *spots   // spot jobs, which act after the other jobs; nil if they are not evicted
+	wake    int64    // second at which the scheduler wants to be called
 
 	ended          int // number of jobs
 	handled, asked int64
@@ -27,51 +29,91 @@ type engine struct {
 const interruptible = 1 << 12
 
 func (e *engine) run(ctx context.Context) error {
-	wake := Never
-	for round := 0; e.ended < len(e.jobs) || e.pool.Now() < e.until; round++ {
+	for round := 0; e.left() > 0 || e.pool.Now() < e.until; round++ {
 		if round%interruptible == 0 && ctx.Err() != nil {
 			return fmt.Errorf("simulate: %w", ctx.Err())
 		}
-		now := max(e.pool.Now(), min(wake, e.pool.agenda.Next(), e.arrival(), e.change(), e.outages.next()))
-		if e.ended == len(e.jobs) {
+		now := max(e.pool.Now(), min(e.due(), e.spot.due()))
+		if e.left() == 0 {
 			now = min(now, e.until)
 		} else if now == Never || e.inVain() {
 			return e.stuck()
 		}
-		var err error
-		if wake, err = e.second(now); err != nil {
+		if err := e.second(now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// due returns the second of the next event or wake-up.
+func (e *engine) due() int64 {
+	return min(e.wake, e.pool.agenda.Next(), e.arrival(), e.change(), e.outages.next())
+}
+
+// left returns the number of jobs that have not ended.
+func (e *engine) left() int {
+	left := len(e.jobs) - e.ended
+	if e.spot != nil {
+		left += e.spot.engine.left()
+	}
+	return left
+}
+
 // second handles all events of a second: ends of jobs, then arrivals, then the scheduler, then changes and failures of
-// nodes. It returns the second of the scheduler's wake-up.
-func (e *engine) second(now int64) (wake int64, err error) {
+// nodes. In each of these steps, spot jobs that can be evicted come after the other jobs.
+func (e *engine) second(now int64) error {
 	if e.each != nil {
 		e.each()
 	}
+	acts := e.spot == nil || e.due() <= now
+	e.begin(now)
+	if e.spot != nil {
+		e.spot.begin(now)
+	}
+	if acts {
+		e.act()
+	}
+	if e.spot != nil {
+		e.spot.engine.act()
+	}
+	err := e.end(now)
+	if e.spot != nil && err == nil {
+		err = e.spot.engine.end(now)
+	}
+	return err
+}
+
+// begin advances the clock and ends the jobs whose work is done.
+func (e *engine) begin(now int64) {
 	e.pool.advance(now)
 	e.finish()
+}
+
+// act handles arrivals and calls the scheduler.
+func (e *engine) act() {
 	e.outages.arrive(e)
 	e.arrive()
-	wake = e.schedule()
+	e.wake = e.schedule()
+}
+
+// end changes nodes.
+func (e *engine) end(now int64) error {
 	if e.change() <= now && e.pool.fault == nil {
 		e.changeNodes()
-		wake = now + 1
+		e.wake = now + 1
 	}
 	if e.outages.apply(e) {
-		wake = now + 1
+		e.wake = now + 1
 	}
 	switch {
 	case e.pool.fault != nil:
-		return 0, e.pool.fault
-	case wake <= now:
-		return 0, fmt.Errorf("second %d: the scheduler requested its next call at second %d; expected a later "+
-			"second, or Never", now, wake)
+		return e.pool.fault
+	case e.wake <= now:
+		return fmt.Errorf("second %d: the scheduler requested its next call at second %d; expected a later "+
+			"second, or Never", now, e.wake)
 	}
-	return wake, nil
+	return nil
 }
 
 func (e *engine) finish() {
@@ -137,7 +179,7 @@ const starvation = 1 << 16
 // inVain reports whether the scheduler was called too often without starting a job.
 func (e *engine) inVain() bool {
 	e.vain++
-	if e.pool.running > 0 || e.next < len(e.jobs) || len(e.changes) > 0 {
+	if e.busy() || e.spot != nil && e.spot.engine.busy() {
 		e.vain = 0
 	}
 	if e.outages != nil {
@@ -146,13 +188,16 @@ func (e *engine) inVain() bool {
 	return e.vain > patience
 }
 
+// busy reports whether jobs run, or will arrive, or nodes will change.
+func (e *engine) busy() bool { return e.pool.running > 0 || e.next < len(e.jobs) || len(e.changes) > 0 }
+
 // stuck returns the error for jobs that wait although no events are pending.
 func (e *engine) stuck() error {
 	if e.outages != nil {
 		return fmt.Errorf("second %d: %d jobs are waiting that never find enough nodes in service at the same time; "+
 			"give all outages an end, add spare nodes, or remove jobs that need almost all nodes", e.pool.Now(),
-			len(e.jobs)-e.ended)
+			e.left())
 	}
 	return fmt.Errorf("second %d: %d jobs are waiting, no jobs are running and no more jobs will arrive; the "+
-		"scheduler must start a job, or return the time of its next call", e.pool.Now(), len(e.jobs)-e.ended)
+		"scheduler must start a job, or return the time of its next call", e.pool.Now(), e.left())
 }

@@ -30,15 +30,19 @@ type Shrinker interface {
 	Shrunk(p *Pool, j *Job)
 }
 
-// Losses holds the effects of node failures on a job.
+// Losses holds the effects of node failures and evictions on a job.
 type Losses struct {
 	Failures int     // number of failures of the job's nodes
 	Restarts int     // number of failures after which the job waited again
 	Work     float64 // repeated work in seconds at rate 1
 	Delay    int64   // seconds of restart delays
+
+	Evictions int     // number of evictions of a spot job
+	Evicted   float64 // repeated work after evictions in seconds at rate 1
+	notice    int64   // second of the coming eviction; zero if none
 }
 
-// Lost returns the losses of a job through failures of its nodes.
+// Lost returns the losses of a job through failures of its nodes and evictions.
 func (j *Job) Lost() Losses {
 	if j.losses == nil {
 		return Losses{}
@@ -91,6 +95,9 @@ func (o *Outcome) Outages() Outages {
 
 // LostGPUSeconds returns the device-seconds of work that an ended job repeated because of failures.
 func (j *Job) LostGPUSeconds() float64 { return j.Lost().Work * float64(j.Demand()) / Whole }
+
+// EvictedGPUSeconds returns the device-seconds of work that an ended job repeated because of evictions.
+func (j *Job) EvictedGPUSeconds() float64 { return j.Lost().Evicted * float64(j.Demand()) / Whole }
 
 // WriteOutages writes a table that [failures.ParseList] reads, with one row per outage of a node, sorted by virtual
 // cluster and by beginning. Times are in seconds since the trace's time 0. An outage that had not ended has no end.

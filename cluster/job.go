@@ -37,7 +37,7 @@ type Job struct {
 	rate    float64  // work per second
 	work    float64  // remaining seconds of work at rate one, as of since or while it waits
 	waits   int64    // second since which it waits
-	losses  *Losses  // through failures of nodes; nil if none
+	losses  *Losses  // through failures of nodes and evictions; nil if none
 	running *running // nil while it has no devices
 }
 

@@ -26,6 +26,19 @@ func (j *Job) appendLosses(line []byte) []byte {
 	return strconv.AppendInt(append(line, ','), l.Delay, 10)
 }
 
+// evictionColumns are further columns if spot jobs are evicted.
+var evictionColumns = []string{"spot", "evictions", "evicted [s]"}
+
+func (j *Job) appendEvictions(line []byte) []byte {
+	spot := byte('0')
+	if j.Trace.Spot {
+		spot = '1'
+	}
+	l := j.Lost()
+	line = strconv.AppendInt(append(line, ',', spot, ','), int64(l.Evictions), 10)
+	return strconv.AppendFloat(append(line, ','), l.Evicted, 'f', -1, 64)
+}
+
 // lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
@@ -47,6 +60,9 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, 
 	if o.Failing {
 		columns = slices.Concat(columns, lossColumns)
 	}
+	if o.Evicting {
+		columns = slices.Concat(columns, evictionColumns)
+	}
 	if o.Types != nil {
 		columns = slices.Concat(columns, []string{"gpu_type"})
 	}
@@ -60,6 +76,9 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, 
 			line = j.appendRow(line[:0], list)
 			if o.Failing {
 				line = j.appendLosses(line)
+			}
+			if o.Evicting {
+				line = j.appendEvictions(line)
 			}
 			if o.Types != nil {
 				line = trace.AppendCell(append(line, ','), o.TypeOf(j))

@@ -16,6 +16,7 @@ type kindCount struct {
 	nodes      int
 	free, lost int   // wholly free devices of nodes in service and out of service
 	room       int64 // free thousandths of partly used devices
+	away       int   // for spot jobs: devices of other jobs that no spot job uses
 }
 
 // kindSet is the index of the nodes of a set of types.
@@ -66,6 +67,7 @@ func (t *nodeKinds) count(nd *node, f, by int) {
 	if t == nil {
 		return
 	}
+	t.per[nd.kind].away += by * bits.OnesCount64(nd.lent&^nd.own)
 	if nd.out != 0 {
 		t.per[nd.kind].lost += by * f
 		return
@@ -168,11 +170,10 @@ func (p *Pool) Types() int {
 	return len(p.nodes.types.per)
 }
 
-// GPUsOf returns the number of devices of a type, numbered from zero. Free devices of failed and drained nodes do not
-// count.
+// GPUsOf returns the number of devices of a type, numbered from zero, as [Pool.GPUs] counts them.
 func (p *Pool) GPUsOf(kind int) int {
 	t := &p.nodes.types.per[kind]
-	return t.nodes*p.nodes.each - t.lost
+	return t.nodes*p.nodes.each - t.lost - t.away
 }
 
 // RoomOf returns the free capacity of the devices of a type, numbered from zero, in thousandths of a device.

@@ -15,6 +15,12 @@ type Nodes struct {
 	only  uint64     // types of these nodes, one bit per type; zero means all
 	types *nodeKinds // nil if all nodes are alike
 
+	lower   *Nodes         // the same nodes for spot jobs; nil if spot jobs are not evicted
+	claimed func(nd *node) // called after a change of a node, if lower is set
+	lends   bool           // these are nodes for spot jobs
+	away    int            // devices of other jobs that no spot job uses
+	both    int            // devices of other jobs that a spot job uses until its notice ends
+
 	single, several int     // number of nodes with one job, and with more
 	parted          []*node // nodes with a partly used device
 	room            int64   // free thousandths of such devices
@@ -44,9 +50,13 @@ type node struct {
 	jobs  int      // number of running jobs
 	used  []int64  // used other resources
 	parts []uint16 // by device in parts: used thousandths; nil if none exist
+	own   uint64   // one bit per device that jobs of this pool use
+	lent  uint64   // on nodes for spot jobs: one bit per device that other jobs use
 	out   uint8    // reasons why it is out of service
 	kind  uint8    // position of its type
 	drain int64    // beginning of the next planned drain, if a drain is planned
+
+	lentUsed []int64 // on nodes for spot jobs: other resources that other jobs use
 }
 
 // Reasons why a node is out of service.
@@ -121,7 +131,7 @@ func (n *Nodes) name(name int, nd *node) {
 
 // reindex rebuilds the indexes after nodes were added or removed.
 func (n *Nodes) reindex() {
-	n.lost = 0
+	n.lost, n.away, n.both = 0, 0, 0
 	n.index.clear(len(n.list), n.each)
 	n.types.clear(n)
 	for k, nd := range n.list {
@@ -141,6 +151,7 @@ func (x *index) clear(nodes, each int) {
 
 func (n *Nodes) enter(nd *node) {
 	f := bits.OnesCount64(nd.free)
+	n.lend(nd, 1)
 	n.types.count(nd, f, 1)
 	if nd.out != 0 {
 		n.lost += f
@@ -149,8 +160,17 @@ func (n *Nodes) enter(nd *node) {
 	n.index.enter(nd.at, f)
 }
 
+// lend counts (by = 1 or -1) the devices of a node for spot jobs that other jobs use.
+func (n *Nodes) lend(nd *node, by int) {
+	if n.lends {
+		n.away += by * bits.OnesCount64(nd.lent&^nd.own)
+		n.both += by * bits.OnesCount64(nd.lent&nd.own)
+	}
+}
+
 func (n *Nodes) leave(nd *node) {
 	f := bits.OnesCount64(nd.free)
+	n.lend(nd, -1)
 	n.types.count(nd, f, -1)
 	if nd.out != 0 {
 		n.lost -= f
@@ -248,8 +268,15 @@ func (n *Nodes) at(j *Job) *Nodes {
 func (n *Nodes) Share(at, gpus int) Share {
 	nd := n.list[at]
 	left, taken := nd.free, uint64(0)
+	var used uint64 // by spot jobs, which lose as few devices as possible
+	if n.lower != nil {
+		used = n.lower.find(nd.name).own
+	}
 	for range gpus {
 		low := left & -left
+		if unused := left &^ used; unused != 0 {
+			low = unused & -unused
+		}
 		taken |= low
 		left &^= low
 	}
@@ -261,11 +288,23 @@ func (n *Nodes) take(shares []Share) {
 		nd := n.find(s.Node)
 		n.leave(nd)
 		nd.free &^= s.GPUs
+		nd.own |= s.GPUs
 		n.enter(nd)
 		n.load(nd, s, 1)
 		if n.share > 0 {
 			n.part(nd, bits.TrailingZeros64(s.GPUs), n.share)
 		}
+	}
+	n.changed(shares)
+}
+
+// changed informs the nodes for spot jobs of a change.
+func (n *Nodes) changed(shares []Share) {
+	if n.lower == nil {
+		return
+	}
+	for _, s := range shares {
+		n.claimed(n.find(s.Node))
 	}
 }
 
@@ -277,9 +316,11 @@ func (n *Nodes) release(shares []Share) {
 			continue // other jobs have parts of the device
 		}
 		n.leave(nd)
-		nd.free |= s.GPUs
+		nd.own &^= s.GPUs
+		nd.free |= s.GPUs &^ nd.lent
 		n.enter(nd)
 	}
+	n.changed(shares)
 }
 
 // join adds or removes (jobs = 1 or -1) the current job on another job's devices.
@@ -287,6 +328,7 @@ func (n *Nodes) join(shares []Share, jobs int) {
 	for _, s := range shares {
 		n.load(n.find(s.Node), s, jobs)
 	}
+	n.changed(shares)
 }
 
 // load adds or removes (jobs = 1 or -1) the current job on a node.

@@ -17,6 +17,7 @@ type Outcome struct {
 	Events    int64          // number of arrivals and ends
 	Asked     int64          // number of scheduler calls
 	Failing   bool           // nodes can fail
+	Evicting  bool           // spot jobs can be evicted
 	Types     []NodeType     // types of the nodes; nil if all nodes are alike
 	last      []uint8        // type of the last nodes of each job of the study, from one; nil without types
 }
@@ -56,12 +57,27 @@ func (pr *PoolRun) close(e *engine) {
 	if e.outages != nil {
 		pr.done.Outages = e.outages.records
 	}
+	if e.spot != nil {
+		pr.done.addSpot(e.spot.engine)
+	}
+}
+
+// addSpot adds the spot jobs of a pool, which used devices of the same nodes and had the same outages.
+func (d *PoolOutcome) addSpot(e *engine) {
+	d.Used += e.pool.busy.taken
+	d.Events += e.handled
+	d.Asked += e.asked
+	if e.outages != nil {
+		for k := range d.Outages {
+			d.Outages[k].Jobs += e.outages.records[k].Jobs
+		}
+	}
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
 		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil, Types: r.Types,
-		last: r.typed.last}
+		Evicting: r.Spot != nil, last: r.typed.last}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.Number == refusedNumber })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)

@@ -46,7 +46,7 @@ func (n *Nodes) beside() (Share, bool) {
 		}
 		for k, taken := range nd.parts {
 			left := Whole - int(taken)
-			if taken > 0 && left >= n.share && (left < least || left == least && nd.at < best.at) {
+			if taken > 0 && left >= n.share && nd.lent>>k&1 == 0 && (left < least || left == least && nd.at < best.at) {
 				best, device, least = nd, k, left
 			}
 		}

@@ -36,6 +36,7 @@ type Pool struct {
 	fault       error
 	changes     func(Change)
 	lastTypes   []uint8 // type of the nodes of each job of the study; nil without types
+	spots       *spots  // spot jobs of the pool; nil if they are not evicted
 
 	spread []*Job    // memory of relink
 	rated  []float64 // memory of relink
@@ -43,9 +44,10 @@ type Pool struct {
 
 // Change describes a change of a job's devices, such as a start or a preemption.
 type Change struct {
-	At     int64   // second of the change
-	Job    *Job    // job that changed
-	What   string  // kind of change: start, preempt, fail, resize, pack, unpack, links or end
+	At   int64  // second of the change
+	Job  *Job   // job that changed
+	What string // kind of change: start, preempt, fail, evict, resize, pack, unpack, links or
+	// end
 	GPUs   int     // number of devices after the change
 	Rate   float64 // rate of the job after the change
 	Shared bool    // whether, after the change, another job runs on the same devices
@@ -67,8 +69,9 @@ func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
 // Now returns the current second.
 func (p *Pool) Now() int64 { return p.agenda.Now() }
 
-// GPUs returns the number of devices. Free devices of failed, drained and spare nodes do not count.
-func (p *Pool) GPUs() int { return len(p.nodes.list)*p.nodes.each - p.nodes.lost }
+// GPUs returns the number of devices. Free devices of failed, drained and spare nodes do not count. For the scheduler
+// of spot jobs, the devices of other jobs do not count.
+func (p *Pool) GPUs() int { return len(p.nodes.list)*p.nodes.each - p.nodes.lost - p.nodes.away }
 
 // Free returns the number of devices without a job.
 func (p *Pool) Free() int { return p.nodes.free }
@@ -181,15 +184,16 @@ func (p *Pool) begin(j *Job, gpus int, host *Job) (hostRate float64) {
 			j.Trace.ID, p.Now())
 		return j.rate
 	}
+	from := p.Now() + p.spots.delay(j)
 	if j.Start == Never {
-		j.Start = p.Now()
+		j.Start = from
 	}
-	j.Queue += p.Now() - j.waits
+	j.Queue += from - j.waits
 	p.count(j, -1)
 	j.GPUs = gpus
 	p.given(j)
 	r := p.state()
-	*r = running{order: p.starts, since: p.Now(), saved: j.work, partner: host, before: p.last}
+	*r = running{order: p.starts, since: from, saved: j.work, partner: host, before: p.last}
 	j.running = r
 	p.onType(j)
 	j.rate, hostRate = p.rates(j)
@@ -244,13 +248,13 @@ func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
 	}
-	left, _ := used(j.work, j.rate, p.Now()-j.running.since)
+	left, _ := used(j.work, j.rate, max(0, p.Now()-j.running.since))
 	return left
 }
 
 // settle updates a running job's remaining work to now.
 func (p *Pool) settle(j *Job) {
-	j.work, j.running.since = p.Left(j), p.Now()
+	j.work, j.running.since = p.Left(j), max(j.running.since, p.Now())
 }
 
 // setRate changes a job's rate from now on. A job without remaining work that keeps its devices for its extra second
@@ -317,6 +321,15 @@ func (p *Pool) wait(j *Job) {
 // stop removes a job from the running jobs and from its devices.
 func (p *Pool) stop(j *Job) {
 	r := j.running
+	if left := r.since - p.Now(); left > 0 { // spot jobs still use its devices
+		j.Queue -= left
+		if j.Start == r.since {
+			j.Start = Never
+		}
+	}
+	if j.losses != nil {
+		j.losses.notice = 0
+	}
 	if r.ending != 0 {
 		p.agenda.Cancel(r.ending)
 	}
@@ -348,7 +361,8 @@ func (p *Pool) leave(j *Job) {
 
 // Pack starts a waiting job on the devices of a job that runs alone and has the same number of devices. Both jobs work
 // at the rates of the speed model until one of them ends. Pack returns false if the nodes do not have enough other
-// resources, such as memory, for the waiting job.
+// resources, such as memory, for the waiting job, if it does not accept their type, or if the running job will be
+// evicted.
 func (p *Pool) Pack(guest, host *Job) bool {
 	p.expect(guest, guest.GPUs, guest.RateOn(host.Type()))
 	switch {
@@ -357,7 +371,7 @@ func (p *Pool) Pack(guest, host *Job) bool {
 		p.fail("cannot pack waiting job %s with job %s; expected jobs with equal numbers of whole devices, and a "+
 			"running second job that does not share its devices", guest.Trace.ID, host.Trace.ID)
 		return false
-	case !guest.Accepts(host.Type()) || !p.nodes.at(guest).canJoin(host.Nodes):
+	case host.Lost().notice > 0 || !guest.Accepts(host.Type()) || !p.nodes.at(guest).canJoin(host.Nodes):
 		return false
 	}
 	guest.Nodes = p.kept(guest, host.Nodes)
@@ -390,6 +404,9 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 		p.repeat(j, lost)
 		p.given(j)
 		j.running.saved = j.work
+		from := max(j.running.since, p.Now()+p.spots.delay(j))
+		j.Queue += from - j.running.since
+		j.running.since = from
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)
 		p.tell(j, "resize")
@@ -465,7 +482,7 @@ func (p *Pool) tell(j *Job, what string) {
 func (p *Pool) advance(to int64) {
 	span := float64(min(to, p.busy.horizon) - p.busy.since)
 	if span > 0 {
-		p.busy.taken += span * float64(p.GPUs()-p.nodes.free)
+		p.busy.taken += span * float64(p.GPUs()-p.nodes.free-p.nodes.both)
 		p.busy.all += span * float64(p.GPUs())
 	}
 	p.busy.since = to

@@ -107,28 +107,70 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(),
 		Typed:  r.typed.differ,
 		Varied: r.varied || len(r.resources) > 0 || r.Failures != nil && len(r.Failures.Pools[pr.Name].Drains) > 0}
-	sched, err := r.policy.New(setup)
+	var spot []*Job
+	if r.Spot != nil {
+		arriving, spot = divideSpot(arriving)
+	}
+	e, err := r.scheduled(pr, arriving, setup)
 	if err != nil {
-		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+		return err
 	}
-	if c, ok := sched.(io.Closer); ok {
-		defer func() { err = errors.Join(err, c.Close()) }()
-	}
-	if r.Failures != nil {
-		pr.Spares = r.Failures.Spares
-	}
-	e := r.engine(pr, arriving, sched, setup.Extra)
-	if r.Study.Learner != nil {
-		e.pool.learner = r.Study.Learner(arriving)
-	}
-	if r.Failures != nil {
-		e.outages = newOutages(r.Failures, pr, e)
+	defer func() { err = errors.Join(err, e.close()) }()
+	if len(spot) > 0 {
+		below, err := r.scheduled(pr, spot, setup)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, below.close()) }()
+		below.each, below.changes = nil, nil
+		e.spot = &spots{Spot: r.Spot, engine: below}
+		e.spot.attach(e.pool)
 	}
 	if err := e.run(ctx); err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
 	}
 	pr.close(e)
 	return nil
+}
+
+// scheduled makes the engine of a scheduler.
+func (r *Run) scheduled(pr *PoolRun, jobs []*Job, setup Setup) (*engine, error) {
+	sched, err := r.policy.New(setup)
+	if err != nil {
+		return nil, fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	if r.Failures != nil {
+		pr.Spares = r.Failures.Spares
+	}
+	e := r.engine(pr, jobs, sched, setup.Extra)
+	if r.Study.Learner != nil {
+		e.pool.learner = r.Study.Learner(jobs)
+	}
+	if r.Failures != nil {
+		e.outages = newOutages(r.Failures, pr, e)
+	}
+	return e, nil
+}
+
+// close ends a scheduler that is a program.
+func (e *engine) close() error {
+	if c, ok := e.sched.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// divideSpot separates the spot jobs of a pool from the other jobs.
+func divideSpot(jobs []*Job) (other, spot []*Job) {
+	for _, j := range jobs {
+		list := &other
+		if j.Trace.Spot {
+			list = &spot
+		}
+		j.Number = int32(len(*list))
+		*list = append(*list, j)
+	}
+	return other, spot
 }
 
 // arriving returns the jobs of a pool except jobs that ended during preparation.
@@ -174,7 +216,7 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 			}
 		}
 	}
-	e := &engine{pool: p, jobs: jobs, until: pr.Until, changes: pr.Changes, sched: sched}
+	e := &engine{pool: p, jobs: jobs, until: pr.Until, changes: pr.Changes, sched: sched, wake: Never}
 	if r.Series {
 		e.each = func() { pr.usage = append(pr.usage, p.usage()) }
 	}

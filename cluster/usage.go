@@ -42,9 +42,31 @@ func (o *Outcome) WriteUsage(w io.Writer, every int64) error {
 
 func (p *Pool) usage() Usage {
 	n := p.nodes
+	if p.spots != nil {
+		return p.usageWithSpot(p.spots.engine.pool)
+	}
 	return Usage{At: p.Now(), GPUs: int64(p.GPUs()), Idle: int64(n.free), Running: int64(p.running),
 		Waiting: int64(p.waiting), WaitingGPUs: int64(p.waitingGPUs), WaitingFew: int64(p.waitingFew),
 		Nodes: int64(len(n.list) - n.out), Single: int64(n.single), Several: int64(n.several)}
+}
+
+// usageWithSpot adds the jobs of a pool of spot jobs on the same nodes.
+func (p *Pool) usageWithSpot(below *Pool) Usage {
+	above := *p
+	above.spots = nil
+	u, s := above.usage(), below.usage()
+	u.Idle, u.Running, u.Waiting = s.Idle, u.Running+s.Running, u.Waiting+s.Waiting
+	u.WaitingGPUs, u.WaitingFew = u.WaitingGPUs+s.WaitingGPUs, u.WaitingFew+s.WaitingFew
+	u.Single, u.Several = 0, 0
+	for _, nd := range p.nodes.list {
+		switch jobs := nd.jobs + below.nodes.find(nd.name).jobs; {
+		case jobs == 1:
+			u.Single++
+		case jobs > 1:
+			u.Several++
+		}
+	}
+	return u
 }
 
 // Sampled yields a row of usage for each multiple of the interval every, from the time of the first row in a list to

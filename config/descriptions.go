@@ -197,8 +197,8 @@ var descriptions = map[string]string{
 		"that the node does not recover.",
 	"graft/cluster/failures.Listed.VC": "Virtual cluster of the node. May be empty if there is only one.",
 	"graft/cluster/failures.Options.Checkpoint": "Work between two checkpoints of a job, in seconds at the speed of " +
-		"the requested GPUs. A job that loses a node repeats the work since its last checkpoint. Zero means no " +
-		"checkpoints: the job repeats all work since its start.",
+		"the requested GPUs. A job that loses a node, or is evicted, repeats the work since its last checkpoint. " +
+		"Zero means no checkpoints: the job repeats all work since its start.",
 	"graft/cluster/failures.Options.File": "Path of the failures: a fault trace in the JSON format of InfiniteHBD, " +
 		"which any cluster can replay, or a CSV table of outages of this cluster's nodes with the columns vc, node, " +
 		"from [s], to [s], kind and class. May be empty.",
@@ -385,6 +385,7 @@ var descriptions = map[string]string{
 		"few nodes as possible, and delays the job until these nodes are free. \"consolidate-first\" also uses as " +
 		"few nodes as possible, but spreads the job over more nodes instead of delaying the job. \"random\" takes " +
 		"the first free GPUs in node order; despite its name, it draws nothing at random. Default \"consolidate\".",
+	"graft/cluster/rigid.Options.Spot": "Eviction of spot jobs.",
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds after time 0 of the trace. " +
 		"Zero means the end of the trace or, if compat = \"lucid\", the end of the month that Lucid's authors " +
 		"simulated.",
@@ -402,6 +403,14 @@ var descriptions = map[string]string{
 		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +
 		"empty, the default depends on the scheduler: \"ebm\" for lucid; \"limits\" for backfill, or \"exact\" if " +
 		"the trace has no time limits; \"lgb\" for other schedulers that need estimates.",
+	"graft/cluster/rigid.SpotOptions.Evict": "Schedules the other jobs as if spot jobs did not exist, and evicts " +
+		"spot jobs from GPUs that other jobs get. Spot jobs run on the remaining GPUs. Default false: spot jobs are " +
+		"scheduled as all other jobs.",
+	"graft/cluster/rigid.SpotOptions.Notice": "Time from the notice of an eviction to the eviction, in seconds. " +
+		"During this time the spot job runs on, and the job that gets its GPUs waits. Default 0.",
+	"graft/cluster/rigid.SpotOptions.Save": "Time that a spot job needs to write a checkpoint after a notice, in " +
+		"seconds. If it is longer than notice_seconds, an evicted job repeats its work since the last checkpoint " +
+		"(failures.checkpoint_seconds). Default 60.",
 	"graft/cluster/rigid.Training.Bandwidth": "Bandwidth of a node's link in bytes/s, in each direction. Zero means " +
 		"12.5e9.",
 	"graft/cluster/rigid.Training.Batches": "Number of examples per step of each network, divided among a job's " +

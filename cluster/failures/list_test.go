@@ -47,7 +47,7 @@ func TestInvalidLists(t *testing.T) {
 
 func TestInvalidOptions(t *testing.T) {
 	for _, o := range []failures.Options{
-		{SpareNodes: 1}, {Checkpoint: 5}, {File: "f", SpareNodes: -1}, {File: "f", Checkpoint: -1}, {File: "f",
+		{SpareNodes: 1}, {Restart: 5}, {File: "f", SpareNodes: -1}, {File: "f", Checkpoint: -1}, {File: "f",
 			Restart: -1},
 		{File: "f", Source: "draw"}, {File: "f", OnFailure: "stop"}, {File: "f", OnDrain: "stop"}, {FileNodes: 3},
 		{File: "f", FileNodes: -3}, {File: "f", FileDays: -3}, {File: "f", RateFactor: 2}, {Source: "fit"},

@@ -36,8 +36,9 @@ type Options struct {
 	// Number of spare nodes of each virtual cluster, in addition to its nodes. A spare node replaces a node that is
 	// failed or drained. Default 0.
 	SpareNodes int `json:",omitempty"`
-	// Work between two checkpoints of a job, in seconds at the speed of the requested GPUs. A job that loses a node
-	// repeats the work since its last checkpoint. Zero means no checkpoints: the job repeats all work since its start.
+	// Work between two checkpoints of a job, in seconds at the speed of the requested GPUs. A job that loses a node, or
+	// is evicted, repeats the work since its last checkpoint. Zero means no checkpoints: the job repeats all work since
+	// its start.
 	Checkpoint int64 `config:"checkpoint_seconds" json:",omitempty"`
 	// Delay after a failure, in seconds, before the job is queued again or, if it continues on fewer GPUs, before it
 	// continues. Default 0.
@@ -90,7 +91,7 @@ func (o *Options) Validate() error {
 	faults.When(len(o.Outages) > maxListed, "outages has %d entries; at most %d", len(o.Outages), maxListed)
 	faults.When(o.File == "" && (o.FileNodes != 0 || o.FileDays != 0 || o.Source != ""),
 		"file is missing; name a fault trace, or remove file_nodes, file_days and source")
-	faults.When(!o.Enabled() && (o.SpareNodes != 0 || o.Checkpoint != 0 || o.Restart != 0 || o.OnFailure != "" ||
+	faults.When(!o.Enabled() && (o.SpareNodes != 0 || o.Restart != 0 || o.OnFailure != "" ||
 		o.OnDrain != ""), "no node fails; set failures.file or failures.outages, or remove the section")
 	for k := range o.Outages {
 		if err := o.Outages[k].Validate(); err != nil {

@@ -35,7 +35,7 @@ func NewTimeline(changes []cluster.Change) *Timeline {
 		if running {
 			t.Budget += float64(c.At - began)
 		}
-		waits := c.What == "preempt" || c.What == "fail"
+		waits := c.What == "preempt" || c.What == "fail" || c.What == "evict"
 		began, running = c.At, !waits && c.What != "end"
 		if waits {
 			t.Waits++

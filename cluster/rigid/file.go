@@ -120,7 +120,7 @@ func (f *File) EnsureDefaults() {
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Training.Validate(), f.Options.Validate(),
-		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together(), f.validateTypes())
+		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together(), f.validateTypes(), f.validateSpot())
 }
 
 // together returns an error for sections that exclude each other.

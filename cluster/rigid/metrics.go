@@ -111,6 +111,9 @@ func valuesOf(o *cluster.Outcome, z *cluster.Summarizer) study.Values {
 	if o.Failing {
 		addFailures(v, o)
 	}
+	if o.Evicting {
+		addEvictions(v, o.Jobs, nil)
+	}
 	addGrowth(v, o)
 	return v
 }
@@ -149,7 +152,7 @@ func partsOf(o *cluster.Outcome, z *cluster.Summarizer) (parts []study.Part) {
 			parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
 		}
 	}
-	parts = append(parts, typeParts(o, z, memory)...)
+	parts = slices.Concat(parts, typeParts(o, z, memory), spotParts(o, z, memory))
 	for _, p := range o.Pools {
 		v := jobValues(z.Summarize(p.Jobs), o.Begin)
 		v["used_share"] = finite(p.Used / p.All)

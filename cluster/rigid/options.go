@@ -55,6 +55,8 @@ type Options struct {
 	// Reference simulator: "lucid" reproduces Lucid's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string `config:",one=none|lucid"`
+	// Eviction of spot jobs.
+	Spot SpotOptions `json:",omitzero"`
 	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.
 	UsageEvery int64 `config:"usage_every_seconds"`
 }
@@ -71,6 +73,7 @@ func (o *Options) EnsureDefaults() {
 	o.PerNode = cmp.Or(o.PerNode, 8)
 	o.Placement = cmp.Or(o.Placement, "consolidate")
 	o.Compat = cmp.Or(o.Compat, compatNone)
+	o.Spot.EnsureDefaults()
 	if o.Compat == CompatLucid && o.From == 0 && o.To == 0 {
 		o.From, o.To = lucidFrom, lucidTo
 	}
@@ -99,6 +102,9 @@ func (o Options) Validate() error {
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
 		"from_seconds is %d and to_seconds is %d; expected ascending numbers of at least 0", o.From, o.To)
 	faults = append(faults, o.validateTypes()...)
+	if err := o.Spot.Validate(); err != nil {
+		faults = append(faults, err)
+	}
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}

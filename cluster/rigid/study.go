@@ -20,7 +20,7 @@ const manyJobs = 200_000
 func (s *simulations) Plan() *study.Plan {
 	c, first := &s.Cluster, s.workloads[0]
 	p := &study.Plan{
-		Workloads: s.names, Against: s.Schedule.Against, Metrics: metrics, Rank: []string{"jct_mean_s"},
+		Workloads: s.names, Against: s.Schedule.Against, Rank: []string{"jct_mean_s"},
 		PairJobs: true, Inputs: s.digest, Workers: s.Schedule.Workers, AblatePoints: len(s.settings()),
 		Interval: s.overDays, Remark: remark,
 	}
@@ -48,6 +48,11 @@ func (s *simulations) Plan() *study.Plan {
 	}
 	if len(c.Types) > 0 {
 		p.Remarks = append(p.Remarks, c.typesText())
+	}
+	p.Metrics = slices.Clone(metrics)
+	if c.Spot.Evict {
+		p.Metrics = append(p.Metrics, spotMetrics...)
+		p.Remarks = append(p.Remarks, s.spotText(p.Jobs))
 	}
 	p.Points = s.points()
 	p.NoQuirks = c.Compat == compatNone
@@ -83,7 +88,7 @@ func (s *simulations) withFailures(p *study.Plan) (seeds []uint64) {
 	if source == nil {
 		return nil
 	}
-	p.Metrics, p.PairSeeds = slices.Concat(metrics, failureMetrics), true
+	p.Metrics, p.PairSeeds = append(p.Metrics, failureMetrics...), true
 	p.Remarks = append(p.Remarks, "Nodes fail: "+source.String()+".")
 	if source.Trace == nil {
 		return nil
