@@ -30,7 +30,7 @@ type Shrinker interface {
 	Shrunk(p *Pool, j *Job)
 }
 
-// Losses holds the effects of node failures and evictions on a job.
+// Losses holds the effects of node failures, evictions and time limits on a job.
 type Losses struct {
 	Failures int     // number of failures of the job's nodes
 	Restarts int     // number of failures after which the job waited again
@@ -40,6 +40,10 @@ type Losses struct {
 	Evictions int     // number of evictions of a spot job
 	Evicted   float64 // repeated work after evictions in seconds at rate 1
 	notice    int64   // second of the coming eviction; zero if none
+
+	began    int64 // if time limits are enforced: second of the last start
+	ran      int64 // seconds with devices before the last start
+	timedOut bool  // it reached its time limit
 }
 
 // Lost returns the losses of a job through failures of its nodes and evictions.

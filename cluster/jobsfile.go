@@ -39,6 +39,14 @@ func (j *Job) appendEvictions(line []byte) []byte {
 	return strconv.AppendFloat(append(line, ','), l.Evicted, 'f', -1, 64)
 }
 
+// state returns the end state of a job, as in traces.
+func (j *Job) state() string {
+	if j.TimedOut() {
+		return trace.TimedOut.String()
+	}
+	return trace.Completed.String()
+}
+
 // lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
@@ -63,6 +71,9 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, 
 	if o.Evicting {
 		columns = slices.Concat(columns, evictionColumns)
 	}
+	if o.Limited {
+		columns = slices.Concat(columns, []string{"state"})
+	}
 	if o.Types != nil {
 		columns = slices.Concat(columns, []string{"gpu_type"})
 	}
@@ -79,6 +90,9 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job, 
 			}
 			if o.Evicting {
 				line = j.appendEvictions(line)
+			}
+			if o.Limited {
+				line = append(append(line, ','), j.state()...)
 			}
 			if o.Types != nil {
 				line = trace.AppendCell(append(line, ','), o.TypeOf(j))

@@ -17,6 +17,7 @@ type Outcome struct {
 	Events    int64          // number of arrivals and ends
 	Asked     int64          // number of scheduler calls
 	Failing   bool           // nodes can fail
+	Limited   bool           // jobs end at their time limits
 	Evicting  bool           // spot jobs can be evicted
 	Types     []NodeType     // types of the nodes; nil if all nodes are alike
 	last      []uint8        // type of the last nodes of each job of the study, from one; nil without types
@@ -77,7 +78,7 @@ func (d *PoolOutcome) addSpot(e *engine) {
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
 		Quirks: r.Quirks, Refused: refused, Counts: r.Counts, Failing: r.Failures != nil, Types: r.Types,
-		Evicting: r.Spot != nil, last: r.typed.last}
+		Evicting: r.Spot != nil, Limited: r.Limits, last: r.typed.last}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.Number == refusedNumber })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)

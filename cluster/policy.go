@@ -13,6 +13,8 @@ type Policy struct {
 	Foresees bool
 	// Estimable means that the scheduler uses estimated durations if the user names their source.
 	Estimable bool
+	// Deadlines means that the scheduler orders jobs by their deadlines.
+	Deadlines bool
 	Profiles  bool    // the policy needs profiles of models
 	Quirks    []Quirk // faults of the scheduler's original simulator
 	// Speed returns the study's speed model, modified for the quirks that affect speeds. If Speed is nil, the model is

@@ -35,6 +35,7 @@ type Pool struct {
 	busy        busy
 	fault       error
 	changes     func(Change)
+	limits      bool    // jobs end at their time limits
 	lastTypes   []uint8 // type of the nodes of each job of the study; nil without types
 	spots       *spots  // spot jobs of the pool; nil if they are not evicted
 
@@ -195,6 +196,7 @@ func (p *Pool) begin(j *Job, gpus int, host *Job) (hostRate float64) {
 	r := p.state()
 	*r = running{order: p.starts, since: from, saved: j.work, partner: host, before: p.last}
 	j.running = r
+	p.beginLimit(j, from)
 	p.onType(j)
 	j.rate, hostRate = p.rates(j)
 	p.starts++
@@ -223,14 +225,14 @@ func (p *Pool) state() *running {
 // foresee returns the second at which a job ends if nothing changes.
 func (p *Pool) foresee(j *Job) int64 {
 	if j.work <= 0 {
-		return j.running.since + p.extra
+		return p.beforeLimit(j, j.running.since+p.extra)
 	}
 	_, steps := used(j.work, j.rate, Never)
 	if steps == Never {
 		p.fail("job %s would never end: at a rate of %v, its work of %v seconds does not decrease", j.Trace.ID,
 			j.rate, j.work)
 	}
-	return j.running.since + steps + p.extra
+	return p.beforeLimit(j, j.running.since+steps+p.extra)
 }
 
 // count adds a job to the waiting jobs, or removes it.
@@ -327,6 +329,7 @@ func (p *Pool) stop(j *Job) {
 			j.Start = Never
 		}
 	}
+	p.endLimit(j)
 	if j.losses != nil {
 		j.losses.notice = 0
 	}

@@ -37,6 +37,7 @@ type PoolRun struct {
 	Spares  int          // number of spare nodes, in addition to Nodes
 
 	admitted int   // number of jobs that can be simulated
+	trial    bool  // nodes reserved by the policy, on which jobs have no time limits
 	types    []int // number of nodes by type; nil if all nodes are alike
 	memory   []Job // storage of the jobs
 
@@ -204,7 +205,7 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	if pr.types != nil {
 		p.lastTypes = r.typed.last
 	}
-	p.extra, p.busy.horizon = extra, r.Horizon
+	p.extra, p.busy.horizon, p.limits = extra, r.Horizon, r.Limits && !pr.trial
 	if len(r.Follow) > 0 || r.Options.Changes {
 		followed := map[string]bool{}
 		for _, id := range r.Follow {
@@ -226,7 +227,7 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 // Try simulates jobs under a scheduler on nodes that are reserved for them. The argument name identifies the simulation
 // in errors. The simulation does not end before the second until.
 func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
-	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
+	pr := &PoolRun{Name: name, Nodes: nodes, Until: until, trial: true}
 	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -32,9 +32,13 @@ type Study struct {
 	Profiles  *Profiles  // profiles of the trained models; nil without profiles
 	Forecast  *Forecast  // expected submissions; nil without a forecast
 	Speed     SpeedModel // speed model; nil means [LinearSpeed] with the profiles
-	Spot      *Spot      // eviction of spot jobs; nil means that spot jobs are as all other jobs
-	Types     []NodeType // types of the nodes, at most 64; nil means that all nodes are alike
-	Failures  *Failures  // failures of nodes; nil means that no node fails
+	// ends a job when it had devices for as long as its time limit; false lets jobs exceed their limits
+	Limits bool
+	// factor of the time limits in the jobs' deadlines; zero means 1
+	DeadlineFactor float64
+	Spot           *Spot      // eviction of spot jobs; nil means that spot jobs are as all other jobs
+	Types          []NodeType // types of the nodes, at most 64; nil means that all nodes are alike
+	Failures       *Failures  // failures of nodes; nil means that no node fails
 	// returns the learner of a pool with these jobs; nil means that no job adapts
 	Learner func(jobs []*Job) Learner
 }
@@ -102,6 +106,8 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 			"and a function Of that returns the demand of a job", resource.Node, resource.Name)
 	}
 	faults.When(s.Spot != nil && s.Learner != nil, "spot jobs cannot be evicted if jobs adapt; remove one of both")
+	faults.Unless(s.DeadlineFactor >= 0 && s.DeadlineFactor <= math.MaxFloat64, "the deadline factor is %g; expected "+
+		"a finite number of at least 0", s.DeadlineFactor)
 	if s.Spot != nil {
 		faults.When(min(s.Spot.Notice, s.Spot.Save, s.Spot.Checkpoint) < 0, "the notice is %d s, the time to write a "+
 			"checkpoint is %d s and the time between checkpoints is %d s; expected at least 0", s.Spot.Notice,

@@ -371,6 +371,8 @@ var descriptions = map[string]string{
 		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
 		"*throughput_pred.csv (forecast of submissions). May be empty if the key \"nodes\" or \"vc_file\" is set and " +
 		"no scheduler needs the other files.",
+	"graft/cluster/rigid.Options.EnforceLimits": "Ends a job when it had GPUs for as long as the user's time limit, " +
+		"in total over all its starts. Default false: jobs can exceed their limits.",
 	"graft/cluster/rigid.Options.Format": "Trace format: a name that 'graft list formats' prints. Empty detects the " +
 		"format from the trace's first lines.",
 	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds after time 0 of the " +
@@ -398,6 +400,9 @@ var descriptions = map[string]string{
 		"of nodes. If neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only the requested part, and other jobs can use the remaining part.",
+	"graft/cluster/rigid.Schedule.DeadlineFactor": "Factor of the users' time limits in the jobs' deadlines, at most " +
+		"1e6: a deadline is the submission plus the factor times the limit. The report then has the share of jobs " +
+		"that met their deadlines. Zero means no deadlines in the report, and 1 for the scheduler edf.",
 	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: \"limits\" uses the time limits " +
 		"that users requested (for a job without one, the longest limit in the trace); \"lgb\" and \"ebm\" read " +
 		"files in cluster.data; \"exact\" uses the true durations (an oracle); any other value is a file path. If " +

@@ -129,7 +129,7 @@ func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list b
 		return chosen(o, registry.List[study.Entry](all))
 	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
-	case "ablate", "gpus-per-node":
+	case "ablate", "gpus-per-node", "deadline-factor":
 		return flag.Value.String()
 	}
 	return o.value(flag)

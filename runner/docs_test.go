@@ -143,7 +143,7 @@ func TestClusterPage(t *testing.T) {
 	source, env := docFolder(t)
 	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "types"),
 		os.DirFS(filepath.Join(source, "scenarios", "types"))))
-	require.Equal(t, 3, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
+	require.Equal(t, 4, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
 }
 
 func TestHowTos(t *testing.T) {

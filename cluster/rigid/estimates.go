@@ -34,6 +34,9 @@ func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
 		return failure.With(failure.Usage, err)
 	}
+	if err := s.needsLimits(); err != nil {
+		return err
+	}
 	for _, name := range s.Schedule.Schedulers {
 		p := s.policy(name)
 		if _, err := s.with(p, 1); err != nil {

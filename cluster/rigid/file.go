@@ -48,6 +48,8 @@ func needs(p cluster.Policy) []string {
 	switch {
 	case p.Profiles:
 		return []string{"data"}
+	case p.Deadlines:
+		return []string{"deadline-factor"}
 	case p.Estimates != "":
 		return []string{"data", "estimates"}
 	}
@@ -81,6 +83,8 @@ func flags() []study.Flag {
 			About: "estimated durations of jobs: limits, lgb or ebm from --data, exact, or a file"},
 		{Name: "load", Key: "schedule.arrival_factors",
 			About: "factors of the arrival rate relative to the trace, separated by commas", List: true},
+		{Name: "deadline-factor", Key: "schedule.deadline_factor",
+			About: "deadlines of jobs after their submissions, relative to their time limits"},
 		{Name: "failures", Key: "failures.file", About: "fault trace or list of outages of the nodes (rigid jobs)",
 			Text: true},
 		{Name: "from", Key: "cluster.from_seconds", About: "drop jobs submitted before this second of the trace"},
@@ -120,7 +124,8 @@ func (f *File) EnsureDefaults() {
 // Validate returns an error that lists every invalid option.
 func (f *File) Validate() error {
 	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Training.Validate(), f.Options.Validate(),
-		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together(), f.validateTypes(), f.validateSpot())
+		f.Failures.Validate(), f.Live.Validate(), f.Growth.Validate(), f.together(), f.validateTypes(),
+		f.validateSpot())
 }
 
 // together returns an error for sections that exclude each other.

@@ -79,6 +79,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
 	s.base.Memory, s.base.WholeGPUs, s.base.Spot = f.Cluster.Memory, f.Cluster.WholeGPUs, f.spot()
+	s.base.Limits, s.base.DeadlineFactor = f.Cluster.EnforceLimits, f.Schedule.DeadlineFactor
 	if s.base.Begin = f.Cluster.From; s.base.Begin == 0 {
 		s.base.Begin = max(0, midnight(read.Jobs[0].Submit)) // earlier jobs are refused
 	}

@@ -55,6 +55,9 @@ type Options struct {
 	// Reference simulator: "lucid" reproduces Lucid's simulator, including its bugs; "none" fixes the bugs. Default
 	// "none".
 	Compat string `config:",one=none|lucid"`
+	// Ends a job when it had GPUs for as long as the user's time limit, in total over all its starts. Default false:
+	// jobs can exceed their limits.
+	EnforceLimits bool `json:",omitempty"`
 	// Eviction of spot jobs.
 	Spot SpotOptions `json:",omitzero"`
 	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.
@@ -137,6 +140,10 @@ type Schedule struct {
 	// "limits" for backfill, or "exact" if the trace has no time limits; "lgb" for other schedulers that need
 	// estimates.
 	Estimates string `config:",path=word"`
+	// Factor of the users' time limits in the jobs' deadlines, at most 1e6: a deadline is the submission plus the
+	// factor times the limit. The report then has the share of jobs that met their deadlines. Zero means no deadlines
+	// in the report, and 1 for the scheduler edf.
+	DeadlineFactor float64 `json:",omitempty"`
 	study.Arrivals
 }
 
@@ -149,8 +156,14 @@ func (o *Schedule) EnsureDefaults() {
 // Validate returns an error that lists every invalid option.
 func (o Schedule) Validate() error {
 	known := func(name string) error { _, err := schedulers.Named(name); return err }
-	return errors.Join(o.Arrivals.Validate(), o.Schedule.Validate(known), o.names())
+	var faults validate.Faults
+	faults.Unless(o.DeadlineFactor >= 0 && o.DeadlineFactor <= mostFactor, "deadline_factor is %g; must be between 0 "+
+		"and %g", o.DeadlineFactor, float64(mostFactor))
+	return errors.Join(o.Arrivals.Validate(), o.Schedule.Validate(known), o.names(), errors.Join(faults...))
 }
+
+// mostFactor is the largest factor of deadlines.
+const mostFactor = 1e6
 
 // names returns an error if two schedulers have one name in tables and in the run folder.
 func (o Schedule) names() error {

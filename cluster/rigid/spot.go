@@ -58,7 +58,8 @@ func (f *File) validateSpot() error {
 	faults.When(evict && f.Growth.On(), "cluster.spot.evict is true, but jobs whose networks grow cannot be evicted; "+
 		"remove the section growth or evict")
 	faults.When(f.Failures.Checkpoint != 0 && !f.Failures.Enabled() && !evict, "failures.checkpoint_seconds is set, "+
-		"but no node fails and no job is evicted; set failures.file, failures.outages or cluster.spot.evict, or remove it")
+		"but no node fails and no job is evicted; set failures.file, failures.outages or cluster.spot.evict, or "+
+		"remove it")
 	return errors.Join(faults...)
 }
 

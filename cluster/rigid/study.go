@@ -54,6 +54,7 @@ func (s *simulations) Plan() *study.Plan {
 		p.Metrics = append(p.Metrics, spotMetrics...)
 		p.Remarks = append(p.Remarks, s.spotText(p.Jobs))
 	}
+	s.withLimits(p)
 	p.Points = s.points()
 	p.NoQuirks = c.Compat == compatNone
 	seeds := s.withFailures(p)
@@ -176,7 +177,9 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 		return nil, err
 	}
 	z := &cluster.Summarizer{}
-	r := &study.Result{Values: valuesOf(out, z), Parts: partsOf(out, z), Left: leftOut(out.Refused),
+	values := valuesOf(out, z)
+	s.addLimits(values, out, one)
+	r := &study.Result{Values: values, Parts: partsOf(out, z), Left: leftOut(out.Refused),
 		Samples: out.Completions()}
 	return r, s.write(c.Tables, out)
 }

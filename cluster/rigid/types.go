@@ -115,8 +115,8 @@ func (f *File) validateTypes() error {
 			"cluster.types", f.Failures.SpareNodes)
 	}
 	if f.Growth.On() {
-		return fmt.Errorf("cluster.types is set, but growth has the learning curves of a single type of GPUs; remove the " +
-			"section growth or cluster.types")
+		return fmt.Errorf("cluster.types is set, but growth has the learning curves of a single type of GPUs; remove " +
+			"the section growth or cluster.types")
 	}
 	if len(f.Training.Models) > 0 {
 		return fmt.Errorf("training.models is set, but training.profile has the step times of a single type of GPUs; " +

@@ -219,11 +219,13 @@ func readJob(c *Case, s *scan) {
 			j.GPUType = s.text()
 		case "needs":
 			j.GPUType, j.NeedsType = s.text(), true
+		case "limit":
+			j.Limit = s.whole()
 		case "estimate":
 			estimate, known = s.number(), true
 		default:
 			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a job; expected vc, at, for, on, share, model, "+
-				"memory, type, needs or estimate", word))
+				"memory, type, needs, limit or estimate", word))
 		}
 	}
 	c.Study.Jobs = append(c.Study.Jobs, j)
@@ -322,6 +324,9 @@ func (c *Case) writeJobs(w io.Writer) {
 				word = "needs"
 			}
 			fmt.Fprintf(w, " %s %s", word, j.GPUType)
+		}
+		if j.Limit > 0 {
+			fmt.Fprintf(w, " limit %d", j.Limit)
 		}
 		if c.Study.Estimates != nil {
 			fmt.Fprintf(w, " estimate %v", c.Study.Estimates[k])

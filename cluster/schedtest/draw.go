@@ -22,6 +22,7 @@ type Shape struct {
 	Waves  bool     // makes many small jobs arrive at once
 	Scales bool     // adds and removes nodes
 	Parts  bool     // lets some jobs request a part of a device
+	Limits bool     // gives most jobs time limits
 	Types  bool     // gives nodes types, which some jobs require
 	Quirks []string // quirks that some cases keep
 }
@@ -46,6 +47,12 @@ func Draw(r *rand.Rand, s Shape) *Case {
 	c.Options.Follow = []string{pick(r, c.Study.Jobs...).ID}
 	if s.Types {
 		drawTypes(r, c)
+	}
+	for k := range c.Study.Jobs {
+		if s.Limits && r.IntN(5) > 0 {
+			d := c.Study.Jobs[k].Duration
+			c.Study.Jobs[k].Limit = max(0, pick(r, d, d+1, 2*d, d/2, 1+r.Int64N(s.Span)))
+		}
 	}
 	return c
 }

@@ -13,7 +13,7 @@ import (
 func TestParse(t *testing.T) {
 	for k := range uint64(200) {
 		c := Draw(rand.New(rand.NewPCG(1, k)), Shape{Span: 200, Jobs: 12, Faulty: true, Scales: k%2 == 0,
-			Parts: k%3 == 0, Types: k%5 < 2, Quirks: []string{"a", "b"}})
+			Parts: k%3 == 0, Types: k%5 < 2, Limits: k%7 < 3, Quirks: []string{"a", "b"}})
 		again, err := Parse("# a remark\n\n" + c.String())
 		require.NoError(t, err)
 		again.Options.Follow = c.Options.Follow

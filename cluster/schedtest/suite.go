@@ -24,7 +24,7 @@ func Run(t *testing.T, policy cluster.Policy) {
 	for k := range casesOfSuite {
 		r := rand.New(rand.NewPCG(77, uint64(k)))
 		c := Draw(r, Shape{Span: pick[int64](r, 5, 60, 600, 3000, 20_000), Jobs: 24, Faulty: k%4 == 0, Parts: k%3 == 1,
-			Types: k%5 == 2, Quirks: policy.AllQuirks()})
+			Types: k%5 == 2, Limits: k%7 == 3, Quirks: policy.AllQuirks()})
 		c.Enlarge(2) // so that a removed node prevents no job from running
 		require.NoError(t, Hold(policy, c), "case %d\n%s", k, c)
 	}

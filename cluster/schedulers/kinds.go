@@ -38,6 +38,8 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 		{Name: "backfill", About: "in order of submission; a job may overtake if it delays no earlier job (uses " +
 			"the users' time " +
 			"limits; oracle without them)", New: newBackfill, Foresees: true},
+		{Name: "edf", About: "earliest deadline first; deadlines follow from the users' time limits", New: newEDF,
+			Deadlines: true},
 		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
 		{Name: "offers", About: "most progress per second of all jobs, by their offers; jobs grow and shrink",
 			New: newOffers},

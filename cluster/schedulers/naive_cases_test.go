@@ -66,7 +66,7 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 }
 
 // naiveKinds are the schedulers that the reference has.
-var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "lucid"}
+var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "lucid", "edf"}
 
 // allQuirks lists the quirks of all schedulers, in the order in which cases draw them.
 var allQuirks = []string{"extra-second", "slow-partner", "free-profiling", "size-first", "four-models"}
@@ -90,7 +90,7 @@ func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	}
 	// Tiresias takes nodes that come or go for nothing that happened.
 	shape.Scales = kind != "tiresias" && r.IntN(6) == 0
-	shape.Types = k%4 == 3
+	shape.Types, shape.Limits = k/len(naiveKinds)%4 == 3, kind == "edf"
 	if shape.Types && kind == "lucid" { // the quirk shows a rate that no job has
 		shape.Quirks = slices.DeleteFunc(slices.Clone(allQuirks), func(q string) bool { return q == "slow-partner" })
 	}

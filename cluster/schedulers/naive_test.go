@@ -204,6 +204,8 @@ func (s *ticker) schedule() {
 		s.inOrder(func(a, b *tjob) bool { return a.Submit < b.Submit })
 	case "sjf":
 		s.inOrder(func(a, b *tjob) bool { return a.Duration < b.Duration })
+	case "edf":
+		s.inOrder(func(a, b *tjob) bool { return deadline(a) < deadline(b) })
 	case "qssf":
 		s.sort(func(a, b *tjob) bool { return a.GPUs < b.GPUs })
 		if len(s.que) > s.fresh || !keeps(s.quirks, "size-first") {
@@ -224,6 +226,13 @@ func (s *ticker) schedule() {
 	case "lucid":
 		s.lucid()
 	}
+}
+
+func deadline(j *tjob) int64 {
+	if j.Limit == 0 {
+		return cluster.Never
+	}
+	return j.Submit + j.Limit
 }
 
 func stable(list []*tjob, less func(a, b *tjob) bool) {
@@ -280,7 +289,7 @@ func (s *ticker) selected(list []*tjob) {
 		if running {
 			kinds = []int{s.node(j.nodes[0].node).kind}
 		}
-		fits := slices.ContainsFunc(kinds, func(kind int) bool { return of[kind] >= j.GPUs })
+		fits := len(kinds) > 1 || of[kinds[0]] >= j.GPUs
 		switch {
 		case j.GPUs <= quota && fits:
 			quota -= j.GPUs

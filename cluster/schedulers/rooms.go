@@ -27,8 +27,9 @@ func roomsOf(p *cluster.Pool) *rooms {
 // admit gives a job its devices if there is room for it. It appends an admitted waiting job to the list start, and a
 // running job without room to the list stop.
 func (r *rooms) admit(j *cluster.Job, start, stop []*cluster.Job) (started, stopped []*cluster.Job) {
-	kind, fits := r.kindOf(j)
-	if fits = fits && j.Demand() <= r.total; fits {
+	kind := r.kindOf(j)
+	fits := j.Demand() <= r.total && (kind < 0 || j.Demand() <= r.of[kind])
+	if fits {
 		r.total -= j.Demand()
 		if kind >= 0 {
 			r.of[kind] -= j.Demand()
@@ -43,21 +44,20 @@ func (r *rooms) admit(j *cluster.Job, start, stop []*cluster.Job) (started, stop
 	return start, stop
 }
 
-// kindOf returns the type of a job's nodes, or -1 if several are possible, and whether a type has room for the job.
-func (r *rooms) kindOf(j *cluster.Job) (kind int, fits bool) {
+// kindOf returns the type of a job's nodes, or -1 if several are possible.
+func (r *rooms) kindOf(j *cluster.Job) int {
 	if j.Running() {
-		return j.Type(), r.of[j.Type()] >= j.Demand()
+		return j.Type()
 	}
-	accepted := 0
-	for k, room := range r.of {
-		if j.Accepts(k) {
+	kind := -1
+	for k := range r.of {
+		switch {
+		case !j.Accepts(k):
+		case kind >= 0:
+			return -1
+		default:
 			kind = k
-			accepted++
-			fits = fits || room >= j.Demand()
 		}
 	}
-	if accepted > 1 {
-		kind = -1
-	}
-	return kind, fits
+	return kind
 }

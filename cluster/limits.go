@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"cmp"
+	"math"
+
+	"graft/cluster/trace"
+)
+
+// Deadline returns the second at which a job should have ended: its submission and the deadline factor times its time
+// limit. It returns an infinity for a job without a time limit.
+func (s *Study) Deadline(t *trace.Job) float64 {
+	if t.Limit <= 0 {
+		return math.Inf(1)
+	}
+	return float64(t.Submit) + cmp.Or(s.DeadlineFactor, 1)*float64(t.Limit)
+}
+
+// TimedOut reports whether a job reached its time limit before its work was done.
+func (j *Job) TimedOut() bool { return j.Lost().timedOut }
+
+// limited reports whether a job ends at its time limit.
+func (p *Pool) limited(j *Job) bool { return p.limits && j.Trace.Limit > 0 }
+
+// beforeLimit returns the second at which a running job ends that would otherwise end at a given second. A job has used
+// its time limit if it had devices for as many seconds in total.
+func (p *Pool) beforeLimit(j *Job, end int64) int64 {
+	if !p.limited(j) {
+		return end
+	}
+	l := j.loses()
+	return min(end, l.began+j.Trace.Limit-l.ran)
+}
+
+// beginLimit notes the second from which a job has devices.
+func (p *Pool) beginLimit(j *Job, from int64) {
+	if p.limited(j) {
+		j.loses().began = from
+	}
+}
+
+// endLimit counts the time for which a settled job had devices.
+func (p *Pool) endLimit(j *Job) {
+	if p.limited(j) {
+		l := j.loses()
+		l.ran += max(0, p.Now()-l.began)
+		l.timedOut = l.ran >= j.Trace.Limit && j.work > 0
+	}
+}
