@@ -108,6 +108,10 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(),
 		Typed:  r.typed.differ,
 		Varied: r.varied || len(r.resources) > 0 || r.Failures != nil && len(r.Failures.Pools[pr.Name].Drains) > 0}
+	var learner Learner
+	if r.Study.Learner != nil {
+		learner = r.Study.Learner(arriving)
+	}
 	var spot []*Job
 	if r.Spot != nil {
 		arriving, spot = divideSpot(arriving)
@@ -117,6 +121,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.close()) }()
+	e.pool.learner = learner
 	if len(spot) > 0 {
 		below, err := r.scheduled(pr, spot, setup)
 		if err != nil {
@@ -126,6 +131,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 		below.each, below.changes = nil, nil
 		e.spot = &spots{Spot: r.Spot, engine: below}
 		e.spot.attach(e.pool)
+		below.pool.learner = learner
 	}
 	if err := e.run(ctx); err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
@@ -144,9 +150,6 @@ func (r *Run) scheduled(pr *PoolRun, jobs []*Job, setup Setup) (*engine, error) 
 		pr.Spares = r.Failures.Spares
 	}
 	e := r.engine(pr, jobs, sched, setup.Extra)
-	if r.Study.Learner != nil {
-		e.pool.learner = r.Study.Learner(jobs)
-	}
 	if r.Failures != nil {
 		e.outages = newOutages(r.Failures, pr, e)
 	}

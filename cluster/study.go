@@ -105,7 +105,6 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 		faults.When(resource.Node < 0 || resource.Of == nil, "a node has %d of resource %q; expected at least 0, "+
 			"and a function Of that returns the demand of a job", resource.Node, resource.Name)
 	}
-	faults.When(s.Spot != nil && s.Learner != nil, "spot jobs cannot be evicted if jobs adapt; remove one of both")
 	faults.Unless(s.DeadlineFactor >= 0 && s.DeadlineFactor <= math.MaxFloat64, "the deadline factor is %g; expected "+
 		"a finite number of at least 0", s.DeadlineFactor)
 	if s.Spot != nil {

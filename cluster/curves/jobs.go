@@ -55,9 +55,10 @@ func (p *Population) believed(own *Curve) *Curve {
 // the same share of the jobs, under every scheduler.
 func (p *Population) Learner(share float64, seed uint64) func(jobs []*cluster.Job) cluster.Learner {
 	return func(jobs []*cluster.Job) cluster.Learner {
-		l := &Learner{Population: p, share: share, seed: seed, jobs: jobs, states: make([]state, len(jobs))}
+		l := &Learner{Population: p, share: share, seed: seed, at: make(map[*cluster.Job]int, len(jobs)),
+			states: make([]state, len(jobs))}
 		for k, j := range jobs {
-			l.states[k] = l.begin(j)
+			l.at[j], l.states[k] = k, l.begin(j)
 		}
 		return l
 	}
@@ -68,8 +69,8 @@ type Learner struct {
 	*Population
 	share  float64
 	seed   uint64
-	jobs   []*cluster.Job
-	states []state // in the order of the jobs
+	at     map[*cluster.Job]int // positions of the states of jobs
+	states []state
 }
 
 // state is the network of a job.
@@ -137,7 +138,7 @@ func (s *state) follow(left float64) {
 
 // Given implements [cluster.Learner]: the job decides whether and how its network grows.
 func (l *Learner) Given(j *cluster.Job, left float64) float64 {
-	s := &l.states[j.Number]
+	s := &l.states[l.at[j]]
 	s.follow(left)
 	before := s.plan
 	s.plan = s.choose()
@@ -194,7 +195,7 @@ func (s *state) until(c *Curve, p plan) float64 {
 
 // Ended implements [cluster.Learner].
 func (l *Learner) Ended(j *cluster.Job, left float64) {
-	l.states[j.Number].follow(left)
+	l.states[l.at[j]].follow(left)
 }
 
 // Offer implements [cluster.Learner].
@@ -204,7 +205,7 @@ func (l *Learner) Offer(j *cluster.Job, gpus int, left float64) cluster.Offer {
 		rate = float64(gpus) / float64(j.Trace.GPUs) * l.useful(j, gpus)
 	}
 	o := cluster.Offer{GPUs: gpus, Seconds: left / rate, Goodput: rate}
-	s := l.states[j.Number] // a copy
+	s := l.states[l.at[j]] // a copy
 	s.follow(left)
 	p := s.choose()
 	if !p.on {
@@ -290,11 +291,12 @@ type Result struct {
 // Result returns the result of an ended job. A job that ended before its pool was simulated, in a profiler, did not
 // grow.
 func (l *Learner) Result(j *cluster.Job) Result {
-	if int(j.Number) >= len(l.jobs) || l.jobs[j.Number] != j {
+	k, known := l.at[j]
+	if !known {
 		s := l.begin(j)
 		return Result{Grows: s.grows, Accuracy: 1 - s.never(), Never: 1 - s.never()}
 	}
-	s := &l.states[j.Number]
+	s := &l.states[k]
 	return Result{s.grows, s.network, 1 - s.error, 1 - s.never(), s.target > 0 && s.error > s.target+closeEnough}
 }
 

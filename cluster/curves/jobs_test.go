@@ -170,3 +170,25 @@ func TestOptions(t *testing.T) {
 		require.ErrorContains(t, o.Validate(), says)
 	}
 }
+
+// A spot job, which a scheduler of its own schedules, learns as other jobs do, and an evicted one learns as much from its
+// work.
+func TestSpotJobsLearn(t *testing.T) {
+	grown := 0
+	for k := range 50 {
+		r := rand.New(rand.NewPCG(29, uint64(k)))
+		study := cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, Spot: &cluster.Spot{}, Jobs: []trace.Job{
+			{ID: "spot", VC: "a", GPUs: 8, Duration: 5000, Spot: true},
+			{ID: "2", VC: "a", Submit: 900, GPUs: 4, Duration: 800}}}
+		fifo, err := schedulers.Named("fifo")
+		require.NoError(t, err)
+		c := &schedtest.Case{Study: study}
+		p := drawPopulation(r, Options{Ends: ByBudget, Knows: KnowsOwn})
+		o, list := results(t, c, fifo, p, 0)
+		require.Positive(t, o.Jobs[0].Lost().Evictions)
+		require.InDelta(t, list[0].Never, list[0].Accuracy, 1e-9)
+		_, list = results(t, c, fifo, p, 1)
+		grown += list[0].Network.Total()
+	}
+	require.Greater(t, grown, 20)
+}

@@ -55,8 +55,6 @@ func (f *File) validateSpot() error {
 	evict := f.Cluster.Spot.Evict
 	faults.When(evict && f.Cluster.Compat == CompatLucid, "cluster.spot.evict is true, but compat is \"lucid\", whose "+
 		"simulator has no spot jobs; remove compat or evict")
-	faults.When(evict && f.Growth.On(), "cluster.spot.evict is true, but jobs whose networks grow cannot be evicted; "+
-		"remove the section growth or evict")
 	faults.When(f.Failures.Checkpoint != 0 && !f.Failures.Enabled() && !evict, "failures.checkpoint_seconds is set, "+
 		"but no node fails and no job is evicted; set failures.file, failures.outages or cluster.spot.evict, or "+
 		"remove it")

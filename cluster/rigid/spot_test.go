@@ -33,8 +33,6 @@ func TestSpotOptions(t *testing.T) {
 	require.EqualValues(t, 600, f.spot().Checkpoint)
 	f.Cluster.Compat = CompatLucid
 	require.ErrorContains(t, f.Validate(), "remove compat or evict")
-	f.Cluster.Compat, f.Growth.Curves = compatNone, "curves.json"
-	require.ErrorContains(t, f.Validate(), "remove the section growth or evict")
 	f = New()
 	f.Cluster.Nodes, f.Failures.Checkpoint = 1, 600
 	f.EnsureDefaults()
