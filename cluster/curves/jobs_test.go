@@ -171,8 +171,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A spot job, which a scheduler of its own schedules, learns as other jobs do, and an evicted one learns as much from its
-// work.
+// A spot job, which a scheduler of its own schedules, learns as other jobs do, and an evicted one learns as much from
+// its work.
 func TestSpotJobsLearn(t *testing.T) {
 	grown := 0
 	for k := range 50 {
