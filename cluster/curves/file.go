@@ -59,7 +59,7 @@ func parse(text []byte) ([]*Curve, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("text after the JSON object")
 	}
-	var faults validate.Faults
+	faults := missing(text)
 	faults.When(f.Format != version, "format is %d; expected %d", f.Format, version)
 	faults.When(len(f.Curves) == 0 || len(f.Curves) > mostCurves, "got %d curves; expected 1 to %d", len(f.Curves),
 		mostCurves)
@@ -75,6 +75,33 @@ func parse(text []byte) ([]*Curve, error) {
 		faults.When(slices.ContainsFunc(f.Curves[:k], same), "curves[%d]: duplicate name %q", k, c.Name)
 	}
 	return f.Curves, errors.Join(faults...)
+}
+
+// Keys of a curve, and of the values of type Terms.
+var (
+	curveKeys = []string{"name", "chance", "power", "rate", "floor", "loss", "step", "actions", "first", "fit"}
+	termKeys  = []string{"initial", "deepen", "widen"}
+)
+
+// missing returns an error for each key that a curve lacks.
+func missing(text []byte) (faults validate.Faults) {
+	var f struct {
+		Curves []map[string]json.RawMessage `json:"curves"`
+	}
+	_ = json.Unmarshal(text, &f) // the text was read before
+	for k, c := range f.Curves {
+		for _, key := range curveKeys {
+			value, there := c[key]
+			faults.Unless(there || c == nil, "curves[%d]: the key %q is missing", k, key)
+			var terms map[string]json.RawMessage
+			if key != "fit" && json.Unmarshal(value, &terms) == nil {
+				for _, term := range termKeys {
+					faults.Unless(terms[term] != nil, "curves[%d]: the key %q of %q is missing", k, term, key)
+				}
+			}
+		}
+	}
+	return faults
 }
 
 // validate returns an error for values with which a curve is not a number.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func TestFiles(t *testing.T) {
 func TestDamagedFiles(t *testing.T) {
 	c := drawCurve(rand.New(rand.NewPCG(9, 10)))
 	good := text(t, c)
+	without := func(pattern string) string { return regexp.MustCompile(pattern).ReplaceAllString(good, "") }
 	for _, bad := range []struct{ text, says string }{
 		{"", "EOF"}, {"[]", "cannot unmarshal"}, {good + "{}", "text after"}, {good[:100], "unexpected EOF"},
 		{strings.Replace(good, `"format": 1`, `"format": 2`, 1), "format is 2; expected 1"},
@@ -42,6 +44,9 @@ func TestDamagedFiles(t *testing.T) {
 		{strings.Replace(good, `"power"`, `"pow"`, 1), `unknown field "pow"`},
 		{strings.Replace(good, `"name": "drawn"`, `"name": ""`, 1), "name is missing"},
 		{strings.Replace(good, `"actions": 3`, `"actions": -3`, 1), "actions is -3"},
+		{without(`"rate": {[^}]*},`), `curves[0]: the key "rate" is missing`},
+		{without(`"deepen": [^,]*,`), `curves[0]: the key "deepen" of "rate" is missing`},
+		{without(`"actions": 3,`), `curves[0]: the key "actions" is missing`},
 		{text(t, c, c), `duplicate name "drawn"`},
 		{text(t, &Curve{Name: "a", Chance: 2, Power: 0, First: 3, Rate: Terms{1e300, 0, 0}}), "chance is 2"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/tables"
@@ -88,7 +89,7 @@ func pathsOf(t *tables.Table) (paths []path, err error) {
 		paths = append(paths, p)
 	}
 	if len(paths) < least {
-		return nil, fmt.Errorf("got %d sequences; expected at least %d", len(paths), least)
+		return nil, fmt.Errorf("got %s; expected at least %d", words.Plural(len(paths), "sequence"), least)
 	}
 	return paths, nil
 }

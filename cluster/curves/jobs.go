@@ -263,7 +263,7 @@ func (p *Population) useful(j *cluster.Job, gpus int) float64 {
 
 // Columns implements [cluster.Learner].
 func (l *Learner) Columns() []string {
-	return []string{"grows", "deepened", "widened", "accuracy", "accuracy never"}
+	return []string{"can_grow", "deepened", "widened", "accuracy [share]", "accuracy_never [share]"}
 }
 
 // Cells implements [cluster.Learner].
@@ -285,7 +285,9 @@ type Result struct {
 	Network  Network // network at the end
 	Accuracy float64 // accuracy at the end
 	Never    float64 // accuracy without growth at the end of the work in the trace
-	Missed   bool    // the job ended without the accuracy at which it was to end
+	// the job ended with a lower accuracy, or needed more work, than without growth
+	Worse  bool
+	Missed bool // the job ended without the accuracy at which it was to end
 }
 
 // Result returns the result of an ended job. A job that ended before its pool was simulated, in a profiler, did not
@@ -297,7 +299,10 @@ func (l *Learner) Result(j *cluster.Job) Result {
 		return Result{Grows: s.grows, Accuracy: 1 - s.never(), Never: 1 - s.never()}
 	}
 	s := &l.states[k]
-	return Result{s.grows, s.network, 1 - s.error, 1 - s.never(), s.target > 0 && s.error > s.target+closeEnough}
+	r := Result{Grows: s.grows, Network: s.network, Accuracy: 1 - s.error, Never: 1 - s.never()}
+	r.Missed = s.target > 0 && s.error > s.target+closeEnough
+	r.Worse = s.network.Total() > 0 && (r.Accuracy < r.Never-closeEnough || s.done > s.budget+1)
+	return r
 }
 
 // closeEnough is the error by which a job that ends by accuracy may miss it: ends are rounded to whole seconds.

@@ -18,6 +18,8 @@ var growthMetrics = []study.Metric{
 		"without growth after their work in the trace", Better: study.Neutral, Format: "%.2f%%"},
 	{Name: "grown", Unit: "jobs", Title: "grown", About: "jobs whose networks grew", Better: study.Neutral,
 		Format: "%.0f", Total: true},
+	{Name: "worse", Unit: "jobs", Title: "worse", About: "jobs that growth made worse: they ended with a " +
+		"lower accuracy, or needed more work, than without growth", Better: study.Lower, Format: "%.0f", Total: true},
 	{Name: "missed", Unit: "jobs", Title: "missed", About: "jobs that ended without the accuracy at which they were " +
 		"to end", Better: study.Lower, Format: "%.0f", Total: true},
 }
@@ -92,15 +94,33 @@ func (s *simulations) withGrowth(p *study.Plan) {
 	p.Compared, p.PairSeeds = compared, true
 	all := s.settings()
 	for k := range all {
-		base := slices.Index(all, setting{all[k].factor, 0})
+		base := slices.Index(all, setting{all[k].factor, slices.Min(s.Growth.Shares)})
 		p.Bases = append(p.Bases, base)
 	}
-	p.Remarks = append(p.Remarks, "Accuracies are computed from "+s.Growth.Curves+": no network is trained.")
+	p.Remarks = append(p.Remarks, s.aboutGrowth()...)
+}
+
+// aboutGrowth describes what is simulated.
+func (s *simulations) aboutGrowth() []string {
+	o, ends := &s.Growth, "Jobs end after their work in the trace."
+	if o.Ends == curves.ByAccuracy {
+		ends = fmt.Sprintf("Jobs end when their networks are as accurate as without growth after their work in the "+
+			"trace, at the latest after %g times this work.", o.MostWork)
+	}
+	knows := "Jobs decide with the median effect of growth over all curves."
+	if o.Knows == curves.KnowsOwn {
+		knows = "Jobs decide with the effect of growth in their own curves, which no real job knows."
+	}
+	shares := fmt.Sprintf("%g%% of the jobs can grow.", 100*o.Shares[0])
+	if len(o.Shares) > 1 {
+		shares = "growing N means that a share N of the jobs can grow."
+	}
+	return []string{"Accuracies are computed from " + o.Curves + ": no network is trained.", ends, knows, shares}
 }
 
 // addGrowth adds the metrics of networks that grow.
 func addGrowth(v study.Values, o *cluster.Outcome) {
-	jobs, grown, missed, accuracy, never := 0, 0, 0, 0.0, 0.0
+	jobs, grown, worse, missed, accuracy, never := 0, 0, 0, 0, 0.0, 0.0
 	for _, p := range o.Pools {
 		l, learns := p.Learner.(*curves.Learner)
 		if !learns {
@@ -113,6 +133,9 @@ func addGrowth(v study.Values, o *cluster.Outcome) {
 			if r.Network.Total() > 0 {
 				grown++
 			}
+			if r.Worse {
+				worse++
+			}
 			if r.Missed {
 				missed++
 			}
@@ -120,6 +143,7 @@ func addGrowth(v study.Values, o *cluster.Outcome) {
 	}
 	if jobs > 0 {
 		v["accuracy_share"], v["accuracy_never_share"] = finite(accuracy/float64(jobs)), finite(never/float64(jobs))
-		v["grown_jobs"], v["missed_jobs"] = study.Number(grown), study.Number(missed)
+		v["grown_jobs"], v["worse_jobs"] = study.Number(grown), study.Number(worse)
+		v["missed_jobs"] = study.Number(missed)
 	}
 }

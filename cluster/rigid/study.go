@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/cluster"
+	"graft/cluster/curves"
 	"graft/cluster/study"
 	"graft/cluster/trace"
 	"graft/internal/words"
@@ -40,7 +41,7 @@ func (s *simulations) Plan() *study.Plan {
 	p.Facts = map[string]any{"traces": s.Workload.Traces, "format": first.format, "gpus": gpus,
 		"virtual_clusters": len(first.base.VCs), "begin_s": first.base.Begin, "placement": c.Placement,
 		"compat": c.Compat}
-	if text := s.endings(); text != "" {
+	if text := s.endings(); text != "" && s.Growth.Ends != curves.ByAccuracy {
 		p.Remarks = append(p.Remarks, text)
 	}
 	if c.Compat == CompatLucid {

@@ -17,6 +17,9 @@ type fair struct {
 	// returns the number of devices of each job; nil keeps all devices
 	split func(p *cluster.Pool, jobs []*cluster.Job) []int
 	every int64 // seconds between two divisions
+	// gives a job fewer devices than its share if the share has no placement, and divides again after every seconds
+	// until each job has its share
+	fewer bool
 
 	came    []*cluster.Job // jobs that have not ended, in order of arrival
 	changed bool
@@ -62,6 +65,9 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 	}
 	s.give(p, jobs, shares, func(now, share int) bool { return share < now })
 	s.give(p, jobs, shares, func(now, share int) bool { return share > now })
+	if s.fewer && s.changed {
+		return p.Now() + s.every
+	}
 	return cluster.Never
 }
 
@@ -85,10 +91,26 @@ func divide(jobs []*cluster.Job, gpus int) []int {
 func (s *fair) give(p *cluster.Pool, jobs []*cluster.Job, shares []int, now func(has, share int) bool) {
 	for k, j := range jobs {
 		switch {
+		case s.fewer && now(0, 1):
+			s.changed = s.most(p, j, shares[k]) < shares[k] || s.changed
 		case !j.Running() && now(0, shares[k]):
 			s.changed = !p.StartOn(j, shares[k]) || s.changed
 		case j.Running() && now(j.GPUs, shares[k]):
 			s.changed = !p.Resize(j, shares[k]) || s.changed
 		}
 	}
+}
+
+// most gives a job its share or, if that has no placement, as many devices as possible. It returns their number.
+func (s *fair) most(p *cluster.Pool, j *cluster.Job, share int) int {
+	now := 0
+	if j.Running() {
+		now = j.GPUs
+	}
+	for n := share; n > now; n-- {
+		if now == 0 && p.StartOn(j, n) || now > 0 && p.Resize(j, n) {
+			return n
+		}
+	}
+	return now
 }

@@ -12,7 +12,7 @@ import (
 //
 // It divides when fair does, but less often. Running jobs keep their devices if others offer less than leastGain more.
 func newOffers(cluster.Setup) (cluster.Scheduler, error) {
-	return &fair{split: byOffers, every: divideEvery}, nil
+	return &fair{split: byOffers, every: divideEvery, fewer: true}, nil
 }
 
 // divideEvery is the number of seconds between two divisions. Resized jobs repeat up to a minute of work, so that jobs
