@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 
@@ -39,6 +40,9 @@ func Write(w io.Writer, curves []*Curve) error {
 // Read reads a file of curves.
 func Read(fsys files.FS, path string) ([]*Curve, error) {
 	text, err := files.ReadAll(fsys, path, largestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read curves: %w; name another file, or write one with 'graft cluster curves'", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read curves: %w", err)
 	}
