@@ -18,7 +18,7 @@ type engine struct {
 	each    func()   // called before time advances; may be nil
 	outages *outages // failures and drains of nodes; nil if there are none
 	spot    *spots   // spot jobs, which act after the other jobs; nil if they are not evicted
-	wake    int64    // second at which the scheduler wants to be called
+	wake    int64    // second of the next call that the scheduler requested
 
 	ended          int // number of jobs
 	handled, asked int64

@@ -19,9 +19,7 @@ type Learner interface {
 
 // Offer states how a job would use a number of devices.
 type Offer struct {
-	GPUs    int     // number of devices
-	Action  string  // how it would adapt, such as deepen; empty if it would not
-	Seconds float64 // time to its end
+	Action string // how it would adapt, such as deepen; empty if it would not
 	// progress per second: 1 is the progress of the job without adaptation on the devices that it requests
 	Goodput float64
 }
@@ -33,8 +31,7 @@ func (p *Pool) Offer(j *Job, gpus int) Offer {
 	if p.learner != nil && left > 0 {
 		return p.learner.Offer(j, gpus, left)
 	}
-	rate := float64(min(gpus, int(j.asked))) / float64(j.asked)
-	return Offer{GPUs: gpus, Seconds: left / rate, Goodput: rate}
+	return Offer{Goodput: float64(min(gpus, int(j.asked))) / float64(j.asked)}
 }
 
 // given lets a settled job adapt to its devices.

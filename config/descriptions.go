@@ -46,9 +46,9 @@ var descriptions = map[string]string{
 	"graft/cluster/curves.Options.Ends": "Condition for the end of a job. \"budget\" ends a job after its work in " +
 		"the trace. \"accuracy\" ends a job when its network has the accuracy that it would have without growth " +
 		"after its work in the trace. Default \"budget\".",
-	"graft/cluster/curves.Options.Knows": "Knowledge with which a job decides whether its network grows. \"typical\" " +
-		"knows the job's own curve without growth, and the median effect of growth over all curves. \"own\" also " +
-		"knows the effect of growth in the job's own curve, which no real job knows. Default \"typical\".",
+	"graft/cluster/curves.Options.Knowledge": "Knowledge with which a job decides whether its network grows. " +
+		"\"typical\" means the job's own curve without growth, and the median effect of growth over all curves. " +
+		"\"own\" adds the effect of growth in the job's own curve; this is an oracle. Default \"typical\".",
 	"graft/cluster/curves.Options.MostWork": "Most work of a job that ends by accuracy, as a multiple of its work in " +
 		"the trace. A job that does not reach its accuracy ends after this work. Zero means 2.",
 	"graft/cluster/curves.Options.NoiseScale": "Batch size at which doubling the batch of a job makes each example " +

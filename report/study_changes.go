@@ -40,10 +40,10 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		"Brackets hold 95% intervals over seeds, from three pairs on.")
 }
 
-// changeCell formats the change of a metric beside another change.
-func changeCell(o *study.Outcome, beside study.PointChange, key string) any {
+// changeCell formats the change of a metric for the point and scheduler of another change.
+func changeCell(o *study.Outcome, row study.PointChange, key string) any {
 	for _, c := range o.Changes {
-		if c.Point == beside.Point && c.Scheduler == beside.Scheduler && c.Metric == key {
+		if c.Point == row.Point && c.Scheduler == row.Scheduler && c.Metric == key {
 			m, change := o.Metric(key), c.Change
 			if m.Unit == document.UnitShare {
 				return OverSeeds(inPoints(change), document.UnitPoints, "%+.2f")

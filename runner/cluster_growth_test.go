@@ -49,7 +49,7 @@ func TestClusterWithGrowingNetworks(t *testing.T) {
 	require.Greater(t, accuracy, never)
 
 	must(t, "cluster run cluster.toml --set growth.curves=curves.json --set growth.ends=accuracy "+
-		"--set growth.knows=own --out accuracy")
+		"--set growth.knowledge=own --out accuracy")
 	for _, c := range readStudy(t, "accuracy").Changes {
 		if c.Metric == "jct_mean_s" && c.Scheduler == "fifo" {
 			require.Less(t, c.Change.Mean, 1.0, "a job that knows its curve never ends later")

@@ -40,7 +40,7 @@ func NewPopulation(o Options, curves []*Curve) *Population {
 
 // believed returns the curve with which a job decides.
 func (p *Population) believed(own *Curve) *Curve {
-	if p.Knows == KnowsOwn {
+	if p.Knowledge == OwnKnowledge {
 		return own
 	}
 	b := *own
@@ -204,19 +204,13 @@ func (l *Learner) Offer(j *cluster.Job, gpus int, left float64) cluster.Offer {
 	if l.NoiseScale > 0 {
 		rate = float64(gpus) / float64(j.Trace.GPUs) * l.useful(j, gpus)
 	}
-	o := cluster.Offer{GPUs: gpus, Seconds: left / rate, Goodput: rate}
 	s := l.states[l.at[j]] // a copy
 	s.follow(left)
 	p := s.choose()
 	if !p.on {
-		return o
+		return cluster.Offer{Goodput: rate}
 	}
-	o.Action = p.kind.String()
-	o.Goodput *= s.advantage(p)
-	if s.target > 0 {
-		o.Seconds = (s.debt + s.budget*s.value(p)) / rate
-	}
-	return o
+	return cluster.Offer{Action: p.kind.String(), Goodput: rate * s.advantage(p)}
 }
 
 // advantage returns the expected work without growth, relative to the work with a planned growth, for the same error:

@@ -65,7 +65,7 @@ func TestGrowthKeepsSchedules(t *testing.T) {
 			if policy.Name == "offers" {
 				continue
 			}
-			o, list := results(t, c, policy, drawPopulation(r, Options{Ends: ByBudget, Knows: KnowsOwn}), 1)
+			o, list := results(t, c, policy, drawPopulation(r, Options{Ends: ByBudget, Knowledge: OwnKnowledge}), 1)
 			require.Equal(t, want, schedtest.Table(o), "%s, case %d", policy.Name, k)
 			for _, r := range list {
 				grown += r.Network.Total()
@@ -86,7 +86,7 @@ func TestGrowthWithKnowledge(t *testing.T) {
 		fifo, err := schedulers.Named("fifo")
 		require.NoError(t, err)
 		for _, ends := range []string{ByBudget, ByAccuracy} {
-			p := drawPopulation(r, Options{Ends: ends, Knows: KnowsOwn})
+			p := drawPopulation(r, Options{Ends: ends, Knowledge: OwnKnowledge})
 			never, _ := results(t, c, fifo, p, 0)
 			o, list := results(t, c, fifo, p, 1)
 			require.LessOrEqual(t, o.Jobs[0].End, never.Jobs[0].End+1, "rounded to whole seconds")
@@ -128,7 +128,7 @@ func TestOffers(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	grows := 0
 	for range 300 {
-		p := drawPopulation(r, Options{Ends: []string{ByBudget, ByAccuracy}[r.IntN(2)], Knows: KnowsOwn,
+		p := drawPopulation(r, Options{Ends: []string{ByBudget, ByAccuracy}[r.IntN(2)], Knowledge: OwnKnowledge,
 			NoiseScale: float64(r.IntN(2) * 4)})
 		job := &cluster.Job{Trace: &trace.Job{ID: "1", GPUs: 1 + r.IntN(8)}}
 		learner := p.Learner(1, 1)([]*cluster.Job{job}).(*Learner)
@@ -139,7 +139,6 @@ func TestOffers(t *testing.T) {
 		for n := 1; n <= 2*job.Trace.GPUs; n++ {
 			o := learner.Offer(job, n, 600)
 			require.Equal(t, before, *s, "an offer changes nothing")
-			require.Equal(t, n, o.GPUs)
 			require.GreaterOrEqual(t, o.Goodput, last.Goodput-1e-12)
 			require.LessOrEqual(t, o.Goodput-last.Goodput, gain+1e-9)
 			if n > job.Trace.GPUs && p.NoiseScale == 0 {
@@ -161,7 +160,8 @@ func TestOptions(t *testing.T) {
 	none.Ends = ByAccuracy
 	require.ErrorContains(t, none.Validate(), "curves is missing")
 	for says, o := range map[string]Options{
-		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"}, "knows is \"x\"": {Knows: "x"},
+		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"},
+		"knowledge is \"x\"": {Knowledge: "x"},
 		"most_work is 0.5": {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
 		"shares[0] is 2": {Shares: []float64{2}},
 	} {
@@ -183,7 +183,7 @@ func TestSpotJobsLearn(t *testing.T) {
 		fifo, err := schedulers.Named("fifo")
 		require.NoError(t, err)
 		c := &schedtest.Case{Study: study}
-		p := drawPopulation(r, Options{Ends: ByBudget, Knows: KnowsOwn})
+		p := drawPopulation(r, Options{Ends: ByBudget, Knowledge: OwnKnowledge})
 		o, list := results(t, c, fifo, p, 0)
 		require.Positive(t, o.Jobs[0].Lost().Evictions)
 		require.InDelta(t, list[0].Never, list[0].Accuracy, 1e-9)

@@ -20,10 +20,10 @@ type Options struct {
 	// Condition for the end of a job. "budget" ends a job after its work in the trace. "accuracy" ends a job when its
 	// network has the accuracy that it would have without growth after its work in the trace. Default "budget".
 	Ends string `config:",one=budget|accuracy"`
-	// Knowledge with which a job decides whether its network grows. "typical" knows the job's own curve without growth,
-	// and the median effect of growth over all curves. "own" also knows the effect of growth in the job's own curve,
-	// which no real job knows. Default "typical".
-	Knows string `config:",one=typical|own"`
+	// Knowledge with which a job decides whether its network grows. "typical" means the job's own curve without growth,
+	// and the median effect of growth over all curves. "own" adds the effect of growth in the job's own curve; this is
+	// an oracle. Default "typical".
+	Knowledge string `config:",one=typical|own"`
 	// Most work of a job that ends by accuracy, as a multiple of its work in the trace. A job that does not reach its
 	// accuracy ends after this work. Zero means 2.
 	MostWork float64
@@ -34,12 +34,12 @@ type Options struct {
 	NoiseScale float64
 }
 
-// Values of the keys ends and knows.
+// Values of the keys ends and knowledge.
 const (
-	ByBudget     = "budget"
-	ByAccuracy   = "accuracy"
-	KnowsTypical = "typical"
-	KnowsOwn     = "own"
+	ByBudget         = "budget"
+	ByAccuracy       = "accuracy"
+	TypicalKnowledge = "typical"
+	OwnKnowledge     = "own"
 )
 
 // On reports whether the networks of jobs are considered.
@@ -50,7 +50,7 @@ func (o *Options) EnsureDefaults() {
 	if o.On() && len(o.Shares) == 0 {
 		o.Shares = []float64{0, 1}
 	}
-	o.Ends, o.Knows = cmp.Or(o.Ends, ByBudget), cmp.Or(o.Knows, KnowsTypical)
+	o.Ends, o.Knowledge = cmp.Or(o.Ends, ByBudget), cmp.Or(o.Knowledge, TypicalKnowledge)
 	o.MostWork = cmp.Or(o.MostWork, usualMostWork)
 }
 
@@ -60,8 +60,8 @@ const usualMostWork = 2
 func (o Options) Validate() error {
 	var faults validate.Faults
 	if !o.On() {
-		faults.When(len(o.Shares) > 0 || o.Ends == ByAccuracy || o.Knows == KnowsOwn || o.MostWork != usualMostWork ||
-			o.NoiseScale != 0,
+		faults.When(len(o.Shares) > 0 || o.Ends == ByAccuracy || o.Knowledge == OwnKnowledge ||
+			o.MostWork != usualMostWork || o.NoiseScale != 0,
 			"curves is missing; set it to a file of 'graft cluster curves', or remove the other keys")
 		return errors.Join(faults...)
 	}
@@ -71,8 +71,8 @@ func (o Options) Validate() error {
 	}
 	faults.Unless(o.Ends == ByBudget || o.Ends == ByAccuracy, "ends is %q; must be %q or %q", o.Ends, ByBudget,
 		ByAccuracy)
-	faults.Unless(o.Knows == KnowsTypical || o.Knows == KnowsOwn, "knows is %q; must be %q or %q", o.Knows,
-		KnowsTypical, KnowsOwn)
+	faults.Unless(o.Knowledge == TypicalKnowledge || o.Knowledge == OwnKnowledge,
+		"knowledge is %q; must be %q or %q", o.Knowledge, TypicalKnowledge, OwnKnowledge)
 	faults.Unless(o.MostWork >= 1 && o.MostWork <= 100, "most_work is %v; expected 1 to 100", o.MostWork)
 	faults.Unless(o.NoiseScale >= 0 && !math.IsInf(o.NoiseScale, 1), "noise_scale is %v; expected a finite number of "+
 		"at least 0", o.NoiseScale)

@@ -107,15 +107,15 @@ func (s *simulations) aboutGrowth() []string {
 		ends = fmt.Sprintf("Jobs end when their networks are as accurate as without growth after their work in the "+
 			"trace, at the latest after %g times this work.", o.MostWork)
 	}
-	knows := "Jobs decide with the median effect of growth over all curves."
-	if o.Knows == curves.KnowsOwn {
-		knows = "Jobs decide with the effect of growth in their own curves, which no real job knows."
+	knowledge := "Jobs decide with the median effect of growth over all curves."
+	if o.Knowledge == curves.OwnKnowledge {
+		knowledge = "Jobs decide with the effect of growth in their own curves (oracle)."
 	}
 	shares := fmt.Sprintf("%g%% of the jobs can grow.", 100*o.Shares[0])
 	if len(o.Shares) > 1 {
 		shares = "growing N means that a share N of the jobs can grow."
 	}
-	return []string{"Accuracies are computed from " + o.Curves + ": no network is trained.", ends, knows, shares}
+	return []string{"Accuracies are computed from " + o.Curves + ": no network is trained.", ends, knowledge, shares}
 }
 
 // addGrowth adds the metrics of networks that grow.

@@ -36,7 +36,7 @@ func (n *tnode) free() (list []int) {
 	return list
 }
 
-// hasTypes is that nodes have types, which those of the profiler have not.
+// hasTypes reports whether nodes have types. Nodes of the profiler have none.
 func (s *ticker) hasTypes() bool { return len(s.study.Types) > 0 && s.kind != "profiler" }
 
 // divide gives the nodes of a virtual cluster their types.
@@ -50,7 +50,7 @@ func (s *ticker) divide(vc string) {
 	}
 }
 
-// speed is that of a job on a type.
+// speed returns the speed of a job on a type.
 func (s *ticker) speed(j *tjob, kind int) float64 {
 	t := s.study.Types[kind]
 	if own, has := t.Speeds[j.Trains().Model]; has {
