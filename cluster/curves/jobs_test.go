@@ -162,7 +162,7 @@ func TestOptions(t *testing.T) {
 	for says, o := range map[string]Options{
 		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"},
 		"knowledge is \"x\"": {Knowledge: "x"},
-		"most_work is 0.5": {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
+		"most_work is 0.5":   {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
 		"shares[0] is 2": {Shares: []float64{2}},
 	} {
 		o.Curves = "curves.json"
