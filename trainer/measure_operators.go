@@ -13,8 +13,9 @@ import (
 )
 
 // MeasureOperators measures the operators of training steps and of evaluations on the CPU, in small networks. It
-// measures one network after another, each in o.Rounds bursts of steps, as jobs run them. It does not use the batch
-// sizes, the decider and the surgery options of MeasureOptions.
+// measures one network after another, in bursts of steps, as jobs run them, and repeats this o.Rounds times, so that a
+// slow phase of the machine does not affect the same networks every time. It does not use the batch sizes, the decider
+// and the surgery options of MeasureOptions.
 func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions) (*operators.Device, error) {
 	o.Batches = nil
 	o.EnsureDefaults()
@@ -29,14 +30,15 @@ func MeasureOperators(ctx context.Context, all []probes.Probe, o MeasureOptions)
 		path = operators.Exact
 	}
 	recorder := operators.NewRecorder(path)
-	for k, p := range all {
+	for k := range o.Rounds * len(all) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		p := all[k%len(all)]
 		if err := o.probe(p, recorder); err != nil {
-			return nil, fmt.Errorf("measure operators of network %d, a batch of %d: %w", k+1, p.Rows, err)
+			return nil, fmt.Errorf("measure operators of network %d, a batch of %d: %w", k%len(all)+1, p.Rows, err)
 		}
-		o.Tell("operators", k+1, len(all))
+		o.Tell("operators", k+1, o.Rounds*len(all))
 	}
 	return recorder.Device(), nil
 }
@@ -58,19 +60,20 @@ func (o *MeasureOptions) probe(p probes.Probe, to *operators.Recorder) error {
 		}
 		b.steps = max(b.steps, leastTimed)
 		var steps, evaluations []torch.StepTimes
-		c.job.timed = func(training bool, t []torch.StepTimes) {
+		time := func(training bool, t []torch.StepTimes) {
 			if training {
 				steps = append(steps, t...)
 			} else {
 				evaluations = append(evaluations, t...)
 			}
 		}
-		for range m.Rounds {
+		for _, c.job.timed = range []func(bool, []torch.StepTimes){time, nil} {
 			if err := m.fill(c, b); err != nil {
 				return err
 			}
 		}
-		return to.Add(c.job.Network, p.Rows, steps, evaluations)
+		return to.Add(p.Network, p.Rows, steps, evaluations,
+			operators.Whole{Step: c.meter.latest(clock.Steps), Evaluation: c.meter.latest(clock.Batches)})
 	})
 }
 

@@ -77,5 +77,5 @@ func TestTwoSourcesOfOperatorsAreAFault(t *testing.T) {
 	require.ErrorContains(t, p.Validate(), "operators and graft_operators are both set; remove one of them")
 	p = ofDevice()
 	p.GraftOperators.Operators[0].Points[0] = "1 2"
-	require.ErrorContains(t, p.Validate(), "operators: linear: point 1: got 2 numbers; expected 13")
+	require.ErrorContains(t, p.Validate(), "operators: linear: point 1: got 2 numbers; expected 14")
 }

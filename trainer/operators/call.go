@@ -99,7 +99,7 @@ const grouped = " in groups"
 const ofInput = " of the input"
 
 // variants are the endings of names for ways to run an operator that the trace does not name.
-var variants = []string{ofInput, beforeFlatten, channelsLast, unfused, grouped}
+var variants = []string{ofInput, beforeFork, beforePool, beforeFlatten, channelsLast, ofPermuted, unfused, grouped}
 
 // base returns the name of an operator in the trace.
 func base(name string) string {

@@ -3,6 +3,7 @@ package operators
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +22,10 @@ type Device struct {
 // Operator holds the measured times of an operator.
 type Operator struct {
 	Name string // name in PyTorch, with endings for variants, such as "conv2d channels-last"
-	// Points has a text of 13 numbers for each measured call: 7 sizes, the memory of the step in units of 1024 bytes,
-	// the operations and bytes of the forward pass, and the seconds of the forward pass and of the backward pass of a
-	// step, and of the forward pass of an evaluation. The order of the sizes depends on the operator.
+	// Points has a text of 14 numbers for each measured call: 7 sizes, the memory of the step in units of 1024 bytes,
+	// the number of different operators of the step, the operations and bytes of the forward pass, and the seconds of
+	// the forward pass and of the backward pass of a step, and of the forward pass of an evaluation. The order of the
+	// sizes depends on the operator. Texts of earlier versions of graft lack the number of different operators.
 	Points []string
 }
 
@@ -61,7 +63,10 @@ func (m *measured) text() string {
 
 // parsePoint reads a point of an operator.
 func parsePoint(name, text string) (m measured, err error) {
-	words := strings.Fields(text)
+	words, before := strings.Fields(text), len(m.call.sizes) // numbers before the amounts
+	if len(words) == pointValues-1 {                         // without the number of different operators
+		words, before = slices.Insert(words, kinds, "0"), before-1
+	}
 	if len(words) != pointValues {
 		return m, fmt.Errorf("got %d numbers; expected %d", len(words), pointValues)
 	}
@@ -75,7 +80,7 @@ func parsePoint(name, text string) (m measured, err error) {
 	for k, to := range []*float64{&m.call.Operations, &m.call.Bytes, &m.times[0], &m.times[1], &m.times[2]} {
 		word := words[len(m.call.sizes)+k]
 		if *to, err = strconv.ParseFloat(word, 64); err != nil || !amount(*to) {
-			return m, fmt.Errorf("number %d is %q; must be finite and at least 0", len(m.call.sizes)+k+1, word)
+			return m, fmt.Errorf("number %d is %q; must be finite and at least 0", before+k+1, word)
 		}
 	}
 	return m, nil
@@ -122,6 +127,7 @@ type deviceFit struct {
 	rates    [pointTimes][baseRates]float64 // of all operators, for operators with few points
 	surfaces map[string]*surface            // made when they are needed
 	known    map[wanted]predicted           // predicted calls
+	old      bool                           // whether an earlier version of graft measured the operators
 }
 
 // wanted identifies the calls that take equal time.
@@ -156,7 +162,18 @@ func (d *Device) fit() *deviceFit {
 	for back := range f.rates {
 		f.rates[back] = baseOf(all, back)
 	}
+	f.old = !slices.ContainsFunc(all, func(m measured) bool { return m.call.sizes[kinds] > 0 })
 	return f
+}
+
+// older returns a call as earlier versions of graft described it.
+func (c *Call) older() *Call {
+	o := *c
+	o.sizes[kinds] = 0
+	for _, ending := range []string{ofPermuted, beforeFork, beforePool} {
+		o.Name = strings.Replace(o.Name, ending, "", 1)
+	}
+	return &o
 }
 
 // baseOf fits rates that are never negative, with the least sum of squared relative errors.
@@ -179,6 +196,9 @@ func baseOf(all []measured, back int) (rates [baseRates]float64) {
 
 // seconds returns the times of a call, and its place relative to the measured sizes.
 func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
+	if f.old {
+		c = c.older()
+	}
 	name := f.nearest(c.Name)
 	if name == "" {
 		for back := range times {
@@ -189,7 +209,7 @@ func (f *deviceFit) seconds(c *Call) (times [pointTimes]float64, at callRange) {
 	}
 	s := f.surfaces[name]
 	if s == nil {
-		s = newSurface(f.points[name], f.rates)
+		s = newSurface(f.points[name], f.related(name), f.rates)
 		f.surfaces[name] = s
 	}
 	if name != c.Name {
@@ -209,6 +229,21 @@ func (f *deviceFit) nearest(name string) string {
 		name = shorter(name)
 	}
 	return name
+}
+
+// related returns measurements of an operator that resembles one that was rarely measured: without the last layer that
+// is computed together with it or, for a single layer, the nearest variant.
+func (f *deviceFit) related(name string) []measured {
+	if len(f.points[name]) >= keptOthers {
+		return nil
+	}
+	layers := base(name)
+	kin := f.nearest(shorter(name))
+	if last := strings.LastIndexByte(layers, ' '); last > 0 {
+		kin = layers[:last] + name[len(layers):]
+	}
+	all := f.points[kin]
+	return all[:min(len(all), keptOthers)]
 }
 
 // shorter removes the last ending of an operator's name: a variant, or a layer that is computed together with it.

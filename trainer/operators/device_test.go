@@ -2,6 +2,7 @@ package operators
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func (l lawOf) device(t testing.TB, count int) *Device {
 			step.Updates = nil
 			evaluations = append(evaluations, step)
 		}
-		require.NoError(t, r.Add(p.Network, p.Rows, steps, evaluations))
+		require.NoError(t, r.Add(p.Network, p.Rows, steps, evaluations, Whole{}))
 	}
 	return r.Device()
 }
@@ -110,7 +111,7 @@ func TestFusedLayersAreOneCall(t *testing.T) {
 	}
 	require.Equal(t, []string{"batch", "loss", "normalize channels-last", "conv2d channels-last of the input",
 		"batch_norm relu avg_pool2d channels-last", "conv2d channels-last",
-		"batch_norm relu adaptive_avg_pool2d channels-last", "flatten channels-last", "linear", "relu"}, names(Fast))
+		"batch_norm relu adaptive_avg_pool2d channels-last", "flatten", "linear", "relu"}, names(Fast))
 	require.Equal(t, []string{"batch", "loss", "normalize", "conv2d of the input", "batch_norm", "relu avg_pool2d",
 		"conv2d", "batch_norm", "relu", "adaptive_avg_pool2d", "flatten", "linear", "relu"}, names(Exact))
 	require.Equal(t, []string{"conv2d", "batch_norm", "relu", "avg_pool2d", "conv2d", "batch_norm", "relu",
@@ -130,7 +131,7 @@ func TestForeignStepsAreErrors(t *testing.T) {
 	} {
 		step := l.step(n, calls)
 		damage(&step)
-		err := NewRecorder(Fast).Add(n, 4, []torch.StepTimes{step}, nil)
+		err := NewRecorder(Fast).Add(n, 4, []torch.StepTimes{step}, nil, Whole{})
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -148,7 +149,7 @@ func TestDeviceFaults(t *testing.T) {
 		"operator 1 has no name":                                 of("", point),
 		"duplicate operator relu; remove one":                    twice,
 		"relu has 0 points; must be from 1 to":                   of("relu"),
-		"relu: point 2: got 2 numbers; expected 13":              of("relu", point, "1 2"),
+		"relu: point 2: got 2 numbers; expected 14":              of("relu", point, "1 2"),
 		`number 11 is "-1"; must be finite and at least 0`:       of("relu", "1 2 3 0 0 0 0 64 1e6 4096 -1 2e-3 0"),
 		`number 9 is "NaN"; must be finite`:                      of("relu", "1 2 3 0 0 0 0 64 NaN 4096 1 2e-3 0"),
 		`size 1 is "0.5"; must be a whole number from 0 to 1125`: of("relu", "0.5 2 3 0 0 0 0 64 1e6 4096 1 2e-3 0"),
@@ -194,5 +195,33 @@ func BenchmarkDevicePrediction(b *testing.B) {
 				b.ReportMetric(float64(len(calls)), "operators")
 			})
 		}
+	}
+}
+
+// Devices that an earlier version of graft measured have no number of different operators and fewer names.
+func TestDevicesOfEarlierVersions(t *testing.T) {
+	d := (lawOf{rand.New(rand.NewPCG(1, 2))}).device(t, 160)
+	old := &Device{Path: d.Path, Networks: d.Networks}
+	at := map[string]int{}
+	for _, o := range d.Operators {
+		c := (&Call{Name: o.Name}).older()
+		k, known := at[c.Name]
+		if !known {
+			k = len(old.Operators)
+			at[c.Name], old.Operators = k, append(old.Operators, Operator{Name: c.Name})
+		}
+		for _, p := range o.Points {
+			words, to := slices.Delete(strings.Fields(p), kinds, kinds+1), &old.Operators[k]
+			to.Points = append(to.Points, strings.Join(words, " "))
+		}
+	}
+	require.NoError(t, old.Validate())
+	for _, name := range []string{"ResNet18", "ConvNeXt32", "ViTTiny32"} {
+		made, err := NewDevicePredictor(old).Predict(zoo(t, name), "", 16)
+		require.NoError(t, err)
+		recent, err := NewDevicePredictor(d).Predict(zoo(t, name), "", 16)
+		require.NoError(t, err)
+		require.InEpsilon(t, recent.Step, made.Step, 0.15, name)
+		require.LessOrEqual(t, made.Unknown, recent.Unknown+1e-9, name)
 	}
 }

@@ -30,8 +30,14 @@
 // LibTorch tells when a node of the backward pass ends, and graft's instructions run one after another, so each step is
 // divided into its operators without gaps (torch.StepTimes). Layers that graft computes together, such as a norm with
 // the ReLU after it, are one operator; an operator whose kernel depends on its neighbours has several names, such as a
-// convolution that needs no gradient of its input. The time of an operator also depends on the memory of the whole
-// step, which is the footprint: after a large step, inputs and instructions are no longer in a cache.
+// convolution that needs no gradient of its input, or a layer before a pool, whose gradient has another layout. The
+// time of an operator also depends on the whole step: on its memory, which is the footprint, because after a large step
+// inputs are no longer in a cache, and on its number of different operators, because their instructions leave the cache
+// too.
+//
+// The times of a network's operators are scaled so that they add up to a step in which operators are not timed. Without
+// this, the sum of the usual times is some per cent less than a step, in which some operator is always slower than
+// usual.
 //
 // The time for sizes that were not measured is the product of a base and a factor. The base is a constant, operations,
 // bytes and weights at rates that are not negative. The factor is interpolated by kriging; see surface. No measured

@@ -10,13 +10,19 @@ import (
 // channelsLast ends the names of operators on images in the fast path, which keeps images in this layout.
 const channelsLast = " channels-last"
 
-// beforeFlatten is the ending of the operators whose result is flattened.
-const beforeFlatten = " before flatten"
+// Endings of the names of operators by what reads their results: a layer that flattens them, an adaptive pool, or
+// several layers that are no sums.
+const (
+	beforeFlatten = " before flatten"
+	beforePool    = " before pool"
+	beforeFork    = " before fork"
+)
 
 // readers describes the layers that read a value.
 type readers struct {
 	count int // number of layers
 	layer int // number of the first layer whose first input is the value, from 1; 0 if there is none
+	sums  int // number of sums among the layers
 }
 
 // fuse joins the layers that graft computes together: a ReLU with the average pool after it and, on the fast path, a
@@ -40,22 +46,38 @@ func (l *lister) fuse(calls []Call) {
 		if !fast || len(o.in[0]) != 4 {
 			continue
 		}
-		if calls[k].Name += channelsLast; len(o.out) == 4 && l.flattens(o.makes) {
-			calls[k].Name += beforeFlatten
+		if _, is := o.layer.(model.Flatten); is && pixels(o.in[0]) == 1 {
+			continue // a view, as in other layouts
 		}
+		calls[k].Name += channelsLast + l.before(o)
 	}
 }
 
-// flattens reports whether the layer that reads a value flattens images of more than one pixel. Its gradient then has
-// another layout than the value.
-func (l *lister) flattens(made int) bool {
-	next := l.readers[made].layer - 1
-	if next < 0 {
-		return false
+// pixels returns the number of pixels of images.
+func pixels(shape []int) int {
+	if len(shape) != 4 {
+		return 0
 	}
-	_, is := l.layers[next].layer.(model.Flatten)
-	image := l.layers[next].in[0]
-	return is && len(image) == 4 && image[2]*image[3] > 1
+	return shape[2] * shape[3]
+}
+
+// before returns the ending of the name of a layer whose gradient may have another layout than its result, because of
+// the layers that read the result.
+func (l *lister) before(o *listed) string {
+	of := l.readers[o.makes]
+	if of.count > 1 && of.sums == 0 {
+		return beforeFork // the gradients of a sum's inputs are the gradient of the sum
+	}
+	if of.layer == 0 || pixels(o.out) <= 1 {
+		return ""
+	}
+	switch l.layers[of.layer-1].layer.(type) {
+	case model.Flatten:
+		return beforeFlatten
+	case model.AdaptiveAvgPool2d:
+		return beforePool
+	}
+	return ""
 }
 
 // absorb joins a layer with its only reader if the reader is of the given kind.
@@ -97,12 +119,17 @@ func halves(l model.Layer) bool {
 }
 
 // sizes are the sizes that determine the time of a call, in an order that depends on its operator. Unused sizes are
-// zero. The last size is the footprint of the step.
-type sizes [8]int
+// zero. The last two sizes are the footprint and the kinds of the step.
+type sizes [9]int
 
-// footprint is the index of the memory of all operators of a step, in units of 1024 bytes, rounded to a power of two.
-// The larger it is, the less of an operator's inputs and instructions is still in a cache.
-const footprint = len(sizes{}) - 1
+const (
+	// footprint is the index of the memory of all operators of a step, in units of 1024 bytes, rounded to a power of
+	// two. The larger it is, the less of an operator's inputs is still in a cache.
+	footprint = len(sizes{}) - 2
+	// kinds is the index of the number of different operators of a step. The larger it is, the less of an operator's
+	// instructions is still in a cache. It is zero in measurements of earlier versions of graft, which lack it.
+	kinds = len(sizes{}) - 1
+)
 
 // footprintOf returns the footprint of a step.
 func footprintOf(calls []Call) int {

@@ -19,10 +19,36 @@ func (l *lister) graph() error {
 		if n := &g.Nodes[k]; !n.Sizes() {
 			c := l.node(n, all)
 			c.from, c.length, c.leads = l.next+k, 1, leads(n, l.flows)
+			if l.permutes(n) && l.path != Program && !strings.HasPrefix(c.Name, attending) {
+				c.Name += ofPermuted
+			}
 			l.calls = append(l.calls, c)
 		}
 	}
 	return nil
+}
+
+// ofPermuted ends the names of operators in graphs that read a tensor whose dimensions were permuted. They read memory
+// in another order, or copy it first.
+// Attention usually reads permuted tensors.
+const (
+	ofPermuted = " of a permuted tensor"
+	attending  = "scaled_dot_product_attention"
+)
+
+// permutes reports whether a node reads a permuted tensor. It marks the results of nodes that permute dimensions.
+func (l *lister) permutes(n *graph.Node) (reads bool) {
+	n.Reads(func(v any) {
+		of, is := v.(graph.Value)
+		reads = reads || is && l.permuted[of]
+	})
+	name, _, _ := strings.Cut(n.Operator, ".")
+	if name == "permute" || name == "transpose" || name == "t" {
+		for _, v := range n.Results {
+			l.permuted[v] = !reads // a second permutation usually restores the order
+		}
+	}
+	return reads
 }
 
 // node returns the call of a node.

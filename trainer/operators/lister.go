@@ -17,10 +17,12 @@ type lister struct {
 	next    int   // index of graft's next instruction
 	output  []int // shape of the network's output on the batch
 
-	layers  []listed                     // of trees: the layers of the last calls
-	readers []readers                    // of trees, by value
-	slots   map[*model.Leaf][]model.Slot // of trees: the tensors of the layers
-	flows   map[graph.Value]bool         // of graphs: the values with a gradient
+	layers   []listed                     // of trees: the layers of the last calls
+	readers  []readers                    // of trees, by value
+	slots    map[*model.Leaf][]model.Slot // of trees: the tensors of the layers
+	flows    map[graph.Value]bool         // of graphs: the values with a gradient
+	permuted map[graph.Value]bool         // of graphs: the values with permuted dimensions
+	names    map[string]bool              // names of the calls
 
 	sizes  []int   // memory of shapes
 	shapes [][]int // memory of lists of shapes
@@ -28,7 +30,8 @@ type lister struct {
 
 // newLister creates a lister for steps that run on a path.
 func newLister(p Path) *lister {
-	return &lister{path: p, slots: map[*model.Leaf][]model.Slot{}, flows: map[graph.Value]bool{}}
+	return &lister{path: p, slots: map[*model.Leaf][]model.Slot{}, flows: map[graph.Value]bool{},
+		permuted: map[graph.Value]bool{}, names: map[string]bool{}}
 }
 
 // list lists the calls around the network's operators, the forward pass, and the optimizer's updates. The next call of
@@ -39,6 +42,7 @@ func (l *lister) list(n *model.Network, rows int) ([]Call, error) {
 	l.readers = append(l.readers[:0], readers{}) // of the input
 	clear(l.slots)
 	clear(l.flows)
+	clear(l.permuted)
 	if err := l.all(); err != nil {
 		return nil, fmt.Errorf("list the operators of %s: %w", n.Name(), err)
 	}
@@ -62,14 +66,26 @@ func (l *lister) all() (err error) {
 		return nil
 	}
 	l.calls[losingCall] = l.around(losing, l.output[1:])
-	size := footprintOf(l.calls)
 	for k := range l.calls {
-		c := &l.calls[k]
-		if c.sizes[footprint] = size; c.leads {
+		if c := &l.calls[k]; c.leads {
 			c.Name += ofInput
 		}
 	}
+	size, different := footprintOf(l.calls), l.kinds()
+	for k := range l.calls {
+		c := &l.calls[k]
+		c.sizes[footprint], c.sizes[kinds] = size, different
+	}
 	return nil
+}
+
+// kinds returns the number of different operators of the step.
+func (l *lister) kinds() int {
+	clear(l.names)
+	for k := range l.calls {
+		l.names[l.calls[k].Name] = true
+	}
+	return len(l.names)
 }
 
 // updates lists the optimizer's work.

@@ -16,7 +16,7 @@ type Recorder struct {
 	path     Path
 	order    []same // operators in the order in which they were measured first
 	calls    map[same]*recorded
-	networks int // number of measured networks
+	networks map[*model.Network]bool // measured networks
 }
 
 // recorded holds the seconds of a call, for each measured network.
@@ -26,10 +26,17 @@ type recorded struct {
 }
 
 // NewRecorder creates a recorder for a path of graft: Exact or Fast.
-func NewRecorder(p Path) *Recorder { return &Recorder{path: p, calls: map[same]*recorded{}} }
+func NewRecorder(p Path) *Recorder {
+	return &Recorder{path: p, calls: map[same]*recorded{},
+		networks: map[*model.Network]bool{}}
+}
 
-// Add adds the measured steps of a network on a batch, and its measured evaluations of a batch of the same size.
-func (r *Recorder) Add(n *model.Network, rows int, steps, evaluations []torch.StepTimes) error {
+// Whole holds the seconds of a step and of an evaluation whose operators are not timed. Zero means not measured.
+type Whole struct{ Step, Evaluation float64 }
+
+// Add adds the measured steps of a network on a batch, and its measured evaluations of a batch of the same size. The
+// times of the operators are scaled so that their sums are the whole times. A network may be added several times.
+func (r *Recorder) Add(n *model.Network, rows int, steps, evaluations []torch.StepTimes, whole Whole) error {
 	calls, err := r.path.calls(n, rows)
 	if err != nil {
 		return err
@@ -42,6 +49,7 @@ func (r *Recorder) Add(n *model.Network, rows int, steps, evaluations []torch.St
 			}
 		}
 	}
+	scales := whole.scales(calls, samples)
 	for k := range calls {
 		at := calls[k].same()
 		s := samples[at]
@@ -54,12 +62,37 @@ func (r *Recorder) Add(n *model.Network, rows int, steps, evaluations []torch.St
 		}
 		for i, list := range s {
 			if len(list) > 0 {
-				r.calls[at].times[i] = append(r.calls[at].times[i], lowerQuartile(list))
+				r.calls[at].times[i] = append(r.calls[at].times[i], scales[i]*lowerQuartile(list))
 			}
 		}
 	}
-	r.networks++
+	r.networks[n] = true
 	return nil
+}
+
+// scales returns what the times of operators are multiplied by. A step takes longer than the sum of the lower quartiles
+// of its operators, because some operator is usually slower than usual, and measuring takes time.
+func (w Whole) scales(calls []Call, samples map[same]*[pointTimes][]float64) (scales [pointTimes]float64) {
+	var sums [pointTimes]float64
+	for k := range calls {
+		if s := samples[calls[k].same()]; s != nil {
+			for i, list := range s {
+				if len(list) > 0 {
+					sums[i] += lowerQuartile(list)
+				}
+			}
+		}
+	}
+	step, evaluation := sums[forwardTime]+sums[backwardTime], sums[evaluationTime]
+	scales = [pointTimes]float64{1, 1, 1}
+	if w.Step > 0 && step > 0 {
+		scales[forwardTime] = w.Step / step
+		scales[backwardTime] = scales[forwardTime]
+	}
+	if w.Evaluation > 0 && evaluation > 0 {
+		scales[evaluationTime] = w.Evaluation / evaluation
+	}
+	return scales
 }
 
 // addStep adds the mean times of equal calls in a step to their samples. The rest of a step, such as removing
@@ -146,7 +179,7 @@ const (
 
 // Device returns the measured times.
 func (r *Recorder) Device() *Device {
-	d, at := &Device{Path: r.path, Networks: r.networks}, map[string]int{}
+	d, at := &Device{Path: r.path, Networks: len(r.networks)}, map[string]int{}
 	for _, key := range r.order {
 		k, known := at[key.name]
 		if !known {
@@ -154,8 +187,7 @@ func (r *Recorder) Device() *Device {
 			at[key.name], d.Operators = k, append(d.Operators, Operator{Name: key.name})
 		}
 		kept := keptOthers
-		if _, heavy := operationRate(key.name); heavy || strings.HasPrefix(key.name, "batch_norm") ||
-			strings.HasPrefix(key.name, converting) {
+		if keepsMore(key.name) {
 			kept = keptPoints
 		}
 		if o := &d.Operators[k]; len(o.Points) < kept {
@@ -165,12 +197,18 @@ func (r *Recorder) Device() *Device {
 	return d
 }
 
-// measured returns the medians over the networks.
+// keepsMore reports whether an operator takes so much of the time of steps that more of its points are kept.
+func keepsMore(name string) bool {
+	_, heavy := operationRate(name)
+	return heavy || strings.HasPrefix(name, "batch_norm") || strings.HasPrefix(name, converting)
+}
+
+// measured returns the least times, because a slow phase of the machine can only make a step slower.
 func (r *recorded) measured() *measured {
 	m := &measured{call: r.call}
 	for k, list := range r.times {
 		if len(list) > 0 {
-			m.times[k] = stat.Median(list)
+			m.times[k] = slices.Min(list)
 		}
 	}
 	return m

@@ -29,11 +29,18 @@ type way struct {
 	factor float64 // median of the logarithms of the factors
 }
 
-// baseRates is the number of rates of a base: seconds per call, operation, byte and weight.
+// baseRates is the number of rates of a base: seconds per call, operation, byte, and weight or byte of a slower
+// kernel.
 const baseRates = 4
 
 // dimensions is the number of coordinates of a point.
-const dimensions = len(sizes{}) + 3
+const dimensions = len(sizes{}) + 4
+
+// Coordinates after the sizes and the blocks of channels.
+const (
+	fewness  = dimensions - 2 // whether a convolution has few examples
+	relation = dimensions - 1 // whether another operator was measured
+)
 
 // Indices in the sizes of a convolution.
 const (
@@ -51,16 +58,19 @@ const (
 	reach = 4
 	// stepOfBlock is the distance between numbers of channels that are multiples of 16, of 8, of 4, and others. Kernels
 	// for vector instructions process such blocks, and take up to several times as long for other numbers.
-	stepOfBlock = 0.3
+	// Norms have kernels of their own for other numbers, which differ more.
+	stepOfBlock, stepOfNormBlock = 0.3, 0.65
 	// stepOfStride is the distance between strides whose logarithms differ by 1.
 	stepOfStride = 2
 	// On one thread, LibTorch computes convolutions of one tap by another kernel if a batch has fewer examples than
 	// fewRows (ConvParams::use_mkldnn, ATen/native/Convolution.cpp).
 	fewRows   = 16
 	stepOfFew = 2
+	// stepOfRelated is the distance to the measurements of a related operator.
+	stepOfRelated = 0.8
 	// Weights of logarithms, relative to the weights of other sizes. All steps and weights were chosen by the errors of
 	// convolutions, norms and linear layers that were left out of the fit in turn.
-	weightOfFootprint, weightOfArea, weightOfRows = 0.5, 2, 0.5
+	weightOfFootprint, weightOfKinds, weightOfArea, weightOfRows = 0.5, 3, 2, 0.5
 	// noise is the relative error of a measured time.
 	noise = 0.1
 	// leastVariance keeps the factors of operators without variation defined.
@@ -69,24 +79,50 @@ const (
 	leastSeconds = 1e-9
 )
 
-// newSurface fits a surface to the measurements of an operator. If there are few, the base has the given rates.
-func newSurface(all []measured, rates [pointTimes][baseRates]float64) *surface {
-	s := &surface{least: amountsOf(&all[0].call), most: amountsOf(&all[0].call)}
-	for k := range all {
-		s.points = append(s.points, pointOf(all[k].call.Name, all[k].call.sizes))
-		for i, v := range amountsOf(&all[k].call) {
+// newSurface fits a surface to the measurements of an operator. If there are few, the base has the given rates. The
+// factors of a related operator, such as a norm without the pool after it, count as measurements at a distance.
+func newSurface(own, related []measured, rates [pointTimes][baseRates]float64) *surface {
+	s := &surface{least: amountsOf(&own[0].call), most: amountsOf(&own[0].call)}
+	for k := range own {
+		s.points = append(s.points, pointOf(own[k].call.Name, own[k].call.sizes))
+		for i, v := range amountsOf(&own[k].call) {
 			s.least[i], s.most[i] = min(s.least[i], v), max(s.most[i], v)
 		}
 	}
-	s.weights = make([][pointTimes]float64, len(all))
+	for k := range related {
+		p := pointOf(own[0].call.Name, related[k].call.sizes)
+		p[relation] = stepOfRelated
+		s.points = append(s.points, p)
+	}
+	s.weights = make([][pointTimes]float64, len(s.points))
 	for back := range s.ways {
-		if len(all) >= fewestPoints {
-			rates[back] = baseOf(all, back)
-		}
-		s.ways[back] = s.fit(all, back, rates[back])
+		w, factors := wayOf(own, back, rates[back])
+		_, others := wayOf(related, back, rates[back])
+		s.ways[back] = w
+		s.fit(append(factors, others...), back)
 	}
 	s.vary()
 	return s
+}
+
+// wayOf fits a time of an operator. It returns the logarithms of the factors of the measurements, relative to the
+// median.
+func wayOf(all []measured, back int, rates [baseRates]float64) (w way, factors []float64) {
+	if len(all) == 0 {
+		return w, nil
+	}
+	if w.rates = rates; len(all) >= fewestPoints {
+		w.rates = baseOf(all, back)
+	}
+	factors = make([]float64, len(all))
+	for k := range all {
+		factors[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(amountsOf(&all[k].call)))
+	}
+	w.factor = stat.Median(factors)
+	for k := range factors {
+		factors[k] -= w.factor
+	}
+	return w, factors
 }
 
 // vary finds the dimensions in which points differ.
@@ -108,16 +144,21 @@ func pointOf(name string, s sizes) (p point) {
 	for k, n := range s {
 		p[k] = math.Log(float64(max(n, 1))) / reach
 	}
+	step := stepOfBlock
+	if strings.HasPrefix(name, norming) {
+		step = stepOfNormBlock
+	}
 	for k, n := range blockedSizes(name, s) {
-		p[len(s)+k] = stepOfBlock * blockOf(n)
+		p[len(s)+k] = step * blockOf(n)
 	}
 	p[footprint] *= weightOfFootprint
+	p[kinds] *= weightOfKinds
 	if strings.HasPrefix(name, "conv") {
 		p[strideSize] *= reach * stepOfStride
 		p[areaSize] *= weightOfArea
 		p[rowsSize] *= weightOfRows
 		if s[areaSize] == 1 && s[strideSize] == 1 && s[rowsSize] < fewRows {
-			p[dimensions-1] = stepOfFew
+			p[fewness] = stepOfFew
 		}
 	}
 	return p
@@ -128,7 +169,7 @@ func blockedSizes(name string, s sizes) [2]int {
 	switch {
 	case strings.HasPrefix(name, "conv"):
 		return [2]int{s[1], s[2]}
-	case strings.HasPrefix(name, "batch_norm"):
+	case strings.HasPrefix(name, norming):
 		return [2]int{s[1], 0}
 	}
 	return [2]int{}
@@ -145,35 +186,31 @@ func blockOf(n int) float64 {
 }
 
 // amountsOf returns what the rates of a base are multiplied by. Convolutions and linear layers have weights, which
-// kernels bring into another order.
+// kernels bring into another order. Norms of numbers of channels that are no multiples of 16 have a slower kernel;
+// their bytes count a second time.
 func amountsOf(c *Call) [baseRates]float64 {
-	s, weights := &c.sizes, 0
+	s, more := &c.sizes, 0.0
 	switch {
 	case strings.HasPrefix(c.Name, "conv"):
-		weights = s[1] * s[2] * s[3]
+		more = float64(s[1]) * float64(s[2]) * float64(s[3])
 	case strings.HasPrefix(c.Name, "linear"):
-		weights = s[1] * s[2]
+		more = float64(s[1]) * float64(s[2])
+	case strings.HasPrefix(c.Name, norming) && blockOf(s[1]) > 0:
+		more = c.Bytes
 	}
-	return [baseRates]float64{1, c.Operations, c.Bytes, float64(weights)}
+	return [baseRates]float64{1, c.Operations, c.Bytes, more}
 }
 
-// fit fits a time.
-func (s *surface) fit(all []measured, back int, rates [baseRates]float64) way {
-	w, weights := way{rates: rates}, make([]float64, len(all))
-	for k := range all {
-		weights[k] = math.Log(max(all[k].times[back], leastSeconds) / w.base(amountsOf(&all[k].call)))
-	}
-	w.factor = stat.Median(weights)
-	_, deviation := stat.Population(weights)
+const norming = "batch_norm"
+
+// fit computes the weights of the points from their factors.
+func (s *surface) fit(factors []float64, back int) {
+	_, deviation := stat.Population(factors)
 	variance := max(deviation*deviation, leastVariance)
-	for k := range weights {
-		weights[k] -= w.factor
+	solve(s.covariances(variance), factors)
+	for k, f := range factors {
+		s.weights[k][back] = variance * f
 	}
-	solve(s.covariances(variance), weights)
-	for k := range weights {
-		s.weights[k][back] = variance * weights[k]
-	}
-	return w
 }
 
 // covariances returns the lower half of the covariances of the points, with the noise on the diagonal.

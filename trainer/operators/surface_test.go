@@ -33,7 +33,7 @@ func TestFactorsAreSumsOverPoints(t *testing.T) {
 		}
 		all = append(all, m)
 	}
-	s := newSurface(all, [pointTimes][baseRates]float64{})
+	s := newSurface(all, nil, [pointTimes][baseRates]float64{})
 	for _, c := range []sizes{all[3].call.sizes, {100, 7, 48, 9, 1, 1, 64, 128}, {100, 8, 16, 1, 2, 2, 5, 128}} {
 		at, want := pointOf("conv2d", c), [pointTimes]float64{}
 		for k := range s.points {

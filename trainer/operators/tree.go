@@ -90,6 +90,9 @@ func (l *lister) add(c Call, layer model.Layer, shapes [][]int, out []int, in ..
 	flows := false
 	for _, v := range in {
 		l.readers[v.made].count++
+		if c.Name == adding {
+			l.readers[v.made].sums++
+		}
 		flows = flows || v.flows
 	}
 	l.calls = append(l.calls, c)
@@ -141,10 +144,13 @@ func layerName(layer model.Layer) (name string, optional bool) {
 	return strings.ToLower(class), false
 }
 
+// adding is the name of the operator of a residual connection.
+const adding = "add"
+
 // Sum adds the operator of a residual connection to the list of calls.
 func (l *lister) Sum(path string, body, shortcut value) (value, error) {
 	both := [][]int{body.dims, body.dims}
-	c := Call{Name: "add", Place: path, Operations: values(both[:1]), Bytes: width * 1.5 * values(both)}
+	c := Call{Name: adding, Place: path, Operations: values(both[:1]), Bytes: width * 1.5 * values(both)}
 	return l.add(c, nil, both, body.dims, body, shortcut), nil
 }
 

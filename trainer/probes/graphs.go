@@ -187,6 +187,20 @@ func excited(d *drawer) (Probe, error) {
 	return Probe{n, d.size(4, 64)}, err
 }
 
+// convNeXt draws a network of depthwise convolutions with large kernels, layer norms and feed-forward layers.
+func convNeXt(d *drawer) (Probe, error) {
+	side, c := pick(d, 16, 32, 32, 64), vision.ConvNeXt{Patch: pick(d, 1, 2, 2, 4)}
+	for range 1 + d.IntN(3) {
+		c.Widths, c.Depths = append(c.Widths, d.channels(8, 192)), append(c.Depths, 1+d.IntN(2))
+	}
+	g, err := c.Graph([]int{pick(d, 1, 3), side, side}, d.size(2, 100))
+	if err != nil {
+		return Probe{}, err
+	}
+	n, err := model.FromGraph(g)
+	return Probe{n, d.size(4, 64)}, err
+}
+
 // visionTransformer draws a transformer or a mixer on images.
 func visionTransformer(d *drawer) (Probe, error) {
 	heads, patch, side := pick(d, 2, 3, 4, 6), pick(d, 4, 4, 8), pick(d, 16, 32, 32)

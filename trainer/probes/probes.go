@@ -57,7 +57,7 @@ var families = []func(*drawer) (Probe, error){
 	tree(convolutional), graphOf(convolutional), tree(residual), languageModel, tree(separable), tree(convolutional),
 	graphOf(residual), tree(perceptron), tree(residual), graphOf(convolutional), languageModel, tree(convolutional),
 	graphOf(separable), graphOf(perceptron), tree(convolutional), graphOf(inverted), visionTransformer, tree(inverted),
-	excited,
+	excited, convNeXt,
 }
 
 // affordable reports whether a probe is small enough.

@@ -91,11 +91,13 @@ func (s *sketch) head() {
 	s.put(model.NewLinear(s.shape[0], classes))
 }
 
-// convolutional has blocks of a convolution, usually a norm, an activation and sometimes a pool.
+// convolutional has blocks of a convolution, usually a norm, an activation and sometimes a pool. Some networks keep the
+// size of their images until the last pool.
 func convolutional(s *sketch) {
+	shrinks := s.chance(0.8)
 	for range 1 + s.IntN(5) {
 		out, stride := s.width(4), 1
-		if s.shape[1] >= 8 && s.chance(0.2) {
+		if shrinks && s.shape[1] >= 8 && s.chance(0.2) {
 			stride = 2
 		}
 		c := convolution(s.shape[0], out, s.kernel(1, 3, 3, 3, 5, 7), stride, 1)
@@ -111,7 +113,7 @@ func convolutional(s *sketch) {
 		if s.chance(0.9) {
 			s.put(s.activation())
 		}
-		if s.shape[1] >= 4 && s.chance(0.4) {
+		if shrinks && s.shape[1] >= 4 && s.chance(0.4) {
 			s.put(s.pool())
 		}
 	}
