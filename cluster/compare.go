@@ -3,6 +3,7 @@ package cluster
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"graft/cluster/trace"
 	"graft/internal/stat"
@@ -47,8 +48,28 @@ func OverDays(jobs []trace.Job, values []float64) Interval {
 
 // overWindows returns the mean of a value of jobs, with its interval over days.
 func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
-	var windows []share
-	total := share{}
+	windows := windowsOf(jobs, value)
+	total := sumOf(windows)
+	i := Interval{Mean: total.sum / float64(total.count), Low: math.NaN(), High: math.NaN(), Windows: len(windows)}
+	if len(windows) < 2 {
+		return i
+	}
+	i.Low, i.High = stat.Middle(bootstrapOf(len(windows)).Statistics(len(windows), func(sample []int) float64 {
+		drawn := share{}
+		for _, k := range sample {
+			drawn.sum, drawn.count = drawn.sum+windows[k].sum, drawn.count+windows[k].count
+		}
+		return drawn.sum / float64(drawn.count)
+	}), confidence)
+	return i
+}
+
+func bootstrapOf(windows int) stat.Bootstrap {
+	return stat.Bootstrap{Draws: draws, Random: rand.New(rand.NewPCG(bootstrap, uint64(windows)))}
+}
+
+// windowsOf sums the values of the jobs of each day; a job without a value does not count.
+func windowsOf(jobs []trace.Job, value func(k int) (float64, bool)) (windows []share) {
 	day := int64(math.MinInt64)
 	for k := range jobs {
 		x, has := value(k)
@@ -59,19 +80,46 @@ func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 			day, windows = d, append(windows, share{})
 		}
 		windows[len(windows)-1].add(x)
-		total.add(x)
 	}
-	i := Interval{Mean: total.sum / float64(total.count), Low: math.NaN(), High: math.NaN(), Windows: len(windows)}
-	if len(windows) < 2 {
+	return windows
+}
+
+func sumOf(windows []share) (total share) {
+	for _, w := range windows {
+		total.sum, total.count = total.sum+w.sum, total.count+w.count
+	}
+	return total
+}
+
+// OverDaysAndSeeds returns the mean of values and its confidence interval over days and seeds; the list "values" has
+// one value for each job, for each seed. The bootstrap draws days and seeds independently (Owen, The pigeonhole
+// bootstrap, 2007). With fewer than two days or seeds, the interval is NaN.
+func OverDaysAndSeeds(jobs []trace.Job, values [][]float64) Interval {
+	seeds, total, days := make([][]share, len(values)), share{}, 0
+	for k, list := range values {
+		seeds[k] = windowsOf(jobs, func(j int) (float64, bool) { return list[j], !anyNaN(values, j) })
+		sum := sumOf(seeds[k])
+		total.sum, total.count, days = total.sum+sum.sum, total.count+sum.count, len(seeds[k])
+	}
+	i := Interval{Mean: total.sum / float64(total.count), Low: math.NaN(), High: math.NaN(), Windows: days}
+	if days < 2 || len(seeds) < 2 {
 		return i
 	}
-	b := stat.Bootstrap{Draws: draws, Random: rand.New(rand.NewPCG(bootstrap, uint64(len(windows))))}
-	i.Low, i.High = stat.Middle(b.Statistics(len(windows), func(sample []int) float64 {
+	b := bootstrapOf(days)
+	i.Low, i.High = stat.Middle(b.Statistics(days, func(sample []int) float64 {
 		drawn := share{}
-		for _, k := range sample {
-			drawn.sum, drawn.count = drawn.sum+windows[k].sum, drawn.count+windows[k].count
+		for range seeds {
+			seed := seeds[b.Random.IntN(len(seeds))]
+			for _, k := range sample {
+				drawn.sum, drawn.count = drawn.sum+seed[k].sum, drawn.count+seed[k].count
+			}
 		}
 		return drawn.sum / float64(drawn.count)
 	}), confidence)
 	return i
+}
+
+// anyNaN reports whether a job has no value for some seed.
+func anyNaN(values [][]float64, job int) bool {
+	return slices.ContainsFunc(values, func(list []float64) bool { return math.IsNaN(list[job]) })
 }

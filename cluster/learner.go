@@ -6,7 +6,7 @@ import "math"
 type Learner interface {
 	// Given is called when a job has got its devices, or a different number of devices, with its remaining work in
 	// seconds at rate 1. It returns the remaining work from now on.
-	Given(j *Job, left float64) (work float64)
+	Given(j *Job, left float64) (work float64, err error)
 	// Ended is called when a job has ended.
 	Ended(j *Job, left float64)
 	// Offers returns how a waiting or running job would use a number of devices.
@@ -39,7 +39,11 @@ func (p *Pool) given(j *Job) {
 	if p.learner == nil || j.work <= 0 {
 		return
 	}
-	work := p.learner.Given(j, j.work)
+	work, err := p.learner.Given(j, j.work)
+	if err != nil {
+		p.Fail(err)
+		return
+	}
 	if !(work > 0) || math.IsInf(work, 1) {
 		p.fail("the learning curve of job %s leaves %v seconds of work; expected a positive, finite number", j.Trace.ID,
 			work)

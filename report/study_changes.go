@@ -25,6 +25,10 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		m := o.Metric(key)
 		t.Numbers(changeUnit(m), "", m.Title)
 	}
+	crossed := slices.ContainsFunc(o.Changes, func(c study.PointChange) bool { return c.OverJobs != nil })
+	if crossed {
+		t.Numbers(o.Metric(keys[0]).Unit, "", "over jobs")
+	}
 	for k, c := range o.Changes {
 		if k > 0 && c.Point == o.Changes[k-1].Point && c.Scheduler == o.Changes[k-1].Scheduler {
 			continue
@@ -33,11 +37,27 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		for _, key := range keys {
 			cells = append(cells, changeCell(o, c, key))
 		}
+		if crossed {
+			cells = append(cells, overJobsCell(c, o.Metric(keys[0])))
+		}
 		t.Add(cells...)
 	}
 	d.Show(t)
 	d.Say("Differences from "+o.Changes[0].From+", paired by workload and seed.",
 		"Brackets hold 95% intervals over seeds, from three pairs on.")
+	if crossed {
+		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(keys[0]).Title + " over jobs and " +
+			"seeds together: days of submission and seeds are drawn independently.")
+	}
+}
+
+// overJobsCell formats the interval of a change over jobs and seeds.
+func overJobsCell(c study.PointChange, m *study.Metric) any {
+	if !c.OverJobs.Whole() {
+		return document.Missing()
+	}
+	low, high := float64(c.OverJobs.Low), float64(c.OverJobs.High)
+	return document.Between(&low, &high, m.Unit).As(signed(m.Format))
 }
 
 // changeCell formats the change of a metric for the point and scheduler of another change.

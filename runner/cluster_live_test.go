@@ -104,7 +104,7 @@ func TestLiveJobsResume(t *testing.T) {
 
 func TestFaultyLiveJobs(t *testing.T) {
 	for section, says := range map[string]string{
-		"[live]\njobs = [\"7\"]\n":                                "job is missing, but jobs, count or seeds is set",
+		"[live]\njobs = [\"7\"]\n":                                "job is missing, but other keys are set",
 		"[live]\njob = \"job.toml\"\njobs = [\"7\"]\ncount = 2\n": "jobs has 1 IDs and count is 2; set one of them",
 		"[live]\njob = \"job.toml\"\njobs = [\"70\"]\n":           "no trace has the job 70",
 		"[live]\njob = \"wall.toml\"\ncount = 1\n":                "uses the wall clock",
@@ -120,4 +120,47 @@ func TestFaultyLiveJobs(t *testing.T) {
 	}
 	liveCluster(t, "[live]\njob = \"none.toml\"\ncount = 1\n")
 	fails(t, failure.Failed, "live.job: read job: open none.toml", "cluster", "run", "cluster.toml", "--out", "run")
+}
+
+// Live jobs that end by their losses change the schedule, and nothing else does.
+func TestLiveJobsUntilTheirLosses(t *testing.T) {
+	liveCluster(t, liveSection+"ends = \"loss\"\n")
+	write(t, "plain.toml", strings.ReplaceAll(contents(t, "cluster.toml"), liveSection+"ends = \"loss\"\n", ""))
+	done(t, "cluster", "run", "plain.toml", "--out", "plain", "--quiet")
+	shown := done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet").stdout
+	require.Contains(t, shown, "LIVE COMPLETION [s]")
+	require.Contains(t, shown, "Differences between settings")
+	o := readStudy(t, "run")
+	require.Nil(t, o.Live)
+	require.Len(t, o.Cells, 4)
+	cell := func(point, scheduler string) study.CellOutcome {
+		for _, c := range o.Cells {
+			if c.Point == point && c.Scheduler == scheduler {
+				return c
+			}
+		}
+		t.Fatalf("no cell %s, %s", point, scheduler)
+		return study.CellOutcome{}
+	}
+	jobs := func(c study.CellOutcome) string { return contents(t, filepath.Join("run", c.Folder, "jobs.csv")) }
+	require.Equal(t, contents(t, "plain/fifo/jobs.csv"), jobs(cell("live jobs never adapt", "fifo")),
+		"the replay of the trace")
+	require.Equal(t, jobs(cell("live jobs never adapt", "fifo")), jobs(cell("live jobs adapt", "fifo")),
+		"fifo never changes devices, so the jobs never adapt")
+	require.NotEqual(t, contents(t, "plain/fair/jobs.csv"), jobs(cell("live jobs adapt", "fair")),
+		"fair changes devices, so the jobs take another time")
+	work := float64(cell("live jobs adapt", "fair").Values["live_work_share"])
+	require.True(t, work > 0.1 && work <= 2 && work != 1, "%v", work)
+
+	want := contents(t, "run/outcome.json")
+	trainings, err := os.ReadDir("run/live/until-loss")
+	require.NoError(t, err)
+	for _, gone := range []string{"outcome.json", "live/until-loss/" + trainings[0].Name()} {
+		require.NoError(t, os.RemoveAll(filepath.Join("run", gone)))
+	}
+	for _, c := range o.Cells {
+		require.NoError(t, os.RemoveAll(filepath.Join("run", c.Folder)))
+	}
+	done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet", "--resume", "--set", "schedule.workers=1")
+	require.Equal(t, want, contents(t, "run/outcome.json"))
 }

@@ -151,7 +151,7 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string,
 	var job *config.Job
 	switch c := f.(type) {
 	case study.File:
-		_, failed := simulations.Prepare(ctx, env, c, true)
+		_, failed := simulations.Prepare(ctx, env, c, "", true)
 		err = errors.Join(err, failed)
 	case *config.Pipeline:
 		err = errors.Join(err, pipeline.CheckTrials(env, c))

@@ -137,7 +137,7 @@ func (s *state) follow(left float64) {
 }
 
 // Given implements [cluster.Learner]: the job decides whether and how its network grows.
-func (l *Learner) Given(j *cluster.Job, left float64) float64 {
+func (l *Learner) Given(j *cluster.Job, left float64) (float64, error) {
 	s := &l.states[l.at[j]]
 	s.follow(left)
 	before := s.plan
@@ -146,7 +146,7 @@ func (l *Learner) Given(j *cluster.Job, left float64) float64 {
 		most := l.MostWork*s.budget - s.done
 		s.work = s.debt + max(1, min(s.budget*s.until(s.curve, s.plan), most))
 	}
-	return s.work
+	return s.work, nil
 }
 
 // choose returns the growth with the largest expected advantage: the lowest error at the end of the budget or, with a

@@ -111,7 +111,9 @@ func TestInterruptedJobsLearnFromTheirWork(t *testing.T) {
 		s.budget, s.work = 1000, 1000
 		left := 1000.0
 		for left > 0 {
-			require.Equal(t, left, learner.Given(job, left), "the work is kept")
+			got, err := learner.Given(job, left)
+			require.NoError(t, err)
+			require.Equal(t, left, got, "the work is kept")
 			left -= 300 * r.Float64()
 			if r.IntN(3) == 0 {
 				left = min(left+40, s.work+40) // the job repeats work, even if it had not worked

@@ -74,6 +74,8 @@ func (o Options) Validate() error {
 	faults.Unless(o.Knowledge == TypicalKnowledge || o.Knowledge == OwnKnowledge,
 		"knowledge is %q; must be %q or %q", o.Knowledge, TypicalKnowledge, OwnKnowledge)
 	faults.Unless(o.MostWork >= 1 && o.MostWork <= 100, "most_work is %v; expected 1 to 100", o.MostWork)
+	faults.When(o.Ends == ByBudget && o.MostWork != usualMostWork,
+		"most_work is set, but ends is %q; remove most_work, or set ends to %q", ByBudget, ByAccuracy)
 	faults.Unless(o.NoiseScale >= 0 && !math.IsInf(o.NoiseScale, 1), "noise_scale is %v; expected a finite number of "+
 		"at least 0", o.NoiseScale)
 	return errors.Join(faults...)

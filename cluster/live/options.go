@@ -18,6 +18,14 @@ type Options struct {
 	// Number of live jobs per trace, evenly spread over the jobs with devices, in order of submission. Zero means the
 	// jobs in live.jobs.
 	Count int
+	// Condition for the end of a live job. "budget" ends a job after its work in the trace. "loss" ends a job when its
+	// network has the validation loss that it would have without the decider, on the requested devices, after its work
+	// in the trace. graft then simulates the cluster without and with adaptation of the live jobs, and trains a job
+	// whenever its devices change. Default "budget".
+	Ends string `config:",one=budget|loss"`
+	// Most work of a live job that ends by its loss, as a multiple of its work in the trace. A job that does not reach
+	// the loss ends after this work. Zero means 2.
+	MostWork float64
 	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. Zero means
 	// 1.
 	Seeds int
@@ -26,12 +34,24 @@ type Options struct {
 // On reports whether there are live jobs.
 func (o Options) On() bool { return o.Job != "" }
 
+// Waits reports whether the cluster waits for the trainings of live jobs, because they end by their losses.
+func (o Options) Waits() bool { return o.On() && o.Ends == ByLoss }
+
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	if o.On() {
 		o.Seeds = cmp.Or(o.Seeds, 1)
 	}
+	o.Ends, o.MostWork = cmp.Or(o.Ends, ByBudget), cmp.Or(o.MostWork, usualMostWork)
 }
+
+const usualMostWork = 2
+
+// Values of the key ends.
+const (
+	ByBudget = "budget"
+	ByLoss   = "loss"
+)
 
 // mostCount limits the live jobs per trace.
 const mostCount = 1000
@@ -40,14 +60,18 @@ const mostCount = 1000
 func (o Options) Validate() error {
 	var faults validate.Faults
 	if !o.On() {
-		faults.When(len(o.Jobs) > 0 || o.Count != 0 || o.Seeds != 0,
-			"job is missing, but jobs, count or seeds is set; set job to the path of a job file")
+		faults.When(len(o.Jobs) > 0 || o.Count != 0 || o.Seeds != 0 || o.Ends == ByLoss || o.MostWork != usualMostWork,
+			"job is missing, but other keys are set; set job to the path of a job file")
 		return errors.Join(faults...)
 	}
 	faults.Unless((len(o.Jobs) > 0) != (o.Count != 0),
 		"jobs has %d IDs and count is %d; set one of them", len(o.Jobs), o.Count)
 	faults.When(o.Count < 0 || o.Count > mostCount || len(o.Jobs) > mostCount,
 		"count is %d and jobs has %d IDs; the maximum is %d", o.Count, len(o.Jobs), mostCount)
+	faults.Unless(o.Ends == ByBudget || o.Ends == ByLoss, "ends is %q; must be %q or %q", o.Ends, ByBudget, ByLoss)
+	faults.Unless(o.MostWork >= 1 && o.MostWork <= 100, "most_work is %v; expected 1 to 100", o.MostWork)
+	faults.When(o.Ends == ByBudget && o.MostWork != usualMostWork,
+		"most_work is set, but ends is %q; remove most_work, or set ends to %q", ByBudget, ByLoss)
 	faults.When(o.Seeds < 0, "seeds is %d; must not be negative", o.Seeds)
 	for k, id := range o.Jobs {
 		faults.When(slices.Contains(o.Jobs[:k], id), "jobs has the ID %q twice; list it once", id)

@@ -7,6 +7,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/curves"
+	"graft/cluster/live"
 	"graft/cluster/study"
 )
 
@@ -24,8 +25,8 @@ var growthMetrics = []study.Metric{
 		"to end", Better: study.Lower, Format: "%.0f", Total: true},
 }
 
-// compared are the metrics whose differences from the simulation without growth are reported.
-var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share"}
+// compared are the metrics whose differences from the simulation without adaptation are reported.
+var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share", "live_jct_mean_s"}
 
 // readGrowth reads the learning curves.
 func (s *inputs) readGrowth() error {
@@ -48,6 +49,7 @@ func (s *inputs) readGrowth() error {
 type setting struct {
 	factor float64 // of the arrivals
 	share  float64 // of the jobs that can grow
+	adapts bool    // whether live jobs that end by their losses adapt
 }
 
 // settings lists the combinations of swept values, in the order of the points of the plan.
@@ -58,46 +60,73 @@ func (f *File) settings() (list []setting) {
 	}
 	for _, factor := range f.Schedule.ArrivalFactors {
 		for _, share := range shares {
-			list = append(list, setting{factor, share})
+			list = append(list, setting{factor, share, false})
+			if f.Live.Waits() {
+				list = append(list, setting{factor, share, true})
+			}
 		}
 	}
 	return list
 }
+
+// adapting reports whether settings differ in the adaptation of jobs.
+func (f *File) adapting() bool { return f.Growth.On() || f.Live.Waits() }
 
 // points returns the points of the plan.
 func (f *File) points() (list []study.Point) {
 	points := f.Schedule.Points()
-	if !f.Growth.On() {
+	if !f.adapting() {
 		return points
 	}
-	for _, p := range points {
-		for _, share := range f.Growth.Shares {
-			one := study.Point{Name: p.Name, Values: map[string]float64{"growing_share": share}}
-			for key, value := range p.Values {
-				one.Values[key] = value
-			}
-			if len(f.Growth.Shares) > 1 {
-				one.Name = strings.TrimPrefix(p.Name+", "+fmt.Sprintf("growing %g", share), ", ")
-			}
-			list = append(list, one)
+	all := f.settings()
+	each := len(all) / len(points)
+	for k, at := range all {
+		p := points[k/each]
+		one := study.Point{Name: p.Name, Values: map[string]float64{}}
+		for key, value := range p.Values {
+			one.Values[key] = value
 		}
+		add := func(name string) { one.Name = strings.TrimPrefix(one.Name+", "+name, ", ") }
+		if f.Growth.On() {
+			if one.Values["growing_share"] = at.share; len(f.Growth.Shares) > 1 {
+				add(fmt.Sprintf("growing %g", at.share))
+			}
+		}
+		if f.Live.Waits() {
+			if one.Values["live_adapts"] = 0; at.adapts {
+				one.Values["live_adapts"] = 1
+				add("live jobs adapt")
+			} else {
+				add("live jobs never adapt")
+			}
+		}
+		list = append(list, one)
 	}
 	return list
 }
 
-// withGrowth adds the growth of networks to a plan.
-func (s *simulations) withGrowth(p *study.Plan) {
-	if !s.Growth.On() {
+// withAdaptation adds the adaptation of jobs to a plan.
+func (s *simulations) withAdaptation(p *study.Plan) {
+	if !s.adapting() {
 		return
 	}
-	p.Metrics = slices.Concat(p.Metrics, growthMetrics)
-	p.Compared, p.PairSeeds = compared, true
-	all := s.settings()
-	for k := range all {
-		base := slices.Index(all, setting{all[k].factor, slices.Min(s.Growth.Shares)})
-		p.Bases = append(p.Bases, base)
+	p.PairSeeds = true
+	all, least := s.settings(), 0.0
+	if s.Growth.On() {
+		p.Metrics, least = slices.Concat(p.Metrics, growthMetrics), slices.Min(s.Growth.Shares)
+		p.Remarks = append(p.Remarks, s.aboutGrowth()...)
 	}
-	p.Remarks = append(p.Remarks, s.aboutGrowth()...)
+	if s.Live.Waits() {
+		p.Metrics, p.Remarks = slices.Concat(p.Metrics, liveMetrics), append(p.Remarks, s.aboutLive())
+	}
+	for k := range all {
+		p.Bases = append(p.Bases, slices.Index(all, setting{all[k].factor, least, false}))
+	}
+	for _, key := range compared {
+		if slices.ContainsFunc(p.Metrics, func(m study.Metric) bool { return m.Key() == key }) {
+			p.Compared = append(p.Compared, key)
+		}
+	}
 }
 
 // aboutGrowth describes what is simulated.
@@ -122,8 +151,8 @@ func (s *simulations) aboutGrowth() []string {
 func addGrowth(v study.Values, o *cluster.Outcome) {
 	jobs, grown, worse, missed, accuracy, never := 0, 0, 0, 0, 0.0, 0.0
 	for _, p := range o.Pools {
-		l, learns := p.Learner.(*curves.Learner)
-		if !learns {
+		l := grower(p.Learner)
+		if l == nil {
 			continue
 		}
 		for _, j := range p.Jobs {
@@ -146,4 +175,13 @@ func addGrowth(v study.Values, o *cluster.Outcome) {
 		v["grown_jobs"], v["worse_jobs"] = study.Number(grown), study.Number(worse)
 		v["missed_jobs"] = study.Number(missed)
 	}
+}
+
+// grower returns the learner of the jobs whose networks grow by curves; nil without one.
+func grower(l cluster.Learner) *curves.Learner {
+	if with, is := l.(*live.Learner); is {
+		l = with.Learner
+	}
+	g, _ := l.(*curves.Learner)
+	return g
 }

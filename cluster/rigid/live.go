@@ -27,6 +27,52 @@ func (w *inputs) live() []string {
 	return w.Live.Select(ids)
 }
 
+// liveMetrics are the metrics of live jobs that end by their losses.
+var liveMetrics = []study.Metric{
+	{Name: "live_jct_mean", Unit: "s", Title: "live completion", About: "mean completion time of the live jobs",
+		Better: study.Lower, Format: "%.0f", Main: true},
+	{Name: "live_work", Unit: "share", Title: "live work", About: "mean work of the live jobs until their ends, " +
+		"relative to their work in the trace", Better: study.Lower, Format: "%.1f%%", Main: true},
+	{Name: "live_missed", Unit: "jobs", Title: "live missed", About: "live jobs that ended without the loss at which " +
+		"they were to end", Better: study.Lower, Format: "%.0f", Total: true},
+}
+
+// aboutLive describes the live jobs that end by their losses.
+func (s *simulations) aboutLive() string {
+	return fmt.Sprintf("Live jobs end when their networks have the validation loss that they have without the "+
+		"decider, on the requested devices, after their work in the trace, at the latest after %g times this work. "+
+		"Their networks were trained during the simulation, on the devices that the scheduler gave them.",
+		s.Live.MostWork)
+}
+
+// addLive adds the metrics of live jobs that end by their losses.
+func (w *inputs) addLive(v study.Values, o *cluster.Outcome) {
+	if !w.Live.Waits() {
+		return
+	}
+	ids, jobs, missed, work, completion := w.live(), 0, 0, 0.0, 0.0
+	for _, p := range o.Pools {
+		l, _ := p.Learner.(*live.Learner)
+		for _, j := range p.Jobs {
+			if !slices.Contains(ids, j.Trace.ID) {
+				continue
+			}
+			share, reached := 1.0, true // of a job that was not simulated
+			if l != nil {
+				share, reached, _ = l.Result(j)
+			}
+			if !reached {
+				missed++
+			}
+			jobs, work, completion = jobs+1, work+share, completion+float64(j.End-j.Trace.Submit)
+		}
+	}
+	if jobs > 0 {
+		v["live_jct_mean_s"], v["live_work_share"] = finite(completion/float64(jobs)), finite(work/float64(jobs))
+		v["live_missed_jobs"] = study.Number(missed)
+	}
+}
+
 // checkLive returns an error for live jobs that no trace has. It reads the job file, so that the file belongs to the
 // inputs of the study.
 func (s *simulations) checkLive(env study.Env) error {

@@ -8,6 +8,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/curves"
+	"graft/cluster/live"
 	"graft/cluster/study"
 	"graft/cluster/trace"
 	"graft/internal/words"
@@ -23,7 +24,7 @@ func (s *simulations) Plan() *study.Plan {
 	p := &study.Plan{
 		Workloads: s.names, Against: s.Schedule.Against, Rank: []string{"jct_mean_s"},
 		PairJobs: true, Inputs: s.digest, Workers: s.Schedule.Workers, AblatePoints: len(s.settings()),
-		Interval: s.overDays, Remark: remark,
+		Interval: s.overDays, Crossed: s.overDaysAndSeeds, Remark: remark,
 	}
 	gpus := 0
 	for _, vc := range first.base.VCs {
@@ -62,7 +63,7 @@ func (s *simulations) Plan() *study.Plan {
 	if s.Growth.On() {
 		seeds = s.seeds()
 	}
-	s.withGrowth(p)
+	s.withAdaptation(p)
 	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
@@ -136,16 +137,34 @@ const oracleMark = "*"
 // overDays computes the interval of a mean over jobs. It resamples whole days: days of the simulated arrivals, or of
 // the trace for differences from the baseline.
 func (s *simulations) overDays(of study.Of, point, workload int, samples []float64) *study.Interval {
-	w := s.workloads[workload]
-	jobs := w.base.Jobs
+	jobs := s.workloads[workload].base.Jobs
 	if of != study.OfDifference {
-		at, err := w.with(cluster.Policy{}, s.settings()[point].factor)
-		if err != nil {
+		if jobs = s.jobsAt(point, workload); jobs == nil {
 			return nil
 		}
-		jobs = at.Jobs
 	}
-	i := cluster.OverDays(jobs, samples)
+	return interval(cluster.OverDays(jobs, samples))
+}
+
+// jobsAt returns the jobs of a workload at a point; nil if they cannot be computed.
+func (s *simulations) jobsAt(point, workload int) []trace.Job {
+	at, err := s.workloads[workload].with(cluster.Policy{}, s.settings()[point].factor)
+	if err != nil {
+		return nil
+	}
+	return at.Jobs
+}
+
+// overDaysAndSeeds computes the interval of a mean over jobs and seeds.
+func (s *simulations) overDaysAndSeeds(point int, samples [][]float64) *study.Interval {
+	jobs := s.jobsAt(point, 0)
+	if jobs == nil {
+		return nil
+	}
+	return interval(cluster.OverDaysAndSeeds(jobs, samples))
+}
+
+func interval(i cluster.Interval) *study.Interval {
 	return &study.Interval{Mean: study.Number(i.Mean), Low: study.Number(i.Low), High: study.Number(i.High)}
 }
 
@@ -165,6 +184,13 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	if w.population != nil {
 		one.Learner = w.population.Learner(at.share, c.Seed)
 	}
+	if s.Live.Waits() {
+		one.Learner = live.Learners(ctx, w.env.Trainer, w.live(), at.adapts, one.Learner)
+		if one.Speed == nil {
+			one.Speed = cluster.LinearSpeed{Profiles: one.Profiles}
+		}
+		one.Speed = live.Speed(one.Speed, w.live())
+	}
 	if one.Failures, err = w.failures(c.Seed); err != nil {
 		return nil, err
 	}
@@ -180,6 +206,7 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	z := &cluster.Summarizer{}
 	values := valuesOf(out, z)
 	s.addLimits(values, out, one)
+	w.addLive(values, out)
 	r := &study.Result{Values: values, Parts: partsOf(out, z), Left: leftOut(out.Refused),
 		Samples: out.Completions()}
 	return r, s.write(c.Tables, out)

@@ -24,7 +24,8 @@ func (j *Job) addChanges(o *Outcome) {
 				o.Changes = append(o.Changes, PointChange{
 					Point: o.Points[point].Name, From: o.Points[base].Name,
 					Scheduler: j.Plan.Schedulers[k].Name, Metric: key,
-					Change: stat.NewOverSeeds(differences, missProbability, stat.Unbounded),
+					Change:   stat.NewOverSeeds(differences, missProbability, stat.Unbounded),
+					OverJobs: j.overJobs(point, base, k, key),
 				})
 			}
 		}
@@ -39,6 +40,34 @@ func (j *Job) differences(point, base, scheduler int, key string) (list []float6
 			if d := at[workload][k] - from[workload][k]; !math.IsNaN(d) {
 				list = append(list, d)
 			}
+		}
+	}
+	return list
+}
+
+// overJobs returns the interval of a difference between two points over jobs and seeds; nil if the metric is not the
+// mean of the jobs' samples.
+func (j *Job) overJobs(point, base, scheduler int, key string) *Interval {
+	p := j.Plan
+	if p.Crossed == nil || len(p.Workloads) > 1 || len(p.Rank) == 0 || key != p.Rank[0] {
+		return nil
+	}
+	at, from := j.seeds(point, scheduler), j.seeds(base, scheduler)
+	if len(at) < 2 || len(at) != len(from) {
+		return nil
+	}
+	samples := make([][]float64, len(at))
+	for k := range at {
+		samples[k] = at[k].less(from[k])
+	}
+	return p.Crossed(point, samples)
+}
+
+// seeds returns the results of a scheduler at a point, by seed.
+func (j *Job) seeds(point, scheduler int) (list []*saved) {
+	for k := range j.cells {
+		if c := &j.cells[k]; c.Point == point && c.Scheduler == scheduler {
+			list = append(list, j.results[k])
 		}
 	}
 	return list

@@ -66,7 +66,8 @@ type CellOutcome struct {
 	// null for the baseline.
 	Difference *Interval `json:"difference"`
 	// P is the p-value of the hypothesis that the difference is zero, corrected by Holm's method for multiple
-	// comparisons on the same workload; null if the difference has no confidence interval.
+	// comparisons on the same workload and, if cells with equal seeds are compared, with the same seed; null if the
+	// difference has no confidence interval.
 	P *float64 `json:"p_holm"`
 }
 
@@ -102,6 +103,9 @@ type PointChange struct {
 	// value at the point minus the value at the other point, paired by workload and seed, with the 95% interval over
 	// pairs by Student's t-distribution
 	Change stat.OverSeeds `json:"change"`
+	// mean of the difference with its 95% interval over jobs and seeds together; null for metrics without a value per
+	// job, for several workloads, or with fewer than two seeds
+	OverJobs *Interval `json:"over_jobs"`
 }
 
 // Metric returns a metric by its key, or nil if there is no such metric.

@@ -48,6 +48,10 @@ type Plan struct {
 	// returns nil if the workload has no jobs. Samples are NaN for jobs that were left out. If the field Interval is
 	// nil, the jobs are treated as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
+	// Crossed returns the mean of samples with its confidence interval over jobs and seeds of the only workload. There
+	// is a list of samples per seed, with one sample per job of a point. Nil means that such intervals are not
+	// computed.
+	Crossed func(point int, samples [][]float64) *Interval
 	// References returns reference values to compare schedulers with, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)
 	// Remark returns sentences to print below the results. Nil means none.

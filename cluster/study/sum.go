@@ -68,26 +68,35 @@ func (j *Job) addCells(o *Outcome) {
 		}
 		o.Cells = append(o.Cells, out)
 	}
-	for _, point := range p.Points {
-		for _, workload := range p.Workloads {
-			correct(o.Cells, point.Name, workload)
-		}
-	}
+	correct(o.Cells, p.PairSeeds)
 }
 
-// correct sets the p-values of the differences on a workload.
-func correct(cells []CellOutcome, point, workload string) {
-	values := make([]float64, len(cells))
+// family identifies the cells whose p-values are corrected together, because they have the same baseline.
+type family struct {
+	point, workload string
+	seed            uint64
+}
+
+// correct sets the p-values of the differences. With bySeed, each seed has its own baseline.
+func correct(cells []CellOutcome, bySeed bool) {
+	values, families := map[family][]float64{}, make([]family, len(cells))
 	for k, c := range cells {
-		if values[k] = math.NaN(); c.Point == point && c.Workload == workload && c.Difference.Whole() {
-			d := c.Difference
-			values[k] = stat.Interval{Mean: float64(d.Mean), Low: float64(d.Low), High: float64(d.High)}.PValue()
+		of := family{c.Point, c.Workload, 0}
+		if bySeed {
+			of.seed = c.Seed
 		}
+		p := math.NaN()
+		if d := c.Difference; d.Whole() {
+			p = stat.Interval{Mean: float64(d.Mean), Low: float64(d.Low), High: float64(d.High)}.PValue()
+		}
+		families[k], values[of] = of, append(values[of], p)
 	}
-	for k, v := range stat.Holm(values) {
-		if p := known(v); p != nil {
-			cells[k].P = p
-		}
+	for of := range values {
+		values[of] = stat.Holm(values[of])
+	}
+	for k := range cells {
+		of := families[k]
+		cells[k].P, values[of] = known(values[of][0]), values[of][1:]
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/cluster"
+	"graft/cluster/live"
 	"graft/internal/decode"
 	"graft/internal/files"
 )
@@ -85,8 +86,9 @@ type Study interface {
 
 // Env holds the file system and the log that studies use.
 type Env struct {
-	Files files.FS
-	Log   *zap.Logger
+	Files   files.FS
+	Log     *zap.Logger
+	Trainer live.Trainer // trains live jobs that end by their losses; nil if the study only checks its files
 }
 
 // Unprepared implements Prepare for studies without preparation. Studies embed Unprepared.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/internal/stat"
 	"graft/results"
 )
@@ -25,8 +26,8 @@ type Reach struct {
 	Loss    stat.OverSeeds `json:"difference"`  // difference between the final validation losses in nats
 }
 
-// curve is the validation loss of a job after each epoch, and the cost so far.
-type curve struct{ loss, time, flop []float64 }
+// curve is the validation loss of a job after each epoch, and the cost so far. The elapsed time ends with an epoch.
+type curve struct{ loss, elapsed, time, flop []float64 }
 
 // last returns the final loss.
 func (c curve) last() float64 { return c.loss[len(c.loss)-1] }
@@ -48,14 +49,18 @@ func (c curve) until(loss float64, cost []float64) (float64, bool) {
 }
 
 func (r *Run) curve(trial string) (c curve, err error) {
-	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, trial, "epochs.csv"))
+	return readCurve(r.Files, r.Path, trial)
+}
+
+func readCurve(fsys files.FS, folder, trial string) (c curve, err error) {
+	t, err := results.ReadStream(fsys, filepath.Join(folder, trial, "epochs.csv"))
 	if err != nil {
 		return c, err
 	}
 	for _, column := range []struct {
 		name string
 		to   *[]float64
-	}{{"validation_loss", &c.loss}, {"device_time", &c.time}, {"flop", &c.flop}} {
+	}{{"validation_loss", &c.loss}, {"time", &c.elapsed}, {"device_time", &c.time}, {"flop", &c.flop}} {
 		if *column.to, err = t.Floats(column.name); err != nil {
 			return c, err
 		}
@@ -156,4 +161,36 @@ func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 	r.Time, r.FLOP = stat.NewOverSeeds(times, 0.05, stat.FromZero), stat.NewOverSeeds(flops, 0.05, stat.FromZero)
 	r.Loss = stat.NewOverSeeds(losses, 0.05, stat.Unbounded)
 	return r
+}
+
+// LossCurve is the validation loss of a trial over time.
+type LossCurve struct{ curve }
+
+// LossCurves reads the curves of all trials of a sweep.
+func LossCurves(fsys files.FS, folder string, o *SweepOutcome) (list []LossCurve, err error) {
+	for k := range o.Cases {
+		for _, t := range o.Cases[k].Trials {
+			c, err := readCurve(fsys, folder, t.Folder)
+			if err != nil {
+				return nil, fmt.Errorf("read the loss curve of %s, seed %d: %w", o.Cases[k].Name, t.Seed, err)
+			}
+			list = append(list, LossCurve{c})
+		}
+	}
+	return list, nil
+}
+
+// Share returns the time until a trial reaches the loss that a reference trial has after a number of seconds, relative
+// to the reference trial's own time until this loss. If the trial does not reach it, its whole time counts.
+func (c LossCurve) Share(of LossCurve, seconds float64) (share float64, reached bool) {
+	last := 0
+	for k, t := range of.elapsed {
+		if t <= seconds {
+			last = k
+		}
+	}
+	loss := of.loss[last]
+	own, reached := c.until(loss, c.elapsed)
+	theirs, _ := of.until(loss, of.elapsed)
+	return own / theirs, reached
 }

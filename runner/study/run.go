@@ -66,7 +66,7 @@ func sameInputs(ctx context.Context, env *app.Env, f study.File, folder, digest 
 	if digest == "" {
 		return nil
 	}
-	s, err := Prepare(ctx, env, f, false)
+	s, err := Prepare(ctx, env, f, "", false)
 	if err != nil || s.Plan().Inputs == digest {
 		return err
 	}
@@ -77,7 +77,7 @@ func sameInputs(ctx context.Context, env *app.Env, f study.File, folder, digest 
 // simulate simulates into a run folder, and writes the outcome.
 func simulate(ctx context.Context, env *app.Env, w *study.World, f study.File, folder string,
 	o app.FolderOptions) (*study.Outcome, error) {
-	s, err := Prepare(ctx, env, f, false)
+	s, err := Prepare(ctx, env, f, folder, false)
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +99,18 @@ func nameOf(f study.File, path string) string {
 	return path
 }
 
-// Prepare returns the study that a file describes, ready to simulate. If quick is true, it reads only what is needed to
-// verify that the simulation can start.
-func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study.Study, error) {
-	if err := live.Check(env, liveJobs(f)); err != nil {
+// Prepare returns the study that a file describes, ready to simulate into a run folder. If quick is true, it reads only
+// what is needed to verify that the simulation can start.
+func Prepare(ctx context.Context, env *app.Env, f study.File, folder string, quick bool) (study.Study, error) {
+	o := liveJobs(f)
+	if err := live.Check(env, o); err != nil {
 		return nil, err
 	}
-	s := f.Study()
-	err := s.Prepare(ctx, study.Env{Files: env.Files, Log: env.Log}, quick)
+	s, with := f.Study(), study.Env{Files: env.Files, Log: env.Log}
+	if o.Waits() {
+		with.Trainer = live.NewTrainer(env, o, folder)
+	}
+	err := s.Prepare(ctx, with, quick)
 	if err != nil && ctx.Err() == nil {
 		err = app.ReadFault(err)
 	}
@@ -134,7 +138,7 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	if err != nil {
 		return nil, err
 	}
-	if o := liveJobs(f); o.On() {
+	if o := liveJobs(f); o.On() && !o.Waits() {
 		if outcome.Live, err = live.Train(ctx, env, o, run.Path(""), outcome.Cells); err != nil {
 			return nil, err
 		}
