@@ -225,14 +225,15 @@ var descriptions = map[string]string{
 		"order of submission. Zero means the jobs in live.jobs.",
 	"graft/cluster/live.Options.Ends": "Condition for the end of a live job. \"budget\" ends a job after its work in " +
 		"the trace. \"loss\" ends a job when its network has the validation loss that it would have without the " +
-		"decider, on the requested devices, after its work in the trace. graft then simulates the cluster without " +
-		"and with adaptation of the live jobs, and trains a job whenever its devices change. Default \"budget\".",
+		"decider after its work in the trace. graft then simulates the cluster without and with adaptation of the " +
+		"live jobs, and trains a job whenever its devices change. \"loss\" needs a job file with a decider. Default " +
+		"\"budget\".",
 	"graft/cluster/live.Options.Job": "Path of the job file that graft trains for every live job, on the virtual " +
 		"clock. A job's periods with devices are scaled to time.budget, and replace time.devices and time.events. " +
 		"Empty means no live jobs.",
 	"graft/cluster/live.Options.Jobs": "IDs of the live jobs in the traces. Empty selects live.count jobs.",
 	"graft/cluster/live.Options.MostWork": "Most work of a live job that ends by its loss, as a multiple of its work " +
-		"in the trace. A job that does not reach the loss ends after this work. Zero means 2.",
+		"in the trace. A job that needs more ends after this work. Zero means 2.",
 	"graft/cluster/live.Options.Seeds": "Number of trainings per live job and scheduler, with run.seed of the job " +
 		"file and the following seeds. Zero means 1.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +

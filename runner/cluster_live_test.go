@@ -104,28 +104,35 @@ func TestLiveJobsResume(t *testing.T) {
 
 func TestFaultyLiveJobs(t *testing.T) {
 	for section, says := range map[string]string{
-		"[live]\njobs = [\"7\"]\n":                                "job is missing, but other keys are set",
-		"[live]\njob = \"job.toml\"\njobs = [\"7\"]\ncount = 2\n": "jobs has 1 IDs and count is 2; set one of them",
-		"[live]\njob = \"job.toml\"\njobs = [\"70\"]\n":           "no trace has the job 70",
-		"[live]\njob = \"wall.toml\"\ncount = 1\n":                "uses the wall clock",
-		"[live]\njob = \"bad.toml\"\ncount = 1\n":                 "unknown key \"bugdet\"",
+		"[live]\njobs = [\"7\"]\n":                                  "job is missing, but other keys are set",
+		"[live]\njob = \"job.toml\"\njobs = [\"7\"]\ncount = 2\n":   "jobs has 1 IDs and count is 2; set one of them",
+		"[live]\njob = \"job.toml\"\njobs = [\"70\"]\n":             "no trace has the job 70",
+		"[live]\njob = \"wall.toml\"\ncount = 1\n":                  "uses the wall clock",
+		"[live]\njob = \"bad.toml\"\ncount = 1\n":                   "unknown key \"bugdet\"",
+		"[live]\njob = \"none.toml\"\ncount = 1\nends = \"loss\"\n": "has no decider, so live jobs would never adapt",
+		"[live]\njob = \"job.toml\"\ncount = 1\nmost_work = 3\n":    "most_work is set, but ends is \"budget\"",
+		"[live]\njob = \"job.toml\"\ncount = -1\n":                  "count is -1; must not be negative",
 	} {
 		liveCluster(t, section)
 		write(t, "wall.toml", "[time]\nclock = \"wall\"\nbudget = \"1s\"\n")
+		write(t, "none.toml", strings.Split(liveJob, "[adapt]")[0])
 		write(t, "bad.toml", "[time]\nbugdet = \"1s\"\n")
 		got := fails(t, failure.Configuration, says, "cluster", "run", "cluster.toml", "--out", "run")
 		require.Empty(t, got.stdout)
 		fails(t, failure.Configuration, says, "config", "check", "cluster.toml")
 		require.NoDirExists(t, "run")
 	}
-	liveCluster(t, "[live]\njob = \"none.toml\"\ncount = 1\n")
-	fails(t, failure.Failed, "live.job: read job: open none.toml", "cluster", "run", "cluster.toml", "--out", "run")
+	liveCluster(t, "[live]\njob = \"lost.toml\"\ncount = 1\n")
+	fails(t, failure.Failed, "live.job: read job: open lost.toml", "cluster", "run", "cluster.toml", "--out", "run")
 }
 
 // Live jobs that end by their losses change the schedule, and nothing else does.
 func TestLiveJobsUntilTheirLosses(t *testing.T) {
-	liveCluster(t, liveSection+"ends = \"loss\"\n")
-	write(t, "plain.toml", strings.ReplaceAll(contents(t, "cluster.toml"), liveSection+"ends = \"loss\"\n", ""))
+	const section = "[live]\njob = \"job.toml\"\njobs = [\"7\"]\nends = \"loss\"\n"
+	liveCluster(t, section)
+	falling := strings.NewReplacer("train = 120", "noise = 30, train = 1500", "120ms", "100ms")
+	write(t, "job.toml", falling.Replace(liveJob))
+	write(t, "plain.toml", strings.ReplaceAll(contents(t, "cluster.toml"), section, ""))
 	done(t, "cluster", "run", "plain.toml", "--out", "plain", "--quiet")
 	shown := done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet").stdout
 	require.Contains(t, shown, "LIVE COMPLETION [s]")
@@ -143,12 +150,17 @@ func TestLiveJobsUntilTheirLosses(t *testing.T) {
 		return study.CellOutcome{}
 	}
 	jobs := func(c study.CellOutcome) string { return contents(t, filepath.Join("run", c.Folder, "jobs.csv")) }
-	require.Equal(t, contents(t, "plain/fifo/jobs.csv"), jobs(cell("live jobs never adapt", "fifo")),
-		"the replay of the trace")
-	require.Equal(t, jobs(cell("live jobs never adapt", "fifo")), jobs(cell("live jobs adapt", "fifo")),
-		"fifo never changes devices, so the jobs never adapt")
-	require.NotEqual(t, contents(t, "plain/fair/jobs.csv"), jobs(cell("live jobs adapt", "fair")),
-		"fair changes devices, so the jobs take another time")
+	for _, scheduler := range []string{"fifo", "fair"} {
+		require.Equal(t, contents(t, filepath.Join("plain", scheduler, "jobs.csv")),
+			jobs(cell("live jobs never adapt", scheduler)), "the replay of the trace")
+	}
+	mean := func(scheduler string) float64 {
+		return float64(cell("live jobs adapt", scheduler).Values["jct_mean_s"] -
+			cell("live jobs never adapt", scheduler).Values["jct_mean_s"])
+	}
+	require.Contains(t, jobs(cell("live jobs adapt", "fifo")), ",1.000000,false,")
+	require.Zero(t, mean("fifo"), "fifo never changes devices, so the jobs never adapt")
+	require.NotZero(t, mean("fair"))
 	work := float64(cell("live jobs adapt", "fair").Values["live_work_share"])
 	require.True(t, work > 0.1 && work <= 2 && work != 1, "%v", work)
 

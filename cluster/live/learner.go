@@ -4,77 +4,75 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"graft/cluster"
 )
 
 // Trainer trains live jobs while a simulation waits.
 type Trainer interface {
-	// Work returns the work of a live job that ends by its loss, relative to its work in the trace: the time that the
-	// job needs on its timeline until its network has the loss that it would have without a decider, on the requested
-	// devices, after its work in the trace. If adapts is false, the job has no decider. The last devices of the
-	// timeline stay until the end. A job that needs more than the most work, or does not reach the loss, returns the
-	// most work and false. The budget of the timeline is the job's work in the trace.
-	Work(ctx context.Context, t Timeline, requested int, adapts bool) (share float64, reached bool, err error)
+	// Work returns the work of a live job that ends by its loss. The times of the timeline are work; its budget is the
+	// job's work in the trace. The last devices of the timeline stay until the end.
+	Work(ctx context.Context, t Timeline) (Work, error)
+}
+
+// Work is the work of a live job that ends by its loss, a mean over seeds.
+type Work struct {
+	// work until the network has the loss that it would have without a decider after its work in the trace, relative
+	// to this work
+	Share  float64
+	Missed bool // the share exceeds the most work for some seed; then the most work counts
+	// part of the work in the trace after which the network first has this loss without a decider; it is less than 1 if
+	// the loss rises again
+	First float64
 }
 
 // Learner computes the work of live jobs that end by their losses. It asks for a training each time a job's devices
-// change. Other jobs keep their learner, if any.
+// change. Other jobs do not adapt.
 type Learner struct {
-	cluster.Learner // of the other jobs; nil without one
-
 	ctx     context.Context
 	trainer Trainer
-	adapts  bool
 	jobs    map[*cluster.Job]*progress
 }
 
 // progress holds the work and the devices of a live job so far.
 type progress struct {
-	line    Timeline // by work, not by time: repeated work does not train the network
-	done    float64  // work that trained the network
-	debt    float64  // repeated work that exceeds the work before it
-	left    float64  // remaining work when the job last got devices
-	share   float64  // work until the end, relative to the work in the trace
-	reached bool
+	line Timeline // by work, not by time: repeated work does not train the network
+	done float64  // work that trained the network
+	debt float64  // repeated work that exceeds the work before it
+	left float64  // remaining work when the job last got devices
+	work Work
 }
 
-// Learners returns the learner of each pool, whose live jobs have the given IDs, and adapt or not. The argument inner
-// returns the learners of the other jobs; nil means that they do not adapt.
-func Learners(ctx context.Context, t Trainer, ids []string, adapts bool,
-	inner func([]*cluster.Job) cluster.Learner) func([]*cluster.Job) cluster.Learner {
+// Learners returns the learner of each pool, whose live jobs have the given IDs.
+func Learners(ctx context.Context, t Trainer, ids []string) func([]*cluster.Job) cluster.Learner {
 	return func(jobs []*cluster.Job) cluster.Learner {
-		l := &Learner{ctx: ctx, trainer: t, adapts: adapts, jobs: map[*cluster.Job]*progress{}}
-		if inner != nil {
-			l.Learner = inner(jobs)
-		}
+		l := &Learner{ctx: ctx, trainer: t, jobs: map[*cluster.Job]*progress{}}
 		for _, j := range jobs {
 			if slices.Contains(ids, j.Trace.ID) {
-				l.jobs[j] = &progress{line: Timeline{Budget: j.Remaining()}, left: j.Remaining(), share: 1}
+				l.jobs[j] = &progress{line: Timeline{Budget: j.Remaining()}, left: j.Remaining(), work: asTraced}
 			}
 		}
 		return l
 	}
 }
 
+// asTraced is the work of a job that ends as in the trace.
+var asTraced = Work{Share: 1, First: 1}
+
 // Given implements [cluster.Learner].
 func (l *Learner) Given(j *cluster.Job, left float64) (float64, error) {
 	p := l.jobs[j]
 	if p == nil {
-		if l.Learner == nil {
-			return left, nil
-		}
-		return l.Learner.Given(j, left)
+		return left, nil
 	}
 	p.follow(left)
 	p.line.give(p.done, j.GPUs)
 	var err error
-	if p.share, p.reached = 1, true; !l.adapts && len(p.line.Changes) == 0 && p.line.First == j.Trace.GPUs {
-		// as in the trace
-	} else if p.share, p.reached, err = l.trainer.Work(l.ctx, p.line.copy(), j.Trace.GPUs, l.adapts); err != nil {
+	if p.work, err = l.trainer.Work(l.ctx, p.line.copy()); err != nil {
 		return 0, fmt.Errorf("train live job %s: %w", j.Trace.ID, err)
 	}
-	p.left = p.debt + max(1, p.share*p.line.Budget-p.done)
+	p.left = p.debt + max(1, p.work.Share*p.line.Budget-p.done)
 	return p.left, nil
 }
 
@@ -109,66 +107,34 @@ func (t *Timeline) copy() Timeline {
 }
 
 // Ended implements [cluster.Learner].
-func (l *Learner) Ended(j *cluster.Job, left float64) {
-	if l.jobs[j] == nil && l.Learner != nil {
-		l.Learner.Ended(j, left)
-	}
-}
+func (*Learner) Ended(*cluster.Job, float64) {}
 
-// Offer implements [cluster.Learner]. A live job offers to work in proportion to its devices, up to the number that it
+// Offer implements [cluster.Learner]. A job offers to work in proportion to its devices, up to the number that it
 // requests.
-func (l *Learner) Offer(j *cluster.Job, gpus int, left float64) cluster.Offer {
-	if l.jobs[j] == nil && l.Learner != nil {
-		return l.Learner.Offer(j, gpus, left)
-	}
+func (*Learner) Offer(j *cluster.Job, gpus int, _ float64) cluster.Offer {
 	return cluster.Offer{Goodput: float64(min(gpus, j.Trace.GPUs)) / float64(j.Trace.GPUs)}
 }
 
 // Columns implements [cluster.Learner].
-func (l *Learner) Columns() []string {
-	if l.Learner == nil {
-		return nil
-	}
-	return l.Learner.Columns()
+func (*Learner) Columns() []string {
+	return []string{"live_work [share]", "live_missed", "live_first [share]"}
 }
 
-// Cells implements [cluster.Learner].
+// Cells implements [cluster.Learner]. The cells of jobs that are not live are empty.
 func (l *Learner) Cells(row []byte, j *cluster.Job) []byte {
-	if l.Learner == nil {
-		return row
-	}
-	return l.Learner.Cells(row, j)
-}
-
-// Result returns the work of a live job until its end, relative to its work in the trace, and whether it reached its
-// loss; known is false for other jobs.
-func (l *Learner) Result(j *cluster.Job) (share float64, reached, known bool) {
 	p := l.jobs[j]
 	if p == nil {
-		return 0, false, false
+		return append(row, ",,,"...)
 	}
-	return p.share, p.reached, true
+	row = strconv.AppendFloat(append(row, ','), p.work.Share, 'f', 6, 64)
+	row = strconv.AppendBool(append(row, ','), p.work.Missed)
+	return strconv.AppendFloat(append(row, ','), p.work.First, 'f', 6, 64)
 }
 
-// Speed returns a speed model in which live jobs that share no devices do one second of work per second on any number
-// of devices: their trainings contain the speed.
-func Speed(model cluster.SpeedModel, ids []string) cluster.SpeedModel {
-	live := map[string]bool{}
-	for _, id := range ids {
-		live[id] = true
+// Result returns the work of a live job; nil for other jobs.
+func (l *Learner) Result(j *cluster.Job) *Work {
+	if p := l.jobs[j]; p != nil {
+		return &p.work
 	}
-	return speed{model, live}
-}
-
-type speed struct {
-	cluster.SpeedModel
-	live map[string]bool // IDs of the live jobs
-}
-
-// Rates implements [cluster.SpeedModel].
-func (s speed) Rates(p cluster.Placement) (job, partner float64) {
-	if p.Partner == nil && s.live[p.Job.Trace.ID] {
-		return 1, 1
-	}
-	return s.SpeedModel.Rates(p)
+	return nil
 }

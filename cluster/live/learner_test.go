@@ -10,21 +10,21 @@ import (
 	"graft/cluster/trace"
 )
 
-// twice trains at the double speed while a job has more devices than it requests.
+// twice trains at the double speed while a job has more than two devices.
 type twice struct{ asked []Timeline }
 
-func (w *twice) Work(_ context.Context, t Timeline, requested int, _ bool) (share float64, reached bool, err error) {
+func (w *twice) Work(_ context.Context, t Timeline) (Work, error) {
 	w.asked = append(w.asked, t)
 	left, at, devices := t.Budget, 0.0, t.First
 	for _, c := range t.Changes {
-		left -= (c.At - at) * speedOf(devices, requested)
+		left -= (c.At - at) * speedOf(devices)
 		at, devices = c.At, c.Devices
 	}
-	return (at + left/speedOf(devices, requested)) / t.Budget, true, nil
+	return Work{Share: (at + left/speedOf(devices)) / t.Budget}, nil
 }
 
-func speedOf(devices, requested int) float64 {
-	if devices > requested {
+func speedOf(devices int) float64 {
+	if devices > 2 {
 		return 2
 	}
 	return 1
@@ -36,7 +36,7 @@ func TestLearnerOfLiveJobs(t *testing.T) {
 	traced := []*cluster.Job{{Trace: &trace.Job{ID: "a", GPUs: 2}}, {Trace: &trace.Job{ID: "b", GPUs: 2}}}
 	jobs := cluster.NewJobs(traced, func(*cluster.Job) int64 { return 100 })
 	j := jobs[0]
-	l := Learners(t.Context(), w, []string{"a"}, true, nil)(jobs)
+	l := Learners(t.Context(), w, []string{"a"})(jobs)
 	given := func(gpus int, left, want float64) {
 		t.Helper()
 		j.GPUs = gpus
@@ -52,9 +52,8 @@ func TestLearnerOfLiveJobs(t *testing.T) {
 	require.Equal(t, Timeline{Budget: 100, First: 2, Changes: []Change{{40, 4, true}}}, w.asked[3],
 		"the devices after the lost work")
 
-	share, reached, known := l.(*Learner).Result(j)
-	require.True(t, reached && known)
-	require.InDelta(t, 0.7, share, 1e-9)
+	require.InDelta(t, 0.7, l.(*Learner).Result(j).Share, 1e-9)
+	require.Nil(t, l.(*Learner).Result(jobs[1]))
 	left, err := l.Given(jobs[1], 7)
 	require.NoError(t, err)
 	require.Equal(t, 7.0, left)

@@ -19,12 +19,12 @@ type Options struct {
 	// jobs in live.jobs.
 	Count int
 	// Condition for the end of a live job. "budget" ends a job after its work in the trace. "loss" ends a job when its
-	// network has the validation loss that it would have without the decider, on the requested devices, after its work
-	// in the trace. graft then simulates the cluster without and with adaptation of the live jobs, and trains a job
-	// whenever its devices change. Default "budget".
+	// network has the validation loss that it would have without the decider after its work in the trace. graft then
+	// simulates the cluster without and with adaptation of the live jobs, and trains a job whenever its devices change.
+	// "loss" needs a job file with a decider. Default "budget".
 	Ends string `config:",one=budget|loss"`
-	// Most work of a live job that ends by its loss, as a multiple of its work in the trace. A job that does not reach
-	// the loss ends after this work. Zero means 2.
+	// Most work of a live job that ends by its loss, as a multiple of its work in the trace. A job that needs more ends
+	// after this work. Zero means 2.
 	MostWork float64
 	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. Zero means
 	// 1.
@@ -53,8 +53,11 @@ const (
 	ByLoss   = "loss"
 )
 
-// mostCount limits the live jobs per trace.
-const mostCount = 1000
+// Limits of the live jobs per trace, and of the trainings per live job.
+const (
+	mostCount = 1000
+	mostSeeds = 1000
+)
 
 // Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
@@ -64,15 +67,16 @@ func (o Options) Validate() error {
 			"job is missing, but other keys are set; set job to the path of a job file")
 		return errors.Join(faults...)
 	}
-	faults.Unless((len(o.Jobs) > 0) != (o.Count != 0),
+	faults.When(o.Count < 0, "count is %d; must not be negative", o.Count)
+	faults.When(o.Count >= 0 && (len(o.Jobs) > 0) == (o.Count != 0),
 		"jobs has %d IDs and count is %d; set one of them", len(o.Jobs), o.Count)
-	faults.When(o.Count < 0 || o.Count > mostCount || len(o.Jobs) > mostCount,
+	faults.When(o.Count > mostCount || len(o.Jobs) > mostCount,
 		"count is %d and jobs has %d IDs; the maximum is %d", o.Count, len(o.Jobs), mostCount)
 	faults.Unless(o.Ends == ByBudget || o.Ends == ByLoss, "ends is %q; must be %q or %q", o.Ends, ByBudget, ByLoss)
 	faults.Unless(o.MostWork >= 1 && o.MostWork <= 100, "most_work is %v; expected 1 to 100", o.MostWork)
 	faults.When(o.Ends == ByBudget && o.MostWork != usualMostWork,
 		"most_work is set, but ends is %q; remove most_work, or set ends to %q", ByBudget, ByLoss)
-	faults.When(o.Seeds < 0, "seeds is %d; must not be negative", o.Seeds)
+	faults.Unless(o.Seeds >= 0 && o.Seeds <= mostSeeds, "seeds is %d; must be from 0 to %d", o.Seeds, mostSeeds)
 	for k, id := range o.Jobs {
 		faults.When(slices.Contains(o.Jobs[:k], id), "jobs has the ID %q twice; list it once", id)
 	}

@@ -95,6 +95,16 @@ func (t *Timeline) Write(w io.Writer) error {
 
 // Assignments returns the keys of a job file that give a job this timeline.
 func (t *Timeline) Assignments() []string {
+	events := t.events(func(c Change) string { return fmt.Sprintf(", devices = %d", c.Devices) })
+	return []string{fmt.Sprintf("time.devices=%d", t.First), events}
+}
+
+// Directions returns the key of a job file that tells a job when it gains or loses devices, but does not change its
+// speed.
+func (t *Timeline) Directions() string { return t.events(func(Change) string { return "" }) }
+
+// events returns the key with the changes, each with more text.
+func (t *Timeline) events(more func(c Change) string) string {
 	var events []string
 	for _, c := range t.Changes {
 		change := "down"
@@ -102,7 +112,7 @@ func (t *Timeline) Assignments() []string {
 			change = "up"
 		}
 		at := time.Duration(math.Round(c.At * float64(time.Second)))
-		events = append(events, fmt.Sprintf("{at = %q, change = %q, devices = %d}", at.String(), change, c.Devices))
+		events = append(events, fmt.Sprintf("{at = %q, change = %q%s}", at.String(), change, more(c)))
 	}
-	return []string{fmt.Sprintf("time.devices=%d", t.First), "time.events=[" + strings.Join(events, ", ") + "]"}
+	return "time.events=[" + strings.Join(events, ", ") + "]"
 }

@@ -134,9 +134,9 @@ func (f *File) together() error {
 		return errors.New("growth.noise_scale and training.models are set; remove one: the step times of a network " +
 			"do not depend on the noise scale")
 	}
-	if f.Live.Waits() && len(f.Training.Models) > 0 {
-		return fmt.Errorf("live.ends is %q and training.models is set; remove one: the trainings of live jobs contain "+
-			"their speed", live.ByLoss)
+	if f.Growth.On() && f.Live.Waits() {
+		return fmt.Errorf("growth.curves is set and live.ends is %q; remove one: a job follows a learning curve or is "+
+			"trained", live.ByLoss)
 	}
 	return nil
 }

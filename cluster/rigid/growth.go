@@ -7,7 +7,6 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/curves"
-	"graft/cluster/live"
 	"graft/cluster/study"
 )
 
@@ -151,8 +150,8 @@ func (s *simulations) aboutGrowth() []string {
 func addGrowth(v study.Values, o *cluster.Outcome) {
 	jobs, grown, worse, missed, accuracy, never := 0, 0, 0, 0, 0.0, 0.0
 	for _, p := range o.Pools {
-		l := grower(p.Learner)
-		if l == nil {
+		l, learns := p.Learner.(*curves.Learner)
+		if !learns {
 			continue
 		}
 		for _, j := range p.Jobs {
@@ -175,13 +174,4 @@ func addGrowth(v study.Values, o *cluster.Outcome) {
 		v["grown_jobs"], v["worse_jobs"] = study.Number(grown), study.Number(worse)
 		v["missed_jobs"] = study.Number(missed)
 	}
-}
-
-// grower returns the learner of the jobs whose networks grow by curves; nil without one.
-func grower(l cluster.Learner) *curves.Learner {
-	if with, is := l.(*live.Learner); is {
-		l = with.Learner
-	}
-	g, _ := l.(*curves.Learner)
-	return g
 }

@@ -3,6 +3,7 @@ package rigid
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"graft/cluster"
@@ -33,16 +34,18 @@ var liveMetrics = []study.Metric{
 		Better: study.Lower, Format: "%.0f", Main: true},
 	{Name: "live_work", Unit: "share", Title: "live work", About: "mean work of the live jobs until their ends, " +
 		"relative to their work in the trace", Better: study.Lower, Format: "%.1f%%", Main: true},
-	{Name: "live_missed", Unit: "jobs", Title: "live missed", About: "live jobs that ended without the loss at which " +
-		"they were to end", Better: study.Lower, Format: "%.0f", Total: true},
+	{Name: "live_missed", Unit: "jobs", Title: "live missed", About: "live jobs that ended after the most work, " +
+		"because they needed more for their loss", Better: study.Lower, Format: "%.0f", Total: true},
+	{Name: "live_first", Unit: "share", Title: "first", About: "mean part of the work in the trace after which a " +
+		"live job first has its last loss without a decider; if it is small, the loss is noisy or rises again, and " +
+		"LIVE WORK means little", Better: study.Neutral, Format: "%.0f%%"},
 }
 
 // aboutLive describes the live jobs that end by their losses.
 func (s *simulations) aboutLive() string {
-	return fmt.Sprintf("Live jobs end when their networks have the validation loss that they have without the "+
-		"decider, on the requested devices, after their work in the trace, at the latest after %g times this work. "+
-		"Their networks were trained during the simulation, on the devices that the scheduler gave them.",
-		s.Live.MostWork)
+	return fmt.Sprintf("Live jobs that adapt end when their networks have the validation loss that they have without "+
+		"the decider after their work in the trace, at the latest after %g times this work. Their networks were "+
+		"trained during the simulation.", s.Live.MostWork)
 }
 
 // addLive adds the metrics of live jobs that end by their losses.
@@ -50,25 +53,28 @@ func (w *inputs) addLive(v study.Values, o *cluster.Outcome) {
 	if !w.Live.Waits() {
 		return
 	}
-	ids, jobs, missed, work, completion := w.live(), 0, 0, 0.0, 0.0
+	ids, jobs, missed, work, first, completion := w.live(), 0, 0, 0.0, 0.0, 0.0
 	for _, p := range o.Pools {
-		l, _ := p.Learner.(*live.Learner)
+		l, adapts := p.Learner.(*live.Learner)
 		for _, j := range p.Jobs {
 			if !slices.Contains(ids, j.Trace.ID) {
 				continue
 			}
-			share, reached := 1.0, true // of a job that was not simulated
-			if l != nil {
-				share, reached, _ = l.Result(j)
+			one := &live.Work{Share: 1, First: math.NaN()} // of a job that does not adapt
+			if adapts {
+				one = l.Result(j)
 			}
-			if !reached {
+			if one.Missed {
 				missed++
 			}
-			jobs, work, completion = jobs+1, work+share, completion+float64(j.End-j.Trace.Submit)
+			jobs, work, first = jobs+1, work+one.Share, first+one.First
+			completion += float64(j.End - j.Trace.Submit)
 		}
 	}
 	if jobs > 0 {
-		v["live_jct_mean_s"], v["live_work_share"] = finite(completion/float64(jobs)), finite(work/float64(jobs))
+		n := float64(jobs)
+		v["live_jct_mean_s"], v["live_work_share"], v["live_first_share"] = finite(completion/n), finite(work/n),
+			finite(first/n)
 		v["live_missed_jobs"] = study.Number(missed)
 	}
 }

@@ -184,12 +184,8 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	if w.population != nil {
 		one.Learner = w.population.Learner(at.share, c.Seed)
 	}
-	if s.Live.Waits() {
-		one.Learner = live.Learners(ctx, w.env.Trainer, w.live(), at.adapts, one.Learner)
-		if one.Speed == nil {
-			one.Speed = cluster.LinearSpeed{Profiles: one.Profiles}
-		}
-		one.Speed = live.Speed(one.Speed, w.live())
+	if at.adapts {
+		one.Learner = live.Learners(ctx, w.env.Trainer, w.live())
 	}
 	if one.Failures, err = w.failures(c.Seed); err != nil {
 		return nil, err

@@ -183,14 +183,24 @@ func LossCurves(fsys files.FS, folder string, o *SweepOutcome) (list []LossCurve
 // Share returns the time until a trial reaches the loss that a reference trial has after a number of seconds, relative
 // to the reference trial's own time until this loss. If the trial does not reach it, its whole time counts.
 func (c LossCurve) Share(of LossCurve, seconds float64) (share float64, reached bool) {
+	own, reached := c.until(of.at(seconds), c.elapsed)
+	return own / of.First(seconds), reached
+}
+
+// First returns the seconds after which a trial first has the loss that it has after a number of seconds. It is less if
+// the loss rises again.
+func (c LossCurve) First(seconds float64) float64 {
+	first, _ := c.until(c.at(seconds), c.elapsed)
+	return first
+}
+
+// at returns the loss after the last epoch that ends within a number of seconds, or after the first epoch.
+func (c LossCurve) at(seconds float64) float64 {
 	last := 0
-	for k, t := range of.elapsed {
+	for k, t := range c.elapsed {
 		if t <= seconds {
 			last = k
 		}
 	}
-	loss := of.loss[last]
-	own, reached := c.until(loss, c.elapsed)
-	theirs, _ := of.until(loss, of.elapsed)
-	return own / theirs, reached
+	return c.loss[last]
 }

@@ -29,7 +29,11 @@ func Check(env *app.Env, o live.Options) error {
 	if !o.On() {
 		return nil
 	}
-	_, err := base(env, o)
+	job, err := base(env, o)
+	if err == nil && o.Waits() && job.Adapt.Decider == config.DecideNone {
+		return failure.With(failure.Configuration, fmt.Errorf("live.ends is %q, but %s has no decider, so live jobs "+
+			"would never adapt; set adapt.decider there, or live.ends to %q", o.Ends, o.Job, live.ByBudget))
+	}
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"graft/cluster/live"
 	"graft/config"
 	"graft/internal/stat"
@@ -29,8 +31,10 @@ type trainer struct {
 	options live.Options
 	folder  string
 
-	mutex sync.Mutex
-	known map[string]*training // by folder
+	mutex  sync.Mutex
+	known  map[string]*training // by folder
+	warned bool                 // whether a training has logged its warnings
+	once   sync.Once            // for the warning about the loss
 }
 
 // training holds the loss curves of a training, one per seed.
@@ -40,40 +44,57 @@ type training struct {
 	err    error
 }
 
-// Work implements [live.Trainer]. Both trainings have the most work as budget; the share is a mean over seeds.
-func (t *trainer) Work(ctx context.Context, line live.Timeline, requested int, adapts bool) (share float64,
-	reached bool, err error) {
+// Work implements [live.Trainer]. It trains the job with and without its decider on the same timeline, so restarts and
+// learning rates are equal. Both trainings have the most work as budget.
+func (t *trainer) Work(ctx context.Context, line live.Timeline) (w live.Work, err error) {
 	job, err := base(t.env, t.options)
 	if err != nil {
-		return 0, false, err
+		return w, err
 	}
 	budget := job.Time.Budget.Seconds()
 	line.Scale(budget)
-	own, err := t.curves(ctx, job, &line, adapts)
+	own, err := t.curves(ctx, job, &line, true)
 	if err != nil {
-		return 0, false, err
+		return w, err
 	}
-	never, err := t.curves(ctx, job, &live.Timeline{First: requested}, false)
+	never, err := t.curves(ctx, job, &line, false)
 	if err != nil {
-		return 0, false, err
+		return w, err
 	}
-	shares, all := make([]float64, len(never)), true
+	var shares, firsts []float64
 	for k := range never {
-		one, reached := own[k].Share(never[k], budget)
-		if reached = reached && one <= t.options.MostWork; !reached {
-			one, all = t.options.MostWork, false
+		share, reached := own[k].Share(never[k], budget)
+		if most := t.options.MostWork; !reached || share > most {
+			share, w.Missed = most, true
 		}
-		shares[k] = one
+		shares, firsts = append(shares, share), append(firsts, never[k].First(budget)/budget)
 	}
-	return stat.Mean(shares), all, nil
+	w.Share, w.First = stat.Mean(shares), stat.Mean(firsts)
+	t.warn(w.First)
+	return w, nil
+}
+
+// leastFalling is the part of the budget below which a loss counts as reached too early.
+const leastFalling = 0.5
+
+// warn warns once about a job whose loss is reached long before the end of its budget, because it rises again or is
+// noisy. Changes of the devices after this time do not change the job's work.
+func (t *trainer) warn(first float64) {
+	if first < leastFalling {
+		t.once.Do(func() {
+			t.env.Log.Warn(fmt.Sprintf("live.ends: without a decider, a live job has the validation loss of the end "+
+				"of its budget after %.0f%% of it, so later changes of its devices hardly count; use more training "+
+				"data, a schedule that lowers the learning rate, or more seeds", 100*first))
+		})
+	}
 }
 
 // curves trains the job on a timeline, with or without its decider, and returns its loss curves.
 func (t *trainer) curves(ctx context.Context, job *config.Job, line *live.Timeline, adapts bool) ([]runs.LossCurve,
 	error) {
 	longer := time.Duration(t.options.MostWork * float64(job.Time.Budget))
-	set := append(assignments(line), "time.budget="+config.Quote(longer.String()))
-	if !adapts && job.Adapt.Decider != config.DecideNone {
+	set := []string{line.Directions(), "time.timeline=", "time.budget=" + config.Quote(longer.String())}
+	if !adapts {
 		set = append(set, job.Adapt.Replace(config.DecideNone)...)
 	}
 	folder := filepath.Join(t.folder, runs.DigestOfTexts(set...)[:digits])
@@ -92,10 +113,27 @@ func (t *trainer) curves(ctx context.Context, job *config.Job, line *live.Timeli
 const digits = 16
 
 func (t *trainer) train(ctx context.Context, folder string, set []string) ([]runs.LossCurve, error) {
-	trained, err := sweep.Run(ctx, t.env, t.options.Job, sweep.Options{Folder: folder, Resume: true,
+	trained, err := sweep.Run(ctx, t.quiet(), t.options.Job, sweep.Options{Folder: folder, Resume: true,
 		Seeds: t.options.Seeds, Set: set})
 	if err != nil {
 		return nil, fmt.Errorf("train with %s: %w", set[0], err)
 	}
+	t.env.Log.Info("trained live job", zap.String("timeline", set[0]), zap.String("folder", folder))
 	return runs.LossCurves(t.env.Files, folder, trained.Outcome)
+}
+
+// quiet returns the environment of a training. There may be hundreds of them, so only the first one logs warnings,
+// which are about the job file.
+func (t *trainer) quiet() *app.Env {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	level := zap.ErrorLevel
+	if !t.warned {
+		level, t.warned = zap.WarnLevel, true
+	}
+	one := *t.env
+	if one.Show = nil; one.Log.Core().Enabled(level) { // otherwise it logs even less
+		one.Log = one.Log.WithOptions(zap.IncreaseLevel(level))
+	}
+	return &one
 }
