@@ -225,3 +225,31 @@ func TestDevicesOfEarlierVersions(t *testing.T) {
 		require.LessOrEqual(t, made.Unknown, recent.Unknown+1e-9, name)
 	}
 }
+
+// The operators of a network add up to its untimed step and evaluation; the shortest of several measurements counts.
+func TestOperatorsAddUpToTheStep(t *testing.T) {
+	all, err := probes.Draw(probes.Options{Count: 3})
+	require.NoError(t, err)
+	n, rows, l := all[0].Network, all[0].Rows, lawOf{rand.New(rand.NewPCG(1, 2))}
+	calls, err := Fast.calls(n, rows)
+	require.NoError(t, err)
+	calls = slices.Clone(calls)
+	r := NewRecorder(Fast)
+	for _, step := range []float64{3e-3, 2e-3, 4e-3} {
+		one := l.step(n, calls)
+		evaluation := one
+		evaluation.Updates = nil
+		require.NoError(t, r.Add(n, rows, []torch.StepTimes{one}, []torch.StepTimes{evaluation},
+			Whole{Step: step, Evaluation: step / 2}))
+	}
+	sums := [pointTimes]float64{}
+	for k := range calls {
+		for i, v := range r.calls[calls[k].same()].measured().times {
+			sums[i] += v
+		}
+	}
+	require.InEpsilon(t, 2e-3, sums[forwardTime]+sums[backwardTime], 0.1, "the shares vary between the measurements")
+	require.LessOrEqual(t, sums[forwardTime]+sums[backwardTime], 2e-3+1e-12)
+	require.InEpsilon(t, 1e-3, sums[evaluationTime], 0.1)
+	require.Equal(t, 1, r.Device().Networks)
+}
