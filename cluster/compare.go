@@ -57,7 +57,7 @@ func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 	i.Low, i.High = stat.Middle(bootstrapOf(len(windows)).Statistics(len(windows), func(sample []int) float64 {
 		drawn := share{}
 		for _, k := range sample {
-			drawn.sum, drawn.count = drawn.sum+windows[k].sum, drawn.count+windows[k].count
+			drawn.join(windows[k])
 		}
 		return drawn.sum / float64(drawn.count)
 	}), confidence)
@@ -86,7 +86,7 @@ func windowsOf(jobs []trace.Job, value func(k int) (float64, bool)) (windows []s
 
 func sumOf(windows []share) (total share) {
 	for _, w := range windows {
-		total.sum, total.count = total.sum+w.sum, total.count+w.count
+		total.join(w)
 	}
 	return total
 }
@@ -98,8 +98,8 @@ func OverDaysAndSeeds(jobs []trace.Job, values [][]float64) Interval {
 	seeds, total, days := make([][]share, len(values)), share{}, 0
 	for k, list := range values {
 		seeds[k] = windowsOf(jobs, func(j int) (float64, bool) { return list[j], !anyNaN(values, j) })
-		sum := sumOf(seeds[k])
-		total.sum, total.count, days = total.sum+sum.sum, total.count+sum.count, len(seeds[k])
+		total.join(sumOf(seeds[k]))
+		days = len(seeds[k])
 	}
 	i := Interval{Mean: total.sum / float64(total.count), Low: math.NaN(), High: math.NaN(), Windows: days}
 	if days < 2 || len(seeds) < 2 {
@@ -111,7 +111,7 @@ func OverDaysAndSeeds(jobs []trace.Job, values [][]float64) Interval {
 		for range seeds {
 			seed := seeds[b.Random.IntN(len(seeds))]
 			for _, k := range sample {
-				drawn.sum, drawn.count = drawn.sum+seed[k].sum, drawn.count+seed[k].count
+				drawn.join(seed[k])
 			}
 		}
 		return drawn.sum / float64(drawn.count)

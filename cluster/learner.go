@@ -24,14 +24,19 @@ type Offer struct {
 	Goodput float64
 }
 
-// Offer asks a job what it would do with a number of devices. A job whose network does not adapt works in proportion
-// to its devices, up to the number that it requests.
+// PlainOffer returns the offer of a job whose network does not adapt: it works in proportion to its devices, up to the
+// number that it requests.
+func PlainOffer(j *Job, gpus int) Offer {
+	return Offer{Goodput: float64(min(gpus, int(j.asked))) / float64(j.asked)}
+}
+
+// Offer asks a job what it would do with a number of devices.
 func (p *Pool) Offer(j *Job, gpus int) Offer {
 	left := max(0, p.Left(j))
 	if p.learner != nil && left > 0 {
 		return p.learner.Offer(j, gpus, left)
 	}
-	return Offer{Goodput: float64(min(gpus, int(j.asked))) / float64(j.asked)}
+	return PlainOffer(j, gpus)
 }
 
 // given lets a settled job adapt to its devices.

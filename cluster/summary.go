@@ -100,6 +100,12 @@ func (s *share) add(x float64) {
 	s.count++
 }
 
+// join adds the values of another share.
+func (s *share) join(o share) {
+	s.sum += o.sum
+	s.count += o.count
+}
+
 // jain returns Jain's fairness index over the means of users.
 func jain(users map[string]*share) float64 {
 	var slowdowns []float64

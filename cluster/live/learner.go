@@ -35,7 +35,7 @@ type Learner struct {
 	jobs    map[*cluster.Job]*progress
 }
 
-// progress holds the work and the devices of a live job so far.
+// progress holds the completed work and the devices of a live job.
 type progress struct {
 	line Timeline // by work, not by time: repeated work does not train the network
 	done float64  // work that trained the network
@@ -109,10 +109,9 @@ func (t *Timeline) copy() Timeline {
 // Ended implements [cluster.Learner].
 func (*Learner) Ended(*cluster.Job, float64) {}
 
-// Offer implements [cluster.Learner]. A job offers to work in proportion to its devices, up to the number that it
-// requests.
+// Offer implements [cluster.Learner].
 func (*Learner) Offer(j *cluster.Job, gpus int, _ float64) cluster.Offer {
-	return cluster.Offer{Goodput: float64(min(gpus, j.Trace.GPUs)) / float64(j.Trace.GPUs)}
+	return cluster.PlainOffer(j, gpus)
 }
 
 // Columns implements [cluster.Learner].
@@ -131,10 +130,11 @@ func (l *Learner) Cells(row []byte, j *cluster.Job) []byte {
 	return strconv.AppendFloat(append(row, ','), p.work.First, 'f', 6, 64)
 }
 
-// Result returns the work of a live job; nil for other jobs.
-func (l *Learner) Result(j *cluster.Job) *Work {
+// Result returns the work of a live job. A job that ended before its pool was simulated, in a profiler, ended as in the
+// trace.
+func (l *Learner) Result(j *cluster.Job) Work {
 	if p := l.jobs[j]; p != nil {
-		return &p.work
+		return p.work
 	}
-	return nil
+	return asTraced
 }

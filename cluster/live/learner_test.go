@@ -47,13 +47,13 @@ func TestLearnerOfLiveJobs(t *testing.T) {
 	given(2, 100, 100)
 	given(4, 60, 30) // after 40 s
 	given(2, 20, 40) // after another 10 s, 40 s of the work are left
-	given(4, 45, 25) // 5 s of the work are lost, of which 5 s were at the double speed
+	given(4, 45, 25) // 5 s of work at the double speed are lost
 	require.Equal(t, Timeline{Budget: 100, First: 2, Changes: []Change{{40, 4, true}, {50, 2, false}}}, w.asked[2])
 	require.Equal(t, Timeline{Budget: 100, First: 2, Changes: []Change{{40, 4, true}}}, w.asked[3],
 		"the devices after the lost work")
 
 	require.InDelta(t, 0.7, l.(*Learner).Result(j).Share, 1e-9)
-	require.Nil(t, l.(*Learner).Result(jobs[1]))
+	require.Equal(t, asTraced, l.(*Learner).Result(jobs[1]))
 	left, err := l.Given(jobs[1], 7)
 	require.NoError(t, err)
 	require.Equal(t, 7.0, left)

@@ -60,7 +60,7 @@ func (w *inputs) addLive(v study.Values, o *cluster.Outcome) {
 			if !slices.Contains(ids, j.Trace.ID) {
 				continue
 			}
-			one := &live.Work{Share: 1, First: math.NaN()} // of a job that does not adapt
+			one := live.Work{Share: 1, First: math.NaN()} // of a job that does not adapt
 			if adapts {
 				one = l.Result(j)
 			}
@@ -68,7 +68,7 @@ func (w *inputs) addLive(v study.Values, o *cluster.Outcome) {
 				missed++
 			}
 			jobs, work, first = jobs+1, work+one.Share, first+one.First
-			completion += float64(j.End - j.Trace.Submit)
+			completion += float64(j.Completion())
 		}
 	}
 	if jobs > 0 {

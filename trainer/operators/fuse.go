@@ -10,8 +10,8 @@ import (
 // channelsLast ends the names of operators on images in the fast path, which keeps images in this layout.
 const channelsLast = " channels-last"
 
-// Endings of the names of operators by what reads their results: a layer that flattens them, an adaptive pool, or
-// several layers that are no sums.
+// Endings of the names of operators by the reader of the result: a layer that flattens images, an adaptive pool, or
+// several layers without a sum.
 const (
 	beforeFlatten = " before flatten"
 	beforePool    = " before pool"

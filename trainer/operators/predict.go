@@ -54,7 +54,7 @@ func operationRate(name string) (unknown int, has bool) {
 		return perConvolution, true
 	}
 	return perProduct, slices.Contains([]string{"linear", "matmul", "addmm", "mm", "bmm", "baddbmm",
-		"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}, base(name))
+		attending, "lstm", "gru", "rnn_tanh", "rnn_relu"}, base(name))
 }
 
 // fit fits rates to the measurements.

@@ -27,8 +27,7 @@ type recorded struct {
 
 // NewRecorder creates a recorder for a path of graft: Exact or Fast.
 func NewRecorder(p Path) *Recorder {
-	return &Recorder{path: p, calls: map[same]*recorded{},
-		networks: map[*model.Network]bool{}}
+	return &Recorder{path: p, calls: map[same]*recorded{}, networks: map[*model.Network]bool{}}
 }
 
 // Whole holds the seconds of a step and of an evaluation whose operators are not timed. Zero means not measured.
@@ -200,7 +199,7 @@ func (r *Recorder) Device() *Device {
 // keepsMore reports whether an operator takes so much of the time of steps that more of its points are kept.
 func keepsMore(name string) bool {
 	_, heavy := operationRate(name)
-	return heavy || strings.HasPrefix(name, "batch_norm") || strings.HasPrefix(name, converting)
+	return heavy || strings.HasPrefix(name, norming) || strings.HasPrefix(name, converting)
 }
 
 // measured returns the least times, because a slow phase of the machine can only make a step slower.

@@ -58,7 +58,7 @@ const (
 	reach = 4
 	// stepOfBlock is the distance between numbers of channels that are multiples of 16, of 8, of 4, and others. Kernels
 	// for vector instructions process such blocks, and take up to several times as long for other numbers.
-	// Norms have kernels of their own for other numbers, which differ more.
+	// The kernels of norms differ more.
 	stepOfBlock, stepOfNormBlock = 0.3, 0.65
 	// stepOfStride is the distance between strides whose logarithms differ by 1.
 	stepOfStride = 2
@@ -186,7 +186,7 @@ func blockOf(n int) float64 {
 }
 
 // amountsOf returns what the rates of a base are multiplied by. Convolutions and linear layers have weights, which
-// kernels bring into another order. Norms of numbers of channels that are no multiples of 16 have a slower kernel;
+// kernels bring into another order. Norms have a slower kernel if the number of channels is not a multiple of 16; then
 // their bytes count a second time.
 func amountsOf(c *Call) [baseRates]float64 {
 	s, more := &c.sizes, 0.0

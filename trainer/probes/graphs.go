@@ -183,8 +183,7 @@ func excited(d *drawer) (Probe, error) {
 	if err != nil {
 		return Probe{}, err
 	}
-	n, err := model.FromGraph(g)
-	return Probe{n, d.size(4, 64)}, err
+	return probeOf(g, d.size(4, 64))
 }
 
 // convNeXt draws a network of depthwise convolutions with large kernels, layer norms and feed-forward layers.
@@ -197,8 +196,7 @@ func convNeXt(d *drawer) (Probe, error) {
 	if err != nil {
 		return Probe{}, err
 	}
-	n, err := model.FromGraph(g)
-	return Probe{n, d.size(4, 64)}, err
+	return probeOf(g, d.size(4, 64))
 }
 
 // visionTransformer draws a transformer or a mixer on images.
@@ -218,6 +216,10 @@ func visionTransformer(d *drawer) (Probe, error) {
 	if err != nil {
 		return Probe{}, err
 	}
+	return probeOf(g, d.size(2, 64))
+}
+
+func probeOf(g *graph.Graph, rows int) (Probe, error) {
 	n, err := model.FromGraph(g)
-	return Probe{n, d.size(2, 64)}, err
+	return Probe{n, rows}, err
 }
