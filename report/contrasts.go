@@ -57,6 +57,7 @@ func (c *Contrasts) document() *document.Document {
 	d.Show(c.summaryTable())
 	d.Say(c.verdict())
 	d.Say(c.remarks()...)
+	c.writeWithFailed(d)
 	for k, one := range c.Contrasts {
 		c.writeContrast(d, k, one)
 	}
@@ -153,6 +154,23 @@ func (c *Contrasts) summaryTable() *document.Table {
 			one.Lower, detectable)
 	}
 	return t
+}
+
+// writeWithFailed adds the contrasts with values in place of failed trials, if there are any.
+func (c *Contrasts) writeWithFailed(d *document.Document) {
+	t := document.NewTable("contrast").Numbers("", "%.0f", "failed", "settings").
+		Numbers(c.DifferenceUnit, c.differenceFormat(), "difference").Numbers("", "", "p", "p (holm)")
+	for _, one := range c.Contrasts {
+		if w := one.WithFailed; w != nil {
+			t.Add(contrastName(one), w.Trials, w.N, c.estimateCell(&w.Estimate), pCell(w.P), pCell(w.Holm))
+		}
+	}
+	if len(t.Rows) == 0 {
+		return
+	}
+	d.Head("with failed trials")
+	d.Say("The same differences, with the value of the contrasts file in place of each failed trial.")
+	d.Show(t)
 }
 
 // contrastLevel is the significance level of contrasts.
@@ -300,6 +318,9 @@ func (c *Contrasts) rows() *document.Table {
 				p, holm)
 		}
 		add("all", "", one.Over, one.P, one.Holm)
+		if w := one.WithFailed; w != nil {
+			add("all, with failed trials", "", &w.Estimate, w.P, w.Holm)
+		}
 		for _, g := range one.Groups {
 			add(g.By, g.Name, &g.Estimate, nil, nil)
 		}

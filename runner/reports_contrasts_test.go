@@ -75,7 +75,8 @@ func writeArms(t testing.TB) {
 		studyArm{"late", map[string][]float64{"8s": {0.58, 0.605, 0.6}}})
 	write(t, "contrasts.toml", "baseline = \"never\"\n[[contrast]]\n"+
 		"question = \"Does growing late beat growing early?\"\n"+
-		"arm = \"late\"\nagainst = \"early\"\n[[contrast]]\narm = \"early\"\nagainst = \"never\"\n")
+		"arm = \"late\"\nagainst = \"early\"\n[[contrast]]\narm = \"early\"\nagainst = \"never\"\n"+
+		"[[failed]]\nvalue = 0.1\n")
 }
 
 func TestContrastsOfAStudy(t *testing.T) {

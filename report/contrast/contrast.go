@@ -50,7 +50,9 @@ type Contrast struct {
 	Lower  int `json:"lower"` // number of settings with a significantly negative difference, in the same way
 	// smallest true mean difference that the 95% interval over this number of settings excludes from zero with 80%
 	// probability; null for fewer than three settings, and if all differences are equal
-	Detectable *float64            `json:"detectable"`
+	Detectable *float64 `json:"detectable"`
+	// the same with the given value in place of each failed trial; null without a value or a failed trial
+	WithFailed *WithFailed         `json:"with_failed"`
 	Settings   []SettingDifference `json:"settings"` // difference in each setting with both arms
 	Groups     []SettingGroup      `json:"groups"`   // means over the settings of each sweep and of each swept value
 	Missing    []MissingSetting    `json:"missing"`  // settings without this contrast

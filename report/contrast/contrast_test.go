@@ -193,3 +193,30 @@ func TestUndecidable(t *testing.T) {
 	r.Contrasts = append(r.Contrasts, &Contrast{})
 	require.True(t, r.Undecidable(), "2/32")
 }
+
+// The numbers were computed by hand: with chance in place of the failed trial, its difference is 10 - 50 points.
+func TestFailedTrialsByTheirValue(t *testing.T) {
+	a := &Sweep{Name: "a"}
+	diverged := settingWith(a, "k=1", apart(2, 4, 6))
+	late := diverged.arm("late")
+	late.failed = []int64{2}
+	delete(late.values, 2)
+	other := settingWith(&Sweep{Name: "b"}, "k=1", apart(3, 3, 3))
+	all := []*setting{diverged, settingWith(a, "k=2", apart(1, 1, 1)), other}
+	c := contrastOf(lateEarly, all, accuracy)
+	require.InDelta(t, (4.0+1+3)/3, c.Over.Mean, 1e-9)
+
+	c.addFailed(lateEarly, &File{}, all, accuracy)
+	require.Nil(t, c.WithFailed, "without a value")
+	f := &File{Failed: []FailedValue{{Sweep: "b", Value: 0.9}, {Value: 0.1}}}
+	c.addFailed(lateEarly, f, all, accuracy)
+	require.Equal(t, 1, c.WithFailed.Trials)
+	require.InDelta(t, ((2.0-40+6)/3+1+3)/3, c.WithFailed.Mean, 1e-9)
+	near(t, 1, c.WithFailed.P, "the largest difference has the other sign")
+
+	without := &Contrast{P: c.P}
+	correctFailed([]*Contrast{c, without})
+	near(t, 1, c.WithFailed.Holm, "two contrasts")
+	require.Nil(t, without.WithFailed)
+	require.Empty(t, late.values[2], "the setting itself is unchanged")
+}

@@ -23,6 +23,9 @@ type File struct {
 	Baseline string
 	// Questions about two arms. Required unless baseline is set.
 	Contrast []Question
+	// Values in place of failed trials, such as the accuracy of chance. The report then gives each contrast with failed
+	// trials twice: without these trials, and with these values. Empty means only without.
+	Failed []FailedValue
 
 	reading *decode.Reading
 }
@@ -32,6 +35,12 @@ type Question struct {
 	Question string // text of the question, for people; may be empty
 	Arm      string // arm whose difference is computed
 	Against  string // arm that is subtracted
+}
+
+// FailedValue is the value of a failed trial.
+type FailedValue struct {
+	Sweep string  // name of the sweep, which is the last part of its path; empty means all sweeps without a value
+	Value float64 // value of the compared measure; a share for accuracies
 }
 
 // dialect has no descriptions, because no reference page lists the keys of these files.
@@ -81,6 +90,29 @@ func (f *File) validate() {
 	if len(f.Contrast) == 0 && f.Baseline == "" {
 		f.reading.Blame("contrast", "the file has no contrasts; add a table [[contrast]] with the keys arm and against")
 	}
+	f.validateFailed()
+	f.validateContrasts()
+}
+
+// validateFailed checks the values of failed trials.
+func (f *File) validateFailed() {
+	m, known := f.measure()
+	seen := map[string]bool{}
+	for k, v := range f.Failed {
+		if r := valueRange(m); known && (v.Value < r.Low || v.Value > r.High) {
+			f.reading.Blame("failed", fmt.Sprintf("value: %g is not a %s; expected a number from %g to %g", v.Value,
+				f.Metric, r.Low, r.High), k, "value")
+		}
+		if seen[v.Sweep] {
+			f.reading.Blame("failed", fmt.Sprintf("sweep: two values for %s; remove one of them",
+				cmp.Or(v.Sweep, "all sweeps")), k)
+		}
+		seen[v.Sweep] = true
+	}
+}
+
+// validateContrasts checks the questions.
+func (f *File) validateContrasts() {
 	if len(f.Contrast) > maxContrasts {
 		f.reading.Blame("contrast", fmt.Sprintf("got %d contrasts; the maximum is %d", len(f.Contrast), maxContrasts))
 		return
@@ -104,8 +136,19 @@ func (f *File) validate() {
 	}
 }
 
-// checkArms reports arms that no sweep has.
-func (f *File) checkArms(arms []string) error {
+// failedValue returns the value of a failed trial of a sweep; false if the file gives none.
+func (f *File) failedValue(sweep string) (float64, bool) {
+	for _, name := range []string{sweep, ""} {
+		k := slices.IndexFunc(f.Failed, func(v FailedValue) bool { return v.Sweep == name })
+		if k >= 0 {
+			return f.Failed[k].Value, true
+		}
+	}
+	return 0, false
+}
+
+// checkNames reports arms that no sweep has, and values of failed trials for other sweeps.
+func (f *File) checkNames(arms, sweeps []string) error {
 	unknown := func(arm string) bool { return arm != "" && !slices.Contains(arms, arm) }
 	text := func(key, arm string) string {
 		return fmt.Sprintf("%s: no sweep has an arm %q%s; the arms are: %s", key, arm, words.Guess(arm, arms),
@@ -120,6 +163,12 @@ func (f *File) checkArms(arms []string) error {
 		}
 		if unknown(q.Against) {
 			f.reading.Blame("contrast", text("against", q.Against), k, "against")
+		}
+	}
+	for k, v := range f.Failed {
+		if v.Sweep != "" && !slices.Contains(sweeps, v.Sweep) {
+			f.reading.Blame("failed", fmt.Sprintf("sweep: no sweep is named %q%s; the sweeps are: %s", v.Sweep,
+				words.Guess(v.Sweep, sweeps), words.Some(sweeps, maxListed)), k, "sweep")
 		}
 	}
 	if err := f.finish(); err != nil {

@@ -44,7 +44,11 @@ func TestFaultyFiles(t *testing.T) {
 		"twice":         {pair + pair, "contrast 2 has the arms of contrast 1"},
 		"reversed": {pair + "[[contrast]]\narm = \"early\"\nagainst = \"late\"\n",
 			"contrast 2 has the arms of contrast 1"},
-		"type": {"metric = 3\n" + pair, "c.toml:1"},
+		"share above one": {pair + "[[failed]]\nvalue = 10\n", "value: 10 is not a test accuracy; expected a number " +
+			"from 0 to 1"},
+		"no number":  {"metric = \"test loss\"\n" + pair + "[[failed]]\nvalue = nan\n", "c.toml:6"},
+		"two values": {pair + "[[failed]]\nvalue = 0.1\n[[failed]]\nvalue = 0.2\n", "two values for all sweeps"},
+		"type":       {"metric = 3\n" + pair, "c.toml:1"},
 	} {
 		_, err := Read(files.OS{}, written(t, c.text))
 		require.ErrorContains(t, err, c.says, about)
@@ -54,11 +58,12 @@ func TestFaultyFiles(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestUnknownArms(t *testing.T) {
-	f, err := Read(files.OS{}, written(t, "baseline = \"nevr\"\n"+pair))
+func TestUnknownNames(t *testing.T) {
+	f, err := Read(files.OS{}, written(t, "baseline = \"nevr\"\n"+pair+"[[failed]]\nsweep = \"plan\"\nvalue = 0.1\n"))
 	require.NoError(t, err)
-	err = f.checkArms([]string{"never", "lates", "early"})
-	require.ErrorContains(t, err, "2 faults")
+	err = f.checkNames([]string{"never", "lates", "early"}, []string{"gpt", "plain"})
+	require.ErrorContains(t, err, "3 faults")
+	require.ErrorContains(t, err, "c.toml:6:9: sweep: no sweep is named \"plan\"; did you mean plain?")
 	require.ErrorContains(t, err, "c.toml:3:7: arm: no sweep has an arm \"late\"; did you mean lates?")
 	require.ErrorContains(t, err, "c.toml:1:12: baseline: no sweep has an arm \"nevr\"; did you mean never?")
 	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))

@@ -47,7 +47,7 @@ func New(f *File, list []*runs.Run) (*Report, error) {
 		}
 		all = append(all, own...)
 	}
-	if err := f.checkArms(armNames(all)); err != nil {
+	if err := f.checkNames(armNames(all), sweepNames(r.Folders)); err != nil {
 		return nil, err
 	}
 	r.Settings = len(all)
@@ -65,17 +65,26 @@ func armNames(all []*setting) (names []string) {
 	return runs.Unique(names)
 }
 
+func sweepNames(folders []*Sweep) (names []string) {
+	for _, f := range folders {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 func (r *Report) compute(f *File, all []*setting) {
 	var values []*float64
 	asked := map[string]bool{}
 	for _, q := range f.Contrast {
 		c := contrastOf(q, all, r.measure)
+		c.addFailed(q, f, all, r.measure)
 		r.Contrasts, values = append(r.Contrasts, c), append(values, c.P)
 		asked[q.Arm], asked[q.Against] = true, true
 	}
 	for k, p := range holm(values) {
 		r.Contrasts[k].Holm = p
 	}
+	correctFailed(r.Contrasts)
 	for _, s := range all {
 		if f.Baseline != "" {
 			r.Listing = append(r.Listing, listingOf(s, f.Baseline, r.measure))

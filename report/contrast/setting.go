@@ -50,6 +50,7 @@ type arm struct {
 	name    string
 	planned []int64
 	values  map[int64]float64
+	failed  []int64  // seeds of failed trials
 	notes   []string // trials without a value, with the reasons
 }
 
@@ -156,6 +157,7 @@ func armOf(a *runs.SweepArm, m runs.TrialMeasure) *arm {
 	}
 	for _, f := range a.Failed {
 		drop(f.Seed)
+		made.failed = append(made.failed, f.Seed)
 		made.notes = append(made.notes, fmt.Sprintf("seed %d failed: %s", f.Seed, f.Why))
 	}
 	if len(missing) > 0 {

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Keeps the growth study's runs in the repository, without weights and logs.
+#
+#   studies/growth/archive.sh pack [FAMILY…]    from runs/growth into studies/growth/results
+#   studies/growth/archive.sh unpack [FAMILY…]  back into runs/growth, after a check of the digests
+#
+# Without families, all families of the folder. After unpack, 'graft report' reads the runs, and 'graft pipeline
+# studies/growth/growth.toml' runs only the trials that are missing.
+set -eu
+cd "$(dirname "$0")/../.."
+runs=${RUNS:-runs}
+results=studies/growth/results
+usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+
+# pack writes equal bytes for equal runs: sorted names, no dates, no owners.
+pack() {
+  mkdir -p "$results"
+  for family in "$@"; do
+    if [ ! -d "$runs/growth/tuning/$family" ]; then
+      echo "archive.sh: $runs/growth has no runs of $family; run 'graft pipeline studies/growth/growth.toml" \
+        "--only $family' first" >&2
+      exit 1
+    fi
+    (cd "$runs" && find growth/"$family" growth/tuning/"$family" growth/tuned/"$family".* growth/stages/*"$family"* \
+      -type f ! -name '*.safetensors' ! -path '*/checkpoints/*' ! -name log.jsonl ! -name lock ! -name streams.json \
+      2>/dev/null | LC_ALL=C sort) >"$results/list"
+    tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -T "$results/list" |
+      gzip -9n >"$results/$family.tar.gz"
+    rm "$results/list"
+  done
+  (cd "$results" && sha256sum -- *.tar.gz >SHA256SUMS)
+  ls -l "$results"
+}
+
+unpack() {
+  (cd "$results" && for family in "$@"; do grep " $family.tar.gz\$" SHA256SUMS; done | sha256sum -c -)
+  mkdir -p "$runs"
+  for family in "$@"; do
+    tar -C "$runs" --skip-old-files -xzf "$results/$family.tar.gz"
+  done
+}
+
+[ $# -gt 0 ] || usage
+command=$1
+shift
+case $command in
+  pack) [ $# -gt 0 ] || set -- $(cd "$runs/growth/tuning" && echo *); pack "$@" ;;
+  unpack) [ $# -gt 0 ] || set -- $(cd "$results" && echo *.tar.gz | sed 's/\.tar\.gz//g'); unpack "$@" ;;
+  *) usage ;;
+esac
