@@ -31,16 +31,19 @@ type Refusal struct {
 
 // PoolOutcome is the result of the simulation of one pool.
 type PoolOutcome struct {
-	Name   string  // name of the virtual cluster
-	Nodes  int     // number of nodes
-	Jobs   []*Job  // simulated jobs, in order of arrival
-	Last   int64   // last simulated second
-	Used   float64 // device-seconds in which a device had a job
-	All    float64 // device-seconds of all devices
-	Usage  []Usage // usage over time, one row per change; empty unless requested
-	Events int64   // number of arrivals and ends
-	Asked  int64   // number of scheduler calls
-	Spares int     // number of spare nodes, in addition to Nodes
+	Name  string  // name of the virtual cluster
+	Nodes int     // number of nodes
+	Jobs  []*Job  // simulated jobs, in order of arrival
+	Last  int64   // last simulated second
+	Used  float64 // device-seconds in which a device had a job
+	All   float64 // device-seconds of all devices
+	// device-seconds with a job, and of all devices in service, until the pool's last second
+	UsedEver, AllEver float64
+	InService         int     // number of devices in service in the last second
+	Usage             []Usage // usage over time, one row per change; empty unless requested
+	Events            int64   // number of arrivals and ends
+	Asked             int64   // number of scheduler calls
+	Spares            int     // number of spare nodes, in addition to Nodes
 	// learner of the pool's jobs; nil if no job adapts
 	Learner Learner
 	// outages of nodes in order of their beginnings, without outages that repeat after the last second
@@ -53,7 +56,8 @@ func (pr *PoolRun) close(e *engine) {
 		e.each()
 	}
 	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(),
-		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares,
+		Used: p.busy.taken, All: p.busy.all, UsedEver: p.busy.takenEver, AllEver: p.busy.allEver,
+		InService: p.GPUs(), Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares,
 		Learner: p.learner}
 	if e.outages != nil {
 		pr.done.Outages = e.outages.records
@@ -66,6 +70,7 @@ func (pr *PoolRun) close(e *engine) {
 // addSpot adds the spot jobs of a pool, which used devices of the same nodes and had the same outages.
 func (d *PoolOutcome) addSpot(e *engine) {
 	d.Used += e.pool.busy.taken
+	d.UsedEver += e.pool.busy.takenEver
 	d.Events += e.handled
 	d.Asked += e.asked
 	if e.outages != nil {

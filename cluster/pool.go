@@ -59,6 +59,8 @@ type busy struct {
 	horizon int64   // last second that is counted
 	taken   float64 // device-seconds with a job
 	all     float64 // total device-seconds
+	// the same until the last second of the simulation, for the energy of the devices
+	takenEver, allEver float64
 }
 
 func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
@@ -483,11 +485,14 @@ func (p *Pool) tell(j *Job, what string) {
 
 // advance moves the clock to a second and counts the usage of devices until then.
 func (p *Pool) advance(to int64) {
-	span := float64(min(to, p.busy.horizon) - p.busy.since)
-	if span > 0 {
-		p.busy.taken += span * float64(p.GPUs()-p.nodes.free-p.nodes.both)
-		p.busy.all += span * float64(p.GPUs())
+	taken, all := float64(p.GPUs()-p.nodes.free-p.nodes.both), float64(p.GPUs())
+	if span := float64(min(to, p.busy.horizon) - p.busy.since); span > 0 {
+		p.busy.taken += span * taken
+		p.busy.all += span * all
 	}
+	span := float64(to - p.busy.since)
+	p.busy.takenEver += span * taken
+	p.busy.allEver += span * all
 	p.busy.since = to
 	p.agenda.Advance(to)
 }

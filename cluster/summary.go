@@ -124,3 +124,21 @@ func (o *Outcome) Used() float64 {
 	}
 	return used / all
 }
+
+// Power is the power of a device in watts.
+type Power struct{ Busy, Idle float64 }
+
+// Joules returns the energy of all devices in service until the last job ended. A device with several jobs counts once,
+// and a device out of service uses no energy.
+func (o *Outcome) Joules(w Power) float64 {
+	last := int64(0)
+	for _, p := range o.Pools {
+		last = max(last, p.Last)
+	}
+	joules := 0.0
+	for _, p := range o.Pools {
+		idle := p.AllEver - p.UsedEver + float64(last-p.Last)*float64(p.InService)
+		joules += w.Busy*p.UsedEver + w.Idle*idle
+	}
+	return joules
+}

@@ -394,7 +394,8 @@ var descriptions = map[string]string{
 		"few nodes as possible, and delays the job until these nodes are free. \"consolidate-first\" also uses as " +
 		"few nodes as possible, but spreads the job over more nodes instead of delaying the job. \"random\" takes " +
 		"the first free GPUs in node order; despite its name, it draws nothing at random. Default \"consolidate\".",
-	"graft/cluster/rigid.Options.Spot": "Eviction of spot jobs.",
+	"graft/cluster/rigid.Options.Power": "Power of the GPUs.",
+	"graft/cluster/rigid.Options.Spot":  "Eviction of spot jobs.",
 	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds after time 0 of the trace. " +
 		"Zero means the end of the trace or, if compat = \"lucid\", the end of the month that Lucid's authors " +
 		"simulated.",
@@ -407,6 +408,9 @@ var descriptions = map[string]string{
 		"of nodes. If neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only the requested part, and other jobs can use the remaining part.",
+	"graft/cluster/rigid.PowerOptions.Busy": "Power of a GPU with a job, in watts, at most 100,000. Default 0: the " +
+		"report has no energy.",
+	"graft/cluster/rigid.PowerOptions.Idle": "Power of a GPU without a job, in watts, at most busy_watts. Default 0.",
 	"graft/cluster/rigid.Schedule.DeadlineFactor": "Factor of the users' time limits in the jobs' deadlines, at most " +
 		"1e6: a deadline is the submission plus the factor times the limit. The report then has the share of jobs " +
 		"that met their deadlines. Zero means no deadlines in the report, and 1 for the scheduler edf.",

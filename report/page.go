@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"graft/internal/parallel"
@@ -19,23 +20,32 @@ const (
 	maxPageRows = 200
 )
 
-// Page creates a web page about runs, with comparisons of several runs and sections about each run. Unless all is true,
-// long tables and lists are shortened, and pages of more than MaxPageRuns runs have no sections about single runs. A
-// shortened page shows the command in the argument more, which creates the complete page.
-func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
+// PageOptions configures a page about runs.
+type PageOptions struct {
+	// shows everything; if false, long tables and lists are shortened, and pages of more than MaxPageRuns runs have no
+	// sections about single runs
+	All     bool
+	More    string // command that creates the complete page, which a shortened page shows
+	Version string // version of graft, shown on the page
+	// Address returns the address of the page about a run folder. Nil means that the page has no links to other pages.
+	Address func(folder string) string
+}
+
+// Page creates a web page about runs, with comparisons of several runs and sections about each run.
+func Page(found []*runs.Run, skipped []runs.SkippedRun, o PageOptions) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &pageBuilder{report: r, all: all, more: more}
-	p := &page.Page{Title: "Report of " + words.Plural(len(found), "run"), Version: version}
+	b := &pageBuilder{PageOptions: o, report: r}
+	p := &page.Page{Title: "Report of " + words.Plural(len(found), "run"), Version: o.Version}
 	if len(found) == 1 {
 		p.Title = found[0].Heading()
 	} else {
 		p.Lead = "Differences come first, then each run. Runs are not ranked."
 	}
 	p.Sections = append(p.Sections, b.leftOut()...)
-	few := all || len(found) <= MaxPageRuns
+	few := o.All || len(found) <= MaxPageRuns
 	for _, c := range r.Comparisons {
 		if c.count() > 1 || !few {
 			p.Sections = append(p.Sections, b.comparison(c))
@@ -43,7 +53,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 	}
 	if !few {
 		p.Lead = fmt.Sprintf("Differences come first, then results. Runs are not ranked. "+
-			"With more than %d runs, the sections of single runs are omitted; %s adds them.", MaxPageRuns, more)
+			"With more than %d runs, the sections of single runs are omitted; %s adds them.", MaxPageRuns, o.More)
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
@@ -56,9 +66,8 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 
 // pageBuilder builds the sections of a page.
 type pageBuilder struct {
+	PageOptions
 	report *Report
-	all    bool
-	more   string // command that shows everything
 }
 
 // leftOut returns a section of skipped folders; nil if there are none.
@@ -86,7 +95,7 @@ func (b *pageBuilder) comparison(c *comparison) page.Section {
 		s.Title = "Comparison of " + document.Printable(d.Blocks[0].Heading)
 		d.Blocks = d.Blocks[1:]
 	}
-	s.Parts = append(b.parts(d, nil), figureParts(list, true)...)
+	s.Parts = append(b.parts(d, nil, ""), figureParts(list, true)...)
 	return s
 }
 
@@ -94,7 +103,7 @@ func (b *pageBuilder) comparison(c *comparison) page.Section {
 func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
 	detail, err := b.detail(r)
 	parts := b.about(&b.report.Runs[k], r, detail, err)
-	below := b.below(r)
+	below := b.below(r, detail)
 	if len(b.report.Runs) > 1 {
 		return append([]page.Section{{Title: r.Heading(), Parts: parts}}, below...)
 	}
@@ -106,7 +115,7 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 	about := &document.Document{}
 	report.write(about)
 	about.Blocks = about.Blocks[1:] // the section already has this title
-	parts := b.parts(about, nil)
+	parts := b.parts(about, nil, r.Path)
 	if err != nil {
 		parts = append(parts, page.Part{
 			Sentences: strings.Split("Some files cannot be read: "+document.PrintableLines(err.Error()), "\n"),
@@ -117,19 +126,22 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 		seen := &document.Document{}
 		detail.write(seen)
 		line, _ := detail.(hasTimeline)
-		parts = append(parts, b.parts(seen, line)...)
+		parts = append(parts, b.parts(seen, line, r.Path)...)
 	}
 	return append(parts, repeatParts(report, r)...)
 }
 
-// below has a section per run of a pipeline; a large pipeline has them only if all are requested. Parts that cannot be
-// read are among the skipped folders.
-func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
+// below has a section per run of a pipeline, and about the first training of a live job; a large pipeline has them only
+// if all are requested. Parts that cannot be read are among the skipped folders.
+func (b *pageBuilder) below(r *runs.Run, detail Detail) (list []page.Section) {
+	if job, ok := detail.(*CellJob); ok {
+		return b.training(r, job)
+	}
 	if r.Kind != runs.PipelineKind {
 		return nil
 	}
 	all, _ := r.Parts()
-	if len(all) > MaxPageRuns && !b.all {
+	if len(all) > MaxPageRuns && !b.All {
 		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{
 			fmt.Sprintf("With more than %d runs, the sections of single runs are omitted; --all adds them.",
 				MaxPageRuns),
@@ -144,6 +156,22 @@ func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 		list = append(list, page.Section{Title: p.Run.Heading(), Parts: b.about(&report, p.Run, detail, err)})
 	}
 	return list
+}
+
+// training has the network, decisions and losses of a live job's first training.
+func (b *pageBuilder) training(r *runs.Run, j *CellJob) []page.Section {
+	if len(j.Trainings) == 0 {
+		return nil
+	}
+	first, err := r.OpenPart(filepath.Join(r.Path, j.outward, j.Trainings[0].Folder))
+	if err != nil {
+		return []page.Section{{Title: "Training", Parts: []page.Part{{Sentences: []string{
+			"The training cannot be read: " + document.Printable(err.Error())}}}}}
+	}
+	report := NewRunReport(first)
+	detail, err := DetailOf(first, true)
+	return []page.Section{{Title: fmt.Sprintf("Training, %s, seed %d", j.Trainings[0].Arm, j.Trainings[0].Seed),
+		Parts: b.about(&report, first, detail, err)}}
 }
 
 func (b *pageBuilder) detail(r *runs.Run) (Detail, error) {

@@ -6,13 +6,14 @@ import (
 	"graft/report/document"
 	"graft/report/page"
 	"graft/report/runs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// parts converts the blocks of a document. A timeline precedes its table.
-func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part {
+// parts converts the blocks of a document. A timeline precedes its table. Links are relative to a run folder.
+func (b *pageBuilder) parts(d *document.Document, line hasTimeline, folder string) []page.Part {
 	var list []page.Part
 	caption := ""
 	for _, block := range d.Blocks {
@@ -32,20 +33,38 @@ func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part 
 			list = append(list, page.Part{Facts: factsOf(block.Facts)})
 		case block.Table != nil:
 			most := maxPageRows
-			if b.all {
+			if b.All {
 				most = 0
 			}
 			table, left := block.Table.Middle(most)
+			b.resolve(table, folder)
 			list = append(list, page.Part{Table: &page.Table{Table: *table,
 				Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
 			if left > 0 {
 				list = append(list, page.Part{Sentences: []string{
-					fmt.Sprintf("%d rows in the middle are omitted; %s shows all rows.", left, b.more),
+					fmt.Sprintf("%d rows in the middle are omitted; %s shows all rows.", left, b.More),
 				}})
 			}
 		}
 	}
 	return list
+}
+
+// resolve replaces the links of a table, which are relative to a run folder, by addresses of pages.
+func (b *pageBuilder) resolve(t *document.Table, folder string) {
+	for _, row := range t.Rows {
+		for k := range row {
+			link := row[k].Link
+			if row[k].Link = ""; link == "" || b.Address == nil {
+				continue
+			}
+			to, query, has := strings.Cut(link, "?")
+			row[k].Link = b.Address(filepath.Join(folder, to))
+			if has {
+				row[k].Link += "?" + query
+			}
+		}
+	}
 }
 
 // codeFacts lists the facts that a page shows as code.

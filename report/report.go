@@ -42,7 +42,7 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail,
 	runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
 	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail,
-	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
+	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail, runs.CellKind: readCellDetail,
 }
 
 // DetailOf reads the detail of a run. Unless all is true, long lists in the detail are shortened. DetailOf returns nil

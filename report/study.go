@@ -148,7 +148,7 @@ func cellTable(o *study.Outcome, point, workload string) *document.Table {
 		if c.Point != point || c.Workload != workload {
 			continue
 		}
-		row := append([]any{nameOfCell(o, &c)}, metricCells(metrics, c.Values)...)
+		row := append([]any{document.Cell{Text: nameOfCell(o, &c), Link: c.Folder}}, metricCells(metrics, c.Values)...)
 		if paired && c.Difference != nil {
 			row = append(row, differenceOf(c.Difference, first), chanceOf(c.P))
 		} else if paired {

@@ -69,13 +69,18 @@ func (f inFolder) Open(path string) (files.File, error) {
 // writeCluster makes the folder of a run, which may have been killed before its end.
 func writeCluster(t testing.TB, dir string, open bool) {
 	t.Helper()
+	simulateCluster(t, dir, open, `schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600",
+		"schedule.ablate=true")
+}
+
+// simulateCluster makes the folder of a run with the given assignments.
+func simulateCluster(t testing.TB, dir string, open bool, set ...string) {
+	t.Helper()
 	in := inFolder{dir: t.TempDir()}
 	writeTrace(t, in.dir, 300)
 	w := worlds.Named("rigid")
-	c, err := config.ReadNamed[study.File](w.Name, config.Open(in, ""), []string{
-		`workload.traces=["jobs.csv"]`, `cluster.vc_file="nodes.csv"`,
-		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600", "schedule.ablate=true",
-		"run.folder=" + config.Quote(dir)})
+	c, err := config.ReadNamed[study.File](w.Name, config.Open(in, ""), append([]string{
+		`workload.traces=["jobs.csv"]`, `cluster.vc_file="nodes.csv"`, "run.folder=" + config.Quote(dir)}, set...))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -338,4 +343,20 @@ func TestClusterOfNetworks(t *testing.T) {
 	write(t, "c.toml", strings.Replace(contents(t, "c.toml"), `models = ["resnet"]`, `models = ["a", "a"]`, 1))
 	fails(t, failure.Configuration, "training.networks has 1 entries for 2 models", "cluster", "run", "c.toml", "--out",
 		"none")
+}
+
+// The energy was computed by hand: 8 GPUs, jobs of 8 GPUs for 100 s and of 4 GPUs for 100 s from second 200, and the
+// node is out of service for 30 s between them.
+func TestClusterEnergy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,100,8\n2,200,100,4\n")
+	write(t, "cluster.toml", "[cluster]\nnodes = 1\npower = {busy_watts = 400, idle_watts = 50}\n[workload]\n"+
+		"traces = [\"jobs.csv\"]\n[schedule]\nschedulers = [\"fifo\"]\n[[failures.outages]]\nnode = 0\n"+
+		"from_seconds = 120\nto_seconds = 150\n")
+	require.Contains(t, done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet").stdout, "ENERGY [kWh]")
+	busy, all := 8*100.0+4*100, 8*(300.0-30)
+	energy := readStudy(t, "run").Cells[0].Values["energy_kwh"]
+	require.InDelta(t, (400*busy+50*(all-busy))/3.6e6, float64(energy), 1e-12)
+	fails(t, failure.Configuration, "busy_watts is 40 and idle_watts is 50", "cluster", "run", "cluster.toml", "--set",
+		"cluster.power.busy_watts=40")
 }

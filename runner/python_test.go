@@ -50,8 +50,8 @@ func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 		}
 		below, _ := runs.Find(files.OS{}, filepath.Join(path, "*")) // folders that are no runs, too; an error for none
 		for _, part := range below {
-			if f, err := runs.ReadFolder(files.OS{}, part); err == nil && f.IsRun() &&
-				filepath.Base(part) != runs.TableFolder {
+			f, err := runs.ReadFolder(files.OS{}, part)
+			if err == nil && f.IsRun() && f.Guess() != runs.CellKind && filepath.Base(part) != runs.TableFolder {
 				read.Parts = append(read.Parts, filepath.Base(part))
 			}
 		}

@@ -14,15 +14,16 @@ import (
 
 // reportOptions are the flags of `graft report`.
 type reportOptions struct {
-	all       bool   // show every row of every table
-	json      bool   // print one object
-	csv       bool   // print comma-separated rows
-	markdown  bool   // print tables for GitHub
-	latex     bool   // print tables for LaTeX
-	reach     string // case whose loss the others are to reach; empty for none
-	html      string // write a page into this file; empty for none
-	contrasts string // file of contrasts between arms of sweeps; empty for none
-	force     bool   // replace a file that is not a page
+	all       bool           // show every row of every table
+	json      bool           // print one object
+	csv       bool           // print comma-separated rows
+	markdown  bool           // print tables for GitHub
+	latex     bool           // print tables for LaTeX
+	reach     string         // case whose loss the others are to reach; empty for none
+	html      string         // write a page into this file; empty for none
+	contrasts string         // file of contrasts between arms of sweeps; empty for none
+	part      runs.Selection // job or node of a single simulation of a cluster
+	force     bool           // replace a file that is not a page
 }
 
 // newReportCommand makes `graft report`. It does not need LibTorch.
@@ -45,6 +46,9 @@ the first column are marked ~. Runs are not ranked.
 of arms. For each pair, the report has the difference in each setting (a sweep with one combination
 of swept values), and the mean over settings with a test.
 
+--job and --node report on a job or a node of a single simulation in a run of graft cluster run,
+such as RUN/fifo: its times, its devices, its failures, and the trainings of a live job.
+
 --html writes a page instead of text, with the figures of graft plot, sortable tables, the timeline of
 each job, and the commands that reproduce the runs. The page is self-contained: it can be
 stored, sent and opened as a file.
@@ -55,7 +59,8 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
   graft report runs/base-* runs/wide-*
   graft report runs --csv >runs.csv
   graft report --html report.html runs/first
-  graft report runs/plain runs/residual --contrasts contrasts.toml`,
+  graft report runs/plain runs/residual --contrasts contrasts.toml
+  graft report runs/cluster/fifo --job 42`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if o.force && o.html == "" {
@@ -74,6 +79,9 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 			"or of the named arm at the same swept values")
 	flags.StringVar(&o.contrasts, "contrasts", "",
 		"print the differences between arms of sweeps that this `file` lists, over all sweeps and swept values")
+	flags.StringVar(&o.part.Job, "job", "", "report on the job with this `ID`, in the folder of a single simulation")
+	flags.StringVar(&o.part.Node, "node", "",
+		"report on the outages of this `node`, as NODE or VC/NODE, in the folder of a single simulation")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")
@@ -81,6 +89,9 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
 	command.MarkFlagsMutuallyExclusive("contrasts", "reach")
 	command.MarkFlagsMutuallyExclusive("contrasts", "html")
+	for _, other := range []string{"contrasts", "reach", "csv"} {
+		command.MarkFlagsMutuallyExclusive("job", "node", other)
+	}
 	return command
 }
 
@@ -106,6 +117,14 @@ func runReport(ctx context.Context, w io.Writer, args []string, o reportOptions)
 	list, skipped := runs.OpenAll(environment(ctx).Files, args)
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if o.part != (runs.Selection{}) && len(list) > 1 {
+		return failure.Usagef("options \"job\" and \"node\" report on one simulation; name a single folder")
+	}
+	for _, r := range list {
+		if err := r.Select(o.part); err != nil {
+			return err
+		}
 	}
 	if o.html != "" {
 		return writePage(w, list, skipped, o)

@@ -15,7 +15,7 @@ import (
 
 // writePage writes runs as a page into a file, and prints its name.
 func writePage(w io.Writer, list []*runs.Run, skipped []runs.SkippedRun, o reportOptions) error {
-	p, r, err := report.Page(list, skipped, o.all, "--all", thisVersion())
+	p, r, err := report.Page(list, skipped, report.PageOptions{All: o.all, More: "--all", Version: thisVersion()})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type Work struct {
 	// part of the work in the trace after which the network first has this loss without a decider; it is less than 1 if
 	// the loss rises again
 	First float64
+	// paths of the trainings in the run folder, with and without the decider; empty for a job that was not trained
+	Adaptive, Never string
 }
 
 // Learner computes the work of live jobs that end by their losses. It asks for a training each time a job's devices
@@ -116,18 +118,19 @@ func (*Learner) Offer(j *cluster.Job, gpus int, _ float64) cluster.Offer {
 
 // Columns implements [cluster.Learner].
 func (*Learner) Columns() []string {
-	return []string{"live_work [share]", "live_missed", "live_first [share]"}
+	return []string{"live_work [share]", "live_missed", "live_first [share]", AdaptiveColumn, NeverColumn}
 }
 
 // Cells implements [cluster.Learner]. The cells of jobs that are not live are empty.
 func (l *Learner) Cells(row []byte, j *cluster.Job) []byte {
 	p := l.jobs[j]
 	if p == nil {
-		return append(row, ",,,"...)
+		return append(row, ",,,,,"...)
 	}
 	row = strconv.AppendFloat(append(row, ','), p.work.Share, 'f', 6, 64)
 	row = strconv.AppendBool(append(row, ','), p.work.Missed)
-	return strconv.AppendFloat(append(row, ','), p.work.First, 'f', 6, 64)
+	row = strconv.AppendFloat(append(row, ','), p.work.First, 'f', 6, 64)
+	return append(append(append(append(row, ','), p.work.Adaptive...), ','), p.work.Never...)
 }
 
 // Result returns the work of a live job. A job that ended before its pool was simulated, in a profiler, ended as in the

@@ -12,6 +12,9 @@ const (
 	Never    = "never"    // the same job without adaptation
 )
 
+// CaseName returns the case of the trainings with a timeline in an arm.
+func CaseName(timeline, arm string) string { return timeline + "-" + arm }
+
 // Outcome holds the results of live jobs.
 type Outcome struct {
 	Folder string `json:"folder"` // folder of the trainings in the run folder

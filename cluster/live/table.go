@@ -14,6 +14,13 @@ import (
 // Table is the name of the table with the timelines of live jobs, in the folder of a simulation.
 const Table = "timelines"
 
+// Columns of the table of jobs with the folders of a live job's trainings in the run folder, for jobs that end by their
+// losses.
+const (
+	AdaptiveColumn = "live_training"
+	NeverColumn    = "live_training_never"
+)
+
 // Columns returns the columns of the table. The last row of a job has zero devices, at the end of the job.
 func Columns() []results.Column {
 	return []results.Column{{Name: "job", Kind: results.String}, {Name: "time", Unit: "s"},

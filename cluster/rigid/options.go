@@ -60,6 +60,8 @@ type Options struct {
 	EnforceLimits bool `json:",omitempty"`
 	// Eviction of spot jobs.
 	Spot SpotOptions `json:",omitzero"`
+	// Power of the GPUs.
+	Power PowerOptions `json:",omitzero"`
 	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.
 	UsageEvery int64 `config:"usage_every_seconds"`
 }
@@ -105,8 +107,10 @@ func (o Options) Validate() error {
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
 		"from_seconds is %d and to_seconds is %d; expected ascending numbers of at least 0", o.From, o.To)
 	faults = append(faults, o.validateTypes()...)
-	if err := o.Spot.Validate(); err != nil {
-		faults = append(faults, err)
+	for _, err := range []error{o.Spot.Validate(), o.Power.validate()} {
+		if err != nil {
+			faults = append(faults, err)
+		}
 	}
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))

@@ -56,6 +56,9 @@ func (s *simulations) Plan() *study.Plan {
 		p.Metrics = append(p.Metrics, spotMetrics...)
 		p.Remarks = append(p.Remarks, s.spotText(p.Jobs))
 	}
+	if c.Power.on() {
+		p.Metrics = append(p.Metrics, energyMetric)
+	}
 	s.withLimits(p)
 	p.Points = s.points()
 	p.NoQuirks = c.Compat == compatNone
@@ -202,6 +205,7 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	z := &cluster.Summarizer{}
 	values := valuesOf(out, z)
 	s.addLimits(values, out, one)
+	s.Cluster.Power.addEnergy(values, out)
 	w.addLive(values, out)
 	r := &study.Result{Values: values, Parts: partsOf(out, z), Left: leftOut(out.Refused),
 		Samples: out.Completions()}

@@ -13,7 +13,7 @@ type Dots struct {
 	Note  string // note below the figure; empty means none
 	X     Axis   // axis of the values; always contains zero
 	Zero  string // name of the line at zero in the legend
-	Each  string // name of a dot in the legend
+	Each  string // name of a dot in the legend; empty for rows without single values
 	Mean  string // name of the mean with its interval in the legend
 	Rows  []DotRow
 }
@@ -54,8 +54,11 @@ func (d *Dots) Layout(width float64) *Picture {
 	x.from, x.to = d.sides(p)
 	bottom := d.rows(p, x)
 	top := p.lower(d.X, x, lying(x.low, x.high, x.to-x.from), bottom)
-	return p.finish([]entry{{d.Each, eachInk, dotted}, {d.Mean, text.plain(), ranged},
-		{d.Zero, vermilion.plain(), dashed}}, d.Note, top+2)
+	entries := []entry{{d.Mean, text.plain(), ranged}, {d.Zero, vermilion.plain(), dashed}}
+	if d.Each != "" {
+		entries = slices.Insert(entries, 0, entry{d.Each, eachInk, dotted})
+	}
+	return p.finish(entries, d.Note, top+2)
 }
 
 // sentences describe the rows in sentences.

@@ -292,7 +292,7 @@ func plotStudySeries(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 			if c.Point != point.Name || c.Workload != o.Workloads[0] || !slices.Contains(few, c.Scheduler) {
 				continue
 			}
-			if err := addSeries(chart, r, &c); err != nil {
+			if err := addSeries(chart, r, c.Folder); err != nil {
 				return nil, err
 			}
 		}
@@ -303,16 +303,16 @@ func plotStudySeries(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	return all, nil
 }
 
-// addSeries adds the curves of a cell to a chart with a panel per quantity.
-func addSeries(chart *figure.Chart, r *runs.Run, c *study.CellOutcome) error {
-	columns, err := headOf(r, c.Folder, study.SeriesTable)
+// addSeries adds the curves of a simulation's folder to a chart with a panel per quantity.
+func addSeries(chart *figure.Chart, r *runs.Run, folder string) error {
+	columns, err := headOf(r, folder, study.SeriesTable)
 	if runs.NotThere(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	found, err := runs.Numbers(r, c.Folder, study.SeriesTable+".csv", columns...)
+	found, err := runs.Numbers(r, folder, study.SeriesTable+".csv", columns...)
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func addSeries(chart *figure.Chart, r *runs.Run, c *study.CellOutcome) error {
 		if unitOf(column) == "share" {
 			values = inPercent(values)
 		}
-		curve := figure.Curve{Name: filepath.Base(c.Folder), Steps: true, X: at, Y: values}
+		curve := figure.Curve{Name: filepath.Base(filepath.Join(r.Base(), folder)), Steps: true, X: at, Y: values}
 		chart.Panels[k].Curves = append(chart.Panels[k].Curves, curve)
 	}
 	return nil

@@ -22,7 +22,7 @@ type Kind struct {
 func Kinds() []*Kind {
 	return slices.Concat(StudyKinds(), []*Kind{NodeRunKind, NodeProfileKind,
 		PipelineKind, SweepKind, SimulationKind, ElasticLearningKind, ElasticComparisonKind, ElasticCasesKind,
-		PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind})
+		PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind, CellKind})
 }
 
 // kindNamed returns the kind with a name; nil for none.

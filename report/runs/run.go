@@ -31,6 +31,12 @@ const mostConfiguration = 256 << 10
 
 // Heading returns the title of the run on a page.
 func (r *Run) Heading() string {
+	switch s := r.Selected; {
+	case s.Job != "":
+		return document.Printable("Job " + s.Job + " in " + r.Path)
+	case s.Node != "":
+		return document.Printable("Node " + s.Node + " in " + r.Path)
+	}
 	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
 }
 
@@ -60,6 +66,8 @@ type Run struct {
 	// digest or text of the outcome, which identifies copies of the same run; empty before the run ends
 	Outcome string
 	Faults  error // errors about unreadable parts; nil if there are none
+	// part of a single simulation that its report is about; zero for the whole simulation and for other runs
+	Selected Selection
 
 	Files files.FS // file system of the folder, read-only
 

@@ -6,30 +6,32 @@ import (
 	"graft/results"
 )
 
-// studyOverview shows a cluster simulation, in every world, by its cells and the metric that ranks schedulers.
-var studyOverview = overview{progress: func(r *Run, written *results.Progress) (*results.Progress, error) {
-	o, err := OutcomeOf[study.Outcome](r)
-	if err != nil || o == nil {
-		return written, err
-	}
-	return r.amount(written, len(o.Cells), "cells"), nil
-}, trend: func(r *Run) (t Trend, err error) {
-	o, err := OutcomeOf[study.Outcome](r)
-	if err != nil || o == nil {
-		return t, err
-	}
-	m := rankedMetric(o)
-	if m == nil {
-		return t, nil
-	}
-	t = Trend{Metric: m.Name, Unit: m.Unit}
-	for _, c := range o.Cells {
-		if v, has := c.Values[m.Key()]; has {
-			t.Values = append(t.Values, float64(v))
+// studyOverview shows a cluster simulation, in every world, by its cells and the metric that ranks schedulers. The runs
+// inside are single simulations, by scheduler, workload and point, and the trainings of live jobs.
+var studyOverview = overview{members: []string{"*", "*/*", "*/*/*", "live/trials/*/*", "live/until-loss/*/trials/*/*"},
+	progress: func(r *Run, written *results.Progress) (*results.Progress, error) {
+		o, err := OutcomeOf[study.Outcome](r)
+		if err != nil || o == nil {
+			return written, err
 		}
-	}
-	return t, nil
-}}
+		return r.amount(written, len(o.Cells), "cells"), nil
+	}, trend: func(r *Run) (t Trend, err error) {
+		o, err := OutcomeOf[study.Outcome](r)
+		if err != nil || o == nil {
+			return t, err
+		}
+		m := rankedMetric(o)
+		if m == nil {
+			return t, nil
+		}
+		t = Trend{Metric: m.Name, Unit: m.Unit}
+		for _, c := range o.Cells {
+			if v, has := c.Values[m.Key()]; has {
+				t.Values = append(t.Values, float64(v))
+			}
+		}
+		return t, nil
+	}}
 
 // rankedMetric returns the metric that ranks schedulers or, if none does, the first main metric; nil without either.
 func rankedMetric(o *study.Outcome) (first *study.Metric) {

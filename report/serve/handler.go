@@ -134,7 +134,8 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 		if name == "" {
 			name = "."
 		}
-		return &request{key: "run " + name, names: []string{name}, render: h.runs}, nil
+		s := runs.Selection{Job: at.Query().Get("job"), Node: at.Query().Get("node")}
+		return &request{key: fmt.Sprintf("run %s %q", name, s), names: []string{name}, render: h.selected(s)}, nil
 	case at.Path != compareAddress:
 		return nil, listen.Refuse(http.StatusNotFound, "Open the list of runs to find the page.",
 			"Page %q not found.", at.Path)
@@ -205,7 +206,7 @@ func acceptsGzip(header string) bool {
 // refusalOfPage maps an error to its HTTP status and remedy.
 func refusalOfPage(err error) *listen.Refusal {
 	switch {
-	case errors.Is(err, errMissing), runs.NotThere(err):
+	case errors.Is(err, errMissing), errors.Is(err, runs.ErrNoPart), runs.NotThere(err):
 		return listen.Refuse(http.StatusNotFound, "Go back to the list of runs.", "%v", err)
 	case errors.Is(err, errBusy):
 		return listen.Refuse(http.StatusServiceUnavailable, "Retry later.", "%v", err)

@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"hash/fnv"
+	"path/filepath"
 	"slices"
 
 	"graft/internal/parallel"
@@ -41,8 +42,26 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
+// address returns the address of the page about a run folder.
+func (h *Handler) address(folder string) string {
+	name, err := filepath.Rel(h.index.dir, folder)
+	if err != nil {
+		return "/"
+	}
+	return AddressOf(filepath.ToSlash(name))
+}
+
+// selected returns the function that builds the page of a part of a run.
+func (h *Handler) selected(s runs.Selection) func(v *snapshot, live page.Live) (content, error) {
+	return func(v *snapshot, live page.Live) (content, error) { return h.pageOf(v, live, s) }
+}
+
 // runs builds the page of a run, or of several side by side. It names unreadable runs.
 func (h *Handler) runs(v *snapshot, live page.Live) (content, error) {
+	return h.pageOf(v, live, runs.Selection{})
+}
+
+func (h *Handler) pageOf(v *snapshot, live page.Live, selection runs.Selection) (content, error) {
 	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
 	parallel.Do(len(v.states), 0, func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
 	var list []*runs.Run
@@ -59,7 +78,11 @@ func (h *Handler) runs(v *snapshot, live page.Live) (content, error) {
 			skipped = append(skipped, runs.SkippedRun{Path: s.path, Why: err.Error(), Err: err})
 			continue
 		}
+		if err := opened[k].Select(selection); err != nil {
+			return nil, err
+		}
 		list = append(list, opened[k])
+		links = append(links, h.outward(opened[k], s.name)...)
 		h.index.note(s.name, s.tag, opened[k].Ended, nil)
 		if len(v.states)+len(v.missing) > 1 && k < report.MaxPageRuns {
 			links = append(links, page.Link{Text: document.Printable(s.name), Address: AddressOf(s.name)})
@@ -68,7 +91,7 @@ func (h *Handler) runs(v *snapshot, live page.Live) (content, error) {
 	if gone == len(v.states) {
 		return nil, fmt.Errorf("%s: %w", v.states[0].path, errMissing)
 	}
-	p, _, err := report.Page(list, skipped, false, showAll, h.version)
+	p, _, err := report.Page(list, skipped, report.PageOptions{More: showAll, Version: h.version, Address: h.address})
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +103,18 @@ func (h *Handler) runs(v *snapshot, live page.Live) (content, error) {
 	}
 	p.Links, p.Live = links, &live
 	return p, nil
+}
+
+// outward links the page of a single simulation to its cluster run, and the page of a job or node to its simulation.
+func (h *Handler) outward(r *runs.Run, name string) (links []page.Link) {
+	if outer := r.Outer(); outer != "" {
+		links = append(links, page.Link{Text: "Cluster run " + document.Printable(filepath.Base(outer)),
+			Address: h.address(outer)})
+	}
+	if r.Selected != (runs.Selection{}) {
+		links = append(links, page.Link{Text: "Simulation " + document.Printable(r.Base()), Address: AddressOf(name)})
+	}
+	return links
 }
 
 // gpuTable shows the GPUs of this machine; nil if there are none.

@@ -118,15 +118,13 @@ func (p *plan) timeline(set []string) string {
 	}
 	name := fmt.Sprintf("timeline-%d", len(p.names)+1)
 	p.names[key] = name
-	p.cases = append(p.cases, config.Case{Name: caseName(name, live.Adaptive), Set: set})
+	p.cases = append(p.cases, config.Case{Name: live.CaseName(name, live.Adaptive), Set: set})
 	if p.adapts {
-		p.cases = append(p.cases, config.Case{Name: caseName(name, live.Never),
+		p.cases = append(p.cases, config.Case{Name: live.CaseName(name, live.Never),
 			Set: append(append([]string{}, set...), p.never...)})
 	}
 	return name
 }
-
-func caseName(timeline, arm string) string { return timeline + "-" + arm }
 
 // outcome adds the accuracies of the trainings to the jobs.
 func (p *plan) outcome(trained *runs.SweepOutcome) (*live.Outcome, error) {
@@ -134,11 +132,11 @@ func (p *plan) outcome(trained *runs.SweepOutcome) (*live.Outcome, error) {
 	for k := range o.Jobs {
 		j := &o.Jobs[k]
 		var err error
-		if j.Adaptive, err = accuracy(trained, caseName(j.Timeline, live.Adaptive)); err != nil {
+		if j.Adaptive, err = accuracy(trained, live.CaseName(j.Timeline, live.Adaptive)); err != nil {
 			return nil, err
 		}
 		if p.adapts {
-			never, err := accuracy(trained, caseName(j.Timeline, live.Never))
+			never, err := accuracy(trained, live.CaseName(j.Timeline, live.Never))
 			if err != nil {
 				return nil, err
 			}

@@ -22,23 +22,24 @@ const waiting = "until-loss"
 
 // NewTrainer returns a trainer of live jobs that end by their losses. It keeps its trainings in a run folder.
 func NewTrainer(env *app.Env, o live.Options, run string) live.Trainer {
-	return &trainer{env: env, options: o, folder: filepath.Join(run, folder, waiting), known: map[string]*training{}}
+	return &trainer{env: env, options: o, run: run, known: map[string]*training{}}
 }
 
 // trainer trains each timeline once, and keeps the trainings on disk by their content.
 type trainer struct {
 	env     *app.Env
 	options live.Options
-	folder  string
+	run     string // run folder
 
 	mutex  sync.Mutex
-	known  map[string]*training // by folder
+	known  map[string]*training // by path
 	warned bool                 // whether a training has logged its warnings
 	once   sync.Once            // for the warning about the loss
 }
 
 // training holds the loss curves of a training, one per seed.
 type training struct {
+	path   string // path in the run folder
 	once   sync.Once
 	curves []runs.LossCurve
 	err    error
@@ -53,23 +54,24 @@ func (t *trainer) Work(ctx context.Context, line live.Timeline) (w live.Work, er
 	}
 	budget := job.Time.Budget.Seconds()
 	line.Scale(budget)
-	own, err := t.curves(ctx, job, &line, true)
+	own, err := t.training(ctx, job, &line, true)
 	if err != nil {
 		return w, err
 	}
-	never, err := t.curves(ctx, job, &line, false)
+	never, err := t.training(ctx, job, &line, false)
 	if err != nil {
 		return w, err
 	}
 	var shares, firsts []float64
-	for k := range never {
-		share, reached := own[k].Share(never[k], budget)
+	for k := range never.curves {
+		share, reached := own.curves[k].Share(never.curves[k], budget)
 		if most := t.options.MostWork; !reached || share > most {
 			share, w.Missed = most, true
 		}
-		shares, firsts = append(shares, share), append(firsts, never[k].First(budget)/budget)
+		shares, firsts = append(shares, share), append(firsts, never.curves[k].First(budget)/budget)
 	}
 	w.Share, w.First = stat.Mean(shares), stat.Mean(firsts)
+	w.Adaptive, w.Never = own.path, never.path
 	t.warn(w.First)
 	return w, nil
 }
@@ -89,24 +91,23 @@ func (t *trainer) warn(first float64) {
 	}
 }
 
-// curves trains the job on a timeline, with or without its decider, and returns its loss curves.
-func (t *trainer) curves(ctx context.Context, job *config.Job, line *live.Timeline, adapts bool) ([]runs.LossCurve,
-	error) {
+// training trains the job on a timeline, with or without its decider.
+func (t *trainer) training(ctx context.Context, job *config.Job, line *live.Timeline, adapts bool) (*training, error) {
 	longer := time.Duration(t.options.MostWork * float64(job.Time.Budget))
 	set := []string{line.Directions(), "time.timeline=", "time.budget=" + config.Quote(longer.String())}
 	if !adapts {
 		set = append(set, job.Adapt.Replace(config.DecideNone)...)
 	}
-	folder := filepath.Join(t.folder, runs.DigestOfTexts(set...)[:digits])
+	path := filepath.Join(folder, waiting, runs.DigestOfTexts(set...)[:digits])
 	t.mutex.Lock()
-	one := t.known[folder]
+	one := t.known[path]
 	if one == nil {
-		one = &training{}
-		t.known[folder] = one
+		one = &training{path: path}
+		t.known[path] = one
 	}
 	t.mutex.Unlock()
-	one.once.Do(func() { one.curves, one.err = t.train(ctx, folder, set) })
-	return one.curves, one.err
+	one.once.Do(func() { one.curves, one.err = t.train(ctx, filepath.Join(t.run, path), set) })
+	return one, one.err
 }
 
 // digits is the length of the names of folders.

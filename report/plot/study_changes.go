@@ -1,0 +1,48 @@
+package plot
+
+import (
+	"math"
+	"slices"
+
+	"graft/cluster/study"
+	"graft/report/document"
+	"graft/report/figure"
+	"graft/report/runs"
+)
+
+// plotStudyChanges draws the differences between the settings of a simulated cluster, one figure per metric.
+func plotStudyChanges(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
+	var keys []string
+	for _, c := range o.Changes {
+		if !slices.Contains(keys, c.Metric) {
+			keys = append(keys, c.Metric)
+		}
+	}
+	for _, key := range keys {
+		m := o.Metric(key)
+		unit, scale := m.Unit, 1.0
+		if unit == document.UnitShare {
+			unit, scale = document.UnitPoints, 100
+		}
+		d := &figure.Dots{Title: "Change of " + m.Title + " from " + o.Changes[0].From + ", " + r.Base(),
+			X: figure.Axis{Name: "change of " + m.Title, Unit: unit}, Zero: "no difference",
+			Mean: "mean and 95% interval over seeds",
+			Note: "Differences from " + o.Changes[0].From + ", paired by workload and seed; Student's t-distribution."}
+		for _, c := range o.Changes {
+			if c.Metric == key {
+				d.Rows = append(d.Rows, changeRow(c, scale))
+			}
+		}
+		all = append(all, drawing{m.Name, d})
+	}
+	return all, nil
+}
+
+func changeRow(c study.PointChange, scale float64) figure.DotRow {
+	row := figure.DotRow{Name: c.Scheduler + ", " + c.Point, Mean: scale * c.Change.Mean, Low: math.NaN(),
+		High: math.NaN()}
+	if c.Change.Low != nil {
+		row.Low, row.High = scale**c.Change.Low, scale**c.Change.High
+	}
+	return row
+}

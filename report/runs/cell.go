@@ -1,0 +1,271 @@
+package runs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/cluster/live"
+	"graft/cluster/study"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/results"
+)
+
+// CellKind describes the folders of single simulations, such as one scheduler with one seed, in the run folder of a
+// cluster simulation. They have no manifest of their own.
+var CellKind = &Kind{Name: "cell", By: "graft cluster run", Title: "simulated cluster", Titles: "simulated clusters",
+	matches: func(f *Folder) bool { return f.cluster() != "" }, read: readCell,
+	list: overview{trend: overStream(study.JobsTable+".csv", "arrival", "jct", "s")}}
+
+// maxCellDepth is the maximum number of folders from a run folder to a simulation: point, workload and scheduler.
+const maxCellDepth = 3
+
+// cluster returns the run folder of the cluster simulation that contains the folder of a single simulation; empty if
+// the folder is something else.
+func (f *Folder) cluster() string {
+	if !f.Has(study.JobsTable+".csv") || f.Has(ManifestFile) {
+		return ""
+	}
+	folder := f.Path
+	for range maxCellDepth {
+		folder = filepath.Join(folder, "..")
+		if m, err := results.ReadManifest(f.Files, folder); err == nil {
+			if !slices.ContainsFunc(StudyKinds(), func(k *Kind) bool { return k.Name == m.Kind }) {
+				return ""
+			}
+			return folder
+		}
+	}
+	return ""
+}
+
+// readCell reads only the manifest of the cluster simulation, because a simulation may have thousands of cells.
+func readCell(f *Folder, r *Run) error {
+	outer, err := ReadFolder(f.Files, f.cluster())
+	if err != nil {
+		return err
+	}
+	if r.Manifest, err = outer.readManifest(); err != nil {
+		return err
+	}
+	r.Ended = outer.Has(OutcomeFile)
+	r.Outcome = Absolute(r.Path) // not compared with other runs
+	return nil
+}
+
+// Outer returns the run folder of the cluster simulation that contains a single simulation; empty for other runs.
+func (r *Run) Outer() string {
+	if r.Kind != CellKind {
+		return ""
+	}
+	return r.folder.cluster()
+}
+
+// Selection selects a part of a single simulation for a report. The zero value selects the whole simulation.
+type Selection struct {
+	Job  string // ID of a job
+	Node string // number of a node, as in the table of outages; VC/NODE if several virtual clusters have the number
+}
+
+// Select selects a job or a node of a single simulation for the report of the run.
+func (r *Run) Select(s Selection) error {
+	if s == (Selection{}) {
+		return nil
+	}
+	if r.Kind != CellKind {
+		return failure.Usagef("options \"job\" and \"node\" require the folder of a single simulation in a run of " +
+			"'graft cluster run', such as RUN/fifo")
+	}
+	if s.Job != "" && s.Node != "" {
+		return failure.Usagef("options \"job\" and \"node\" exclude each other; omit one of them")
+	}
+	var err error
+	switch {
+	case s.Job != "":
+		_, err = r.JobRow(s.Job)
+	case s.Node != "":
+		_, err = r.OutagesOf(s.Node)
+	}
+	r.Selected = s
+	return err
+}
+
+// Cell is a single simulation of a cluster.
+type Cell struct {
+	Study *study.Outcome     // outcome of the cluster simulation that contains it; nil before its end
+	Run   *Run               // that cluster simulation
+	Of    *study.CellOutcome // result of this simulation; nil before the end
+}
+
+// Cell reads the result of a single simulation.
+func (r *Run) Cell() (*Cell, error) {
+	return keep(&r.folder.kept, "cell", func() (*Cell, error) {
+		outer, err := Open(r.Files, r.Outer())
+		if err != nil {
+			return nil, err
+		}
+		c := &Cell{Run: outer}
+		if c.Study, err = OutcomeOf[study.Outcome](outer); err != nil || c.Study == nil {
+			return c, err
+		}
+		name, err := filepath.Rel(Absolute(outer.Path), Absolute(r.Path))
+		if err != nil {
+			return nil, err
+		}
+		k := slices.IndexFunc(c.Study.Cells, func(o study.CellOutcome) bool { return filepath.Clean(o.Folder) == name })
+		if k >= 0 {
+			c.Of = &c.Study.Cells[k]
+		}
+		return c, nil
+	})
+}
+
+// Field is a named text of a table's row.
+type Field struct {
+	Name string `json:"name"` // name of the column, without its unit
+	Unit string `json:"unit"` // unit of a number; share means a fraction between 0 and 1, empty means a count or a text
+	Text string `json:"text"` // content of the cell
+}
+
+// JobRow is a row of the table of jobs.
+type JobRow struct {
+	Job    string  `json:"job"`    // ID of the job
+	Fields []Field `json:"fields"` // other columns in the order of the table
+}
+
+// Number returns a column as a number; false if it is missing or not a number.
+func (j *JobRow) Number(name string) (float64, bool) {
+	for _, f := range j.Fields {
+		if f.Name == name {
+			v, err := strconv.ParseFloat(f.Text, 64)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+// fields returns the columns of a row in order, without the job's name.
+func (r *tableRow) fields() []Field {
+	list := make([]Field, len(r.cells))
+	for column, k := range r.at {
+		name, unit, _ := strings.Cut(column, " [")
+		list[k] = Field{name, strings.TrimSuffix(unit, "]"), strings.Clone(r.cells[k])}
+	}
+	return slices.DeleteFunc(list, func(f Field) bool { return f.Name == study.JobColumn })
+}
+
+// LongestJobs returns the jobs of a simulation with the longest completion times, at most the given number, and the
+// number of all jobs. Jobs without a completion time come first.
+func (r *Run) LongestJobs(most int) (list []JobRow, all int, err error) {
+	longer := func(a, b JobRow) int { return cmp.Compare(b.completion(), a.completion()) }
+	err = eachRow(r, study.JobsTable+".csv", func(row *tableRow) {
+		all++
+		list = append(list, JobRow{strings.Clone(row.text(study.JobColumn)), row.fields()})
+		if len(list) >= 2*most {
+			slices.SortStableFunc(list, longer)
+			list = list[:most]
+		}
+	})
+	slices.SortStableFunc(list, longer)
+	return list[:min(most, len(list))], all, err
+}
+
+// completion returns the completion time of a job in the unit of its table; the largest number without one.
+func (j *JobRow) completion() float64 {
+	if v, has := j.Number("jct"); has {
+		return v
+	}
+	return noCompletion
+}
+
+const noCompletion = 1e300
+
+// JobRow returns the row of a job. Without this job, the error names similar IDs.
+func (r *Run) JobRow(id string) (*JobRow, error) {
+	var found *JobRow
+	err := eachRow(r, study.JobsTable+".csv", func(row *tableRow) {
+		if found == nil && row.text(study.JobColumn) == id {
+			found = &JobRow{id, row.fields()}
+		}
+	})
+	if err == nil && found == nil {
+		err = failure.With(failure.Usage, fmt.Errorf("option \"job\": job %q %w in %s; column %s of the table lists "+
+			"the jobs", id, ErrNoPart, r.folder.At(study.JobsTable+".csv"), study.JobColumn))
+	}
+	return found, err
+}
+
+// Outage is a period in which a node did not work.
+type Outage struct {
+	VC    string   `json:"vc"`       // virtual cluster of the node
+	Node  string   `json:"node"`     // number of the node in its virtual cluster
+	From  float64  `json:"from_s"`   // beginning in seconds of the trace's time
+	To    *float64 `json:"to_s"`     // end in seconds of the trace's time; null if the node stays out
+	Kind  string   `json:"kind"`     // failure or drain
+	Class string   `json:"class"`    // class of the fault; empty means unknown
+	Jobs  int      `json:"jobs_hit"` // number of jobs that were on the node
+}
+
+// outagesTable is the name of the table of outages.
+const outagesTable = "outages.csv"
+
+// Outages lists the outages of a simulation's nodes; nil if no node can fail.
+func (r *Run) Outages() (list []Outage, err error) {
+	if !r.folder.Has(outagesTable) {
+		return nil, nil
+	}
+	err = eachRow(r, outagesTable, func(row *tableRow) {
+		o := Outage{VC: strings.Clone(row.text("vc")), Node: strings.Clone(row.text("node")),
+			From: row.number("from [s]"), Kind: strings.Clone(row.text("kind")),
+			Class: strings.Clone(row.text("class")), Jobs: row.place("jobs")}
+		if row.text("to [s]") != "" {
+			to := row.number("to [s]")
+			o.To = &to
+		}
+		list = append(list, o)
+	})
+	return list, err
+}
+
+// DevicesOf returns the devices of a live job over time; nil for other jobs.
+func (r *Run) DevicesOf(job string) (*live.Timeline, error) {
+	if !r.folder.Has(live.Table + ".csv") {
+		return nil, nil
+	}
+	list, err := live.ReadTable(files.ReadOnly{FS: r.Files}, r.Path)
+	if err != nil {
+		return nil, failure.AsDamage(err)
+	}
+	for _, n := range list {
+		if n.Job == job {
+			return &n.Timeline, nil
+		}
+	}
+	return nil, nil
+}
+
+// ErrNoPart reports that a simulation has no such job, or no outage of such a node.
+var ErrNoPart = errors.New("not found")
+
+// OutagesOf lists the outages of a node.
+func (r *Run) OutagesOf(node string) ([]Outage, error) {
+	all, err := r.Outages()
+	if err != nil {
+		return nil, err
+	}
+	list := slices.DeleteFunc(all, func(o Outage) bool { return o.Node != node && o.VC+"/"+o.Node != node })
+	if len(list) == 0 {
+		return nil, failure.With(failure.Usage, fmt.Errorf("option \"node\": outage of node %q %w in %s; column node "+
+			"of the table lists the nodes with outages", node, ErrNoPart, r.folder.At(outagesTable)))
+	}
+	if vc := list[0].VC; slices.ContainsFunc(list, func(o Outage) bool { return o.VC != vc }) {
+		return nil, failure.Usagef("option \"node\": several virtual clusters of %s have a node %q; write VC/NODE, "+
+			"such as %s/%s", r.Path, node, vc, node)
+	}
+	return list, nil
+}
