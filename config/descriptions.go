@@ -50,7 +50,7 @@ var descriptions = map[string]string{
 		"\"typical\" means the job's own curve without growth, and the median effect of growth over all curves. " +
 		"\"own\" adds the effect of growth in the job's own curve; this is an oracle. Default \"typical\".",
 	"graft/cluster/curves.Options.MostWork": "Most work of a job that ends by accuracy, as a multiple of its work in " +
-		"the trace. A job that does not reach its accuracy ends after this work. Zero means 2.",
+		"the trace. A job that does not reach its accuracy ends after this work. Default 2.",
 	"graft/cluster/curves.Options.NoiseScale": "Batch size at which doubling the batch of a job makes each example " +
 		"half as useful (the gradient noise scale of McCandlish et al., An empirical model of large-batch training, " +
 		"2018), in batches on the requested devices. With it, schedulers that ask for offers can give a job more " +
@@ -233,9 +233,9 @@ var descriptions = map[string]string{
 		"Empty means no live jobs.",
 	"graft/cluster/live.Options.Jobs": "IDs of the live jobs in the traces. Empty selects live.count jobs.",
 	"graft/cluster/live.Options.MostWork": "Most work of a live job that ends by its loss, as a multiple of its work " +
-		"in the trace. A job that needs more ends after this work. Zero means 2.",
+		"in the trace. A job that needs more ends after this work. From 1 to 100. Default 2.",
 	"graft/cluster/live.Options.Seeds": "Number of trainings per live job and scheduler, with run.seed of the job " +
-		"file and the following seeds. Zero means 1.",
+		"file and the following seeds. Default 1.",
 	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
 		"demand. Empty means vcYVn for traces of the cluster Venus, as in Lucid's published configuration. For other " +
 		"traces, empty means the largest of the virtual clusters without a node for the profiler.",

@@ -25,7 +25,7 @@ type Options struct {
 	// an oracle. Default "typical".
 	Knowledge string `config:",one=typical|own"`
 	// Most work of a job that ends by accuracy, as a multiple of its work in the trace. A job that does not reach its
-	// accuracy ends after this work. Zero means 2.
+	// accuracy ends after this work. Default 2.
 	MostWork float64
 	// Batch size at which doubling the batch of a job makes each example half as useful (the gradient noise scale of
 	// McCandlish et al., An empirical model of large-batch training, 2018), in batches on the requested devices. With

@@ -24,10 +24,9 @@ type Options struct {
 	// "loss" needs a job file with a decider. Default "budget".
 	Ends string `config:",one=budget|loss"`
 	// Most work of a live job that ends by its loss, as a multiple of its work in the trace. A job that needs more ends
-	// after this work. Zero means 2.
+	// after this work. From 1 to 100. Default 2.
 	MostWork float64
-	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. Zero means
-	// 1.
+	// Number of trainings per live job and scheduler, with run.seed of the job file and the following seeds. Default 1.
 	Seeds int
 }
 

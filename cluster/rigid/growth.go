@@ -8,6 +8,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/curves"
 	"graft/cluster/study"
+	"graft/internal/words"
 )
 
 // growthMetrics are the metrics of simulations of jobs whose networks grow.
@@ -25,7 +26,7 @@ var growthMetrics = []study.Metric{
 }
 
 // compared are the metrics whose differences from the simulation without adaptation are reported.
-var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share", "live_jct_mean_s"}
+var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share", "live_jct_mean_s", "energy_kwh"}
 
 // readGrowth reads the learning curves.
 func (s *inputs) readGrowth() error {
@@ -114,6 +115,14 @@ func (s *simulations) withAdaptation(p *study.Plan) {
 	if s.Growth.On() {
 		p.Metrics, least = slices.Concat(p.Metrics, growthMetrics), slices.Min(s.Growth.Shares)
 		p.Remarks = append(p.Remarks, s.aboutGrowth()...)
+		if s.Growth.NoiseScale > 0 && !slices.Contains(s.Schedule.Schedulers, "offers") {
+			p.Remarks = append(p.Remarks, "growth.noise_scale has no effect: only the scheduler offers gives jobs "+
+				"more GPUs than they request.")
+		}
+	}
+	if n := s.fewerLive(); n > 0 {
+		p.Remarks = append(p.Remarks, fmt.Sprintf("live.count is %d, but a trace has only %s with GPUs; all of them "+
+			"are live.", s.Live.Count, words.Plural(n, "job")))
 	}
 	if s.Live.Waits() {
 		p.Metrics, p.Remarks = slices.Concat(p.Metrics, liveMetrics), append(p.Remarks, s.aboutLive())

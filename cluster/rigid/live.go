@@ -28,6 +28,16 @@ func (w *inputs) live() []string {
 	return w.Live.Select(ids)
 }
 
+// fewerLive returns the smallest number of live jobs of a trace with fewer of them than live.count; zero without one.
+func (s *simulations) fewerLive() (least int) {
+	for _, w := range s.workloads {
+		if n := len(w.live()); n < s.Live.Count && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
 // liveMetrics are the metrics of live jobs that end by their losses.
 var liveMetrics = []study.Metric{
 	{Name: "live_jct_mean", Unit: "s", Title: "live completion", About: "mean completion time of the live jobs",

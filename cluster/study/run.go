@@ -118,6 +118,9 @@ func (j *Job) name(c *Cell) string {
 
 func (j *Job) log(c *Cell, r *Result) {
 	fields := []zap.Field{zap.String("cell", j.name(c))}
+	if len(j.Plan.Schedulers[c.Scheduler].Seeds) > 1 {
+		fields = append(fields, zap.Uint64("seed", c.Seed))
+	}
 	for _, key := range j.Plan.Rank {
 		if v, has := r.Values[key]; has {
 			fields = append(fields, zap.Float64(key, float64(v)))

@@ -49,12 +49,25 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 	return asked
 }
 
-// Requeued adds an explanation of how to continue the run to an error that follows the end of ctx. It returns all other
-// errors unchanged, and all errors if the folder is empty.
+// Requeued adds an explanation of how to continue the run to an error that follows the end of ctx, unless the error has
+// one. It returns all other errors unchanged, and all errors if the folder is empty.
 func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err
 	}
+	if failure.CodeOf(ctx, err) == failure.Requeue {
+		return fmt.Errorf("%s is incomplete: %w", folder, err)
+	}
+	if errors.Is(err, ctx.Err()) {
+		err = stopped{err}
+	}
 	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; rerun the command with option "+
 		"\"resume\"", folder, err))
 }
+
+// stopped is the error of a run that a signal stopped.
+type stopped struct{ cause error }
+
+func (s stopped) Error() string { return "the run was stopped" }
+
+func (s stopped) Unwrap() error { return s.cause }

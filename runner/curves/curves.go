@@ -60,7 +60,8 @@ func Fit(ctx context.Context, env *app.Env, folders []string, o Options) (*Repor
 func fit(fsys files.FS, folder string) (*curves.Curve, error) {
 	table, network, _, err := tables.ReadFolder(fsys, folder, config.NetworkOf)
 	if err != nil {
-		return nil, app.ReadFault(err)
+		return nil, app.ReadFault(fmt.Errorf("%w; name folders of tables, such as runs/NAME/table of "+
+			"'graft simulate'", err))
 	}
 	c, err := curves.Fit(table, network)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestStoppedRuns(t *testing.T) {
 	cancel()
 	_, _, err := runAdaptive(ctx, t, files.OS{}, folder, false, set...)
 	require.Equal(t, failure.Requeue, failure.CodeOf(t.Context(), err))
-	require.ErrorContains(t, err, `is incomplete: context canceled; rerun the command with option "resume"`)
+	require.ErrorContains(t, err, `is incomplete: the run was stopped; rerun the command with option "resume"`)
 	_, _, err = runAdaptive(t.Context(), t, files.OS{}, folder, true, set...)
 	require.NoError(t, err)
 }

@@ -86,7 +86,9 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 				"\"resume\"", err, j.folder))
 		}
 		if err != nil {
-			err = errors.Join(err, j.discard())
+			if fault := j.discard(); fault != nil { // the error itself must not depend on it
+				e.Log.Warn("cannot remove the folder of the failed job; remove it by hand", zap.Error(fault))
+			}
 		}
 		return err
 	})

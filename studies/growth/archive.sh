@@ -21,7 +21,7 @@ pack() {
         "--only $family' first" >&2
       exit 1
     fi
-    (cd "$runs" && find growth/"$family" growth/tuning/"$family" growth/tuned/"$family".* growth/stages/*"$family"* \
+    (cd "$runs" && find growth/"$family" growth/tuning/"$family" growth/tuned/"$family".* \
       -type f ! -name '*.safetensors' ! -path '*/checkpoints/*' ! -name log.jsonl ! -name lock ! -name streams.json \
       2>/dev/null | LC_ALL=C sort) >"$results/list"
     tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -T "$results/list" |
