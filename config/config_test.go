@@ -18,7 +18,7 @@ import (
 	"graft/trainer/clock"
 )
 
-var update = flag.Bool("update", false, "write the expected outputs anew")
+var update = flag.Bool("update", false, "rewrite the expected outputs")
 
 // golden compares a text with a file.
 func golden(t *testing.T, path, got string) {

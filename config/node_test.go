@@ -111,7 +111,7 @@ func TestMachinesOfFiles(t *testing.T) {
 	}
 }
 
-// Jobs of a trace with one GPU are tasks in the order of their arrivals, which begin anew in each workload.
+// Jobs of a trace with one GPU are tasks in the order of their arrivals, which restart in each workload.
 func TestTasksOfATrace(t *testing.T) {
 	text := "[machine]\n[workload]\ntraces = [\"testdata/tasks/trace.csv\"]\n[tasks]\nmin_tasks = 2\nmax_tasks = 2\n" +
 		"train_count = 1\nvalidation_count = 1\n"

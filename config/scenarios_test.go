@@ -33,18 +33,18 @@ type madeScenario struct{ path, text string }
 func originalScenario(network int, name string, seconds int) madeScenario {
 	run := strings.ReplaceAll(name, "-", "_") + strconv.Itoa(network)
 	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(
-		`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
-# It began with weights that it had trained for these %[2]d s; here they are trained first, once for
-# all. Where you have its own: uncomment their path and anew, and add start = "%[2]ds" to time.
+		`# The original system's simulation of ConvNet%[1]d: devices after %[2]d s of 400 s, 64 sequences of 3 decisions.
+# The original started from weights trained for these %[2]d s. graft trains them first, once for all sequences. To use
+# other weights, uncomment weights and reset_epochs, and add start = "%[2]ds" to the section time.
 [run]
 seed = 42
 [network]
 name = "ConvNet%[1]d"
 # weights = "results/small_%[3]s/weights.pth"
-# reset_epochs = true  # count epochs from zero, as it did
+# reset_epochs = true  # counts epochs from zero, as the original did
 [data]
 kind = "cifar10"
-path = "data"  # the folder with CIFAR-10's files
+path = "data"  # folder with CIFAR-10's files
 test_as_validation = true
 mean = [0.5]
 deviation = [0.5]
@@ -64,9 +64,9 @@ min_lr = 9.120344560464503e-09
 [distill]
 off = true
 [adapt]
-each_epoch = true             # decide at the start of each epoch:
-max_decisions = 1000000  # it was asked without end, and after three decisions had nothing more to say,
-reset = true             # and began each time with a new optimizer and the first learning rate
+each_epoch = true        # decides at the start of each epoch
+max_decisions = 1000000  # the original had no limit; after three decisions, it changed nothing more
+reset = true             # new optimizer and first learning rate after each decision
 compat = "original"
 [simulate]
 actions = ["deepen:0", "deepen:1", "deepen:2", "none"]
@@ -99,11 +99,12 @@ func convNets() (networks []cifarNetwork) {
 		{"ConvNet3", `"widen:conv1.layers.0:96", "widen:conv2.layers.0:48"`}} {
 		const deepen = `"deepen:conv1", "deepen:conv2", "deepen:fc"`
 		networks = append(networks, cifarNetwork{name: n.name,
-			time: "profile = \"v100-original\"  # an epoch takes about 10 s, as it did on that machine: 40 in all\n",
+			time: "profile = \"v100-original\"  # an epoch takes about 10 s: 40 epochs\n",
 			choices: []cifarChoice{
-				{"deepen", "deepens a block or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
-				{"deepen-widen", "deepens a block, widens a convolution by half, if it was not, " +
-					"or leaves the network alone", 156, "actions = [" + deepen + ", " + n.widths + ", \"none\"]\n"}}})
+				{"deepen", "deepens a block or changes nothing", 64, "actions = [" + deepen + ", \"none\"]\n"},
+				{"deepen-widen", "deepens a block, widens a convolution by half, unless it " +
+					"was widened before, or changes nothing", 156,
+					"actions = [" + deepen + ", " + n.widths + ", \"none\"]\n"}}})
 	}
 	return networks
 }
@@ -112,13 +113,13 @@ func convNets() (networks []cifarNetwork) {
 func resNet() cifarNetwork {
 	const deepen = `"deepen:layer1.2.conv2", "deepen:layer2.2.conv2", "deepen:layer3.2.conv2"`
 	return cifarNetwork{name: "CIFARResNet20",
-		time: "profile = \"round-gpu\"  # v100-original is of small networks only; " +
-			"here too an epoch takes about 10 s: 40 in all\n",
+		time: "profile = \"round-gpu\"  # v100-original has only small networks; an " +
+			"epoch takes about 10 s: 40 epochs\n",
 		more: "[train]\nbatch = 128\n[optimizer]\nlr = 0.003\n[augment]\npad = 4\nflip = true\n",
 		choices: []cifarChoice{
-			{"deepen", "deepens the end of one of the three stages or leaves the network alone", 64,
+			{"deepen", "deepens the end of one of the three stages or changes nothing", 64,
 				"actions = [" + deepen + ", \"none\"]\n"},
-			{"deepen-widen", "deepens the end of a stage, widens one by half or leaves the network alone", 128,
+			{"deepen-widen", "deepens the end of a stage, widens a stage by half, or changes nothing", 128,
 				"actions = [" + deepen + ",\n  \"widen:layer1.2.conv1:24\", \"widen:layer2.2.conv1:48\", " +
 					"\"widen:layer3.2.conv1:96\", \"none\"]\n" +
 					"design = \"sample\"  # of 286\nmax_sequences = 128\n"}}}
@@ -127,12 +128,12 @@ func resNet() cifarNetwork {
 // cifarScenario is a network, what can be done to it, and when devices come.
 func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) madeScenario {
 	return madeScenario{fmt.Sprintf("cifar10/%s-%s-%s.toml", strings.ToLower(n.name), name, c.name),
-		fmt.Sprintf("# %s on CIFAR-10, with devices after %d s of 400 s: every decision\n"+
+		fmt.Sprintf("# %s on CIFAR-10, with more devices after %d s of 400 s. Every decision\n"+
 			"# %s. %d sequences of 3 decisions.\n", n.name, seconds, c.about, c.sequences) +
 			fmt.Sprintf("[network]\nname = %q\n[data]\nkind = \"cifar10\"\n"+
-				"path = \"data\"  # the folder with CIFAR-10's files\n", n.name) +
+				"path = \"data\"  # folder with CIFAR-10's files\n", n.name) +
 			fmt.Sprintf("[time]\nbudget = \"400s\"\n%sevents = [{at = \"%ds\", change = \"up\"}]\n", n.time, seconds) +
-			n.more + "[adapt]\neach_epoch = true  # decide at the start of the three epochs after that\n" +
+			n.more + "[adapt]\neach_epoch = true  # decides at the start of the next three epochs\n" +
 			"[simulate]\n" + c.lines}
 }
 
@@ -140,15 +141,15 @@ func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) made
 // that growing helps.
 func smallScenario(name string, milliseconds int) madeScenario {
 	return madeScenario{fmt.Sprintf("small/small-%s.toml", name),
-		fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
-# of two blocks or leaves the network alone. 27 sequences of 3 decisions, in seconds on a laptop.
+		fmt.Sprintf(`# A tiny network on synthetic images, with more devices after %[1]d ms of 2 s. Every decision deepens
+# one of two blocks or changes nothing. 27 sequences of 3 decisions, in seconds on a laptop.
 [network]
-file = "scenarios/small/tiny.json"  # from the folder in which graft is called
+file = "scenarios/small/tiny.json"  # relative to the working directory
 [data]
 validation_share = 0.5
 synthetic = {train = 1000, test = 200, size = 16, channels = 1, classes = 4, noise = 10}
 [time]
-budget = "2s"  # of the clock steady, on which a step takes about 10 ms
+budget = "2s"  # on the clock steady; a step takes about 10 ms
 events = [{at = "%[1]dms", change = "up"}]
 [train]
 batch = 32

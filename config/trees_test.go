@@ -11,8 +11,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// A table of the original's is the same tree when it was converted, but for what only
-// the original's folder says: in whose way its networks grew, and what time was.
+// A table of the original system and its conversion are the same tree, except for two facts that only the original's
+// folder has: its way of growing, and its clock.
 func TestReadTree(t *testing.T) {
 	folder := "../../shared/reference/adaptation/simulations/simulation_early2"
 	if _, err := os.Stat(folder); err != nil {

@@ -117,8 +117,8 @@ func Example_environment() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("DQN: likewise:", waits(dqn.Best) < drawn/2)
+	fmt.Println("DQN: jobs wait less than half as long as with random actions:", waits(dqn.Best) < drawn/2)
 	// Output:
 	// PPO: jobs wait less than half as long as with random actions: true
-	// DQN: likewise: true
+	// DQN: jobs wait less than half as long as with random actions: true
 }

@@ -99,7 +99,7 @@ func TestSetGradients(t *testing.T) {
 			require.InDelta(t, (above-below)/(2*h), gradients[k][at], 1e-8, "parameter %d, value %d", k, at)
 		}
 	}
-	for range 2 { // after a step, embeddings are computed anew
+	for range 2 { // after a step, embeddings are recomputed
 		logits, values := m.Forward(states)
 		kept := slices.Clone(values)
 		for k, o := range states {

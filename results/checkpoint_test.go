@@ -106,7 +106,7 @@ func TestTheLastGoodCheckpointsAreKept(t *testing.T) {
 	damage(t, run.Path("checkpoints/000006-next.ckpt"))
 	damage(t, run.Path("checkpoints/000007-next.ckpt"))
 	_, err := run.LoadCheckpoint()
-	require.NotErrorIs(t, err, results.ErrNoCheckpoint, "nobody should begin anew unasked")
+	require.NotErrorIs(t, err, results.ErrNoCheckpoint, "a restart needs a request")
 	require.ErrorIs(t, err, results.ErrDamaged)
 	require.ErrorContains(t, err, "all 2 checkpoints are unreadable")
 	require.ErrorContains(t, err, "000006-next.ckpt")

@@ -15,7 +15,7 @@ import (
 	"graft/results/tensorboard/tensorboardtest"
 )
 
-// drawnCurves are the figures and texts of a run in TensorBoard, but for its configuration.
+// drawnCurves returns the figures and texts of a run in TensorBoard, without its configuration.
 func drawnCurves(t *testing.T, folder string) (figures []string) {
 	t.Helper()
 	events, err := tensorboardtest.ReadRun(folder)

@@ -66,7 +66,7 @@ type answered struct {
 	body   []byte
 }
 
-// request sends a request as it is, but for what change does to it.
+// request sends a request that the callback may change.
 func (j *steered) request(method, path, body string, change func(*http.Request)) answered {
 	j.t.Helper()
 	r, err := http.NewRequestWithContext(j.t.Context(), method, "http://"+j.address+path, strings.NewReader(body))

@@ -133,7 +133,7 @@ func TestPipeline(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyFolder, runs.VoteFile)))
 	_, done, _ := stagesOf(t, path, "--folder", folder)
 	require.Equal(t, all[2:3], done)
-	require.Equal(t, want, assembled(t, folder, "at100", "at200"), "it began anew where it could not go on")
+	require.Equal(t, want, assembled(t, folder, "at100", "at200"), "it restarted because it could not continue")
 
 	_, done, skipped := stagesOf(t, path, "--folder", folder, "--set", "learn.steps=13")
 	require.Equal(t, all[2:], done)

@@ -399,7 +399,7 @@ func TestOpenRunOfBadFolders(t *testing.T) {
 	require.False(t, errors.As(err, &coded))
 }
 
-// A table of which a record is damaged is read but for that.
+// A table with a damaged record is read without this record.
 func TestOpenRunWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	writeSimulation(t, dir+"/run", 16, 1)

@@ -56,18 +56,18 @@ func (c *handed) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// visitor asks a hall for pages.
+// visitor requests pages from a handler.
 type visitor struct {
-	t     *testing.T
-	hall  *serve.Handler
-	clock *handed
-	tag   string // of the last answer
+	t       *testing.T
+	handler *serve.Handler
+	clock   *handed
+	tag     string // of the last answer
 }
 
 // visitors starts `graft serve` over a folder, with a clock that the test controls.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
-	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
+	return &visitor{t: t, handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
 		Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
 }
 
@@ -83,7 +83,7 @@ func (v *visitor) ask(method, address string, headers ...string) *httptest.Respo
 		r.Header.Set(headers[k], headers[k+1])
 	}
 	w := httptest.NewRecorder()
-	v.hall.ServeHTTP(w, r)
+	v.handler.ServeHTTP(w, r)
 	v.tag = w.Header().Get("ETag")
 	return w
 }
@@ -378,9 +378,9 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
-	hall := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Millisecond, Now: time.Now,
+	handler := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Millisecond, Now: time.Now,
 		Hosts: listen.IsLoopback, Version: thisVersion()})
-	server := httptest.NewServer(hall)
+	server := httptest.NewServer(handler)
 	defer server.Close()
 	over := make(chan struct{})
 	var viewers sync.WaitGroup
@@ -416,7 +416,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, run.Close())
 	close(over)
 	viewers.Wait()
-	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
+	v := &visitor{t: t, handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
 		Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }

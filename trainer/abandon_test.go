@@ -23,7 +23,7 @@ func original() trainer.Options {
 // perEpoch is the steps of an epoch of the small dataset in batches of 32.
 const perEpoch = 17
 
-// A change of devices throws away what the epoch under way was, but for its steps.
+// A change of devices abandons the current epoch, but its steps count.
 func TestAnEpochCutShortIsAbandoned(t *testing.T) {
 	o := plan()
 	o.Abandon, o.Schedule = true, trainer.Schedule{Rule: trainer.Exponential, Restart: trainer.NoRestart}

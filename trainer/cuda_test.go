@@ -39,8 +39,8 @@ func onDevice(t *testing.T, device torch.Device, graphs bool) (outcome *trainer.
 	return outcome, book
 }
 
-// A job on CUDA deepens, widens and shrinks as on the CPU, with its losses but for rounding, whether its
-// steps are recorded or not.
+// A job on CUDA deepens, widens and shrinks as on the CPU, with equal losses up to rounding, with and without CUDA
+// graphs.
 func TestCUDAJob(t *testing.T) {
 	want, rows := onDevice(t, torch.CPU, false)
 	all, err := torch.Devices()

@@ -113,8 +113,8 @@ func TestChosenThreadsOfShortJobs(t *testing.T) {
 	}
 }
 
-// The pause after a trial doubles while the same number wins, up to a bound, and begins anew where
-// another one does.
+// The pause after a trial doubles while the same number of threads wins, up to a bound. It is reset when another number
+// wins.
 func TestPausesBetweenTrialsDouble(t *testing.T) {
 	at, threads := time.Unix(0, 0), 0
 	perRow := map[int]time.Duration{1: 10 * time.Millisecond, 2: 10 * time.Millisecond}

@@ -65,7 +65,7 @@ def outputs(net, size):
 
 
 def logits(net):
-    """Two images through fresh weights in train mode, but for dropout."""
+    """Two images through fresh weights in train mode, without dropout."""
     torch.manual_seed(1)
     for module in net.modules():
         if hasattr(module, "reset_parameters"):

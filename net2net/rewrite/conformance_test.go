@@ -123,7 +123,7 @@ func (x *subject) values(t *torch.Tensor) []float64 {
 // operation is a change of a drawn network.
 type operation struct {
 	name string
-	// exact says that gradients are related as the plan states, but for rounding.
+	// exact reports that gradients are related as the plan states, up to rounding.
 	exact bool
 	plan  func(*axes.Axes) (*Plan, error)
 }
@@ -234,7 +234,7 @@ func TestDrawnTransformersKeepTheFunction(t *testing.T) {
 
 // checkMoments compares gradients after a change with those that the plan makes of the ones before.
 func (x *subject) checkMoments(p *Plan, before, after map[string]*torch.Tensor, within float64, what string) {
-	largest := 0.0 // some gradients are zero but for rounding, such as those of the biases of keys
+	largest := 0.0 // some gradients are zero up to rounding, such as the gradients of key biases
 	for _, g := range after {
 		for _, v := range x.values(g) {
 			largest = max(largest, math.Abs(v))

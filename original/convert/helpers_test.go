@@ -12,7 +12,7 @@ import (
 	"graft/config"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, path, got string) {
 	t.Helper()

@@ -179,8 +179,8 @@ func parameters(t *testing.T, trainer *dl2.Trainer, prefix string) (all []float6
 	return all
 }
 
-// Reinforcement begins with the weights and moments of imitation, counts Adam's steps anew with its own rate,
-// and begins its critic.
+// Reinforcement learning starts with the weights and moments of imitation, resets Adam's step count, uses its own
+// learning rate, and initializes its critic.
 func TestHandOver(t *testing.T) {
 	trainer := formed(t, "published")
 	for range 5 {

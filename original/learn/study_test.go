@@ -261,7 +261,7 @@ func TestStudiesSurviveFaultyDisks(t *testing.T) {
 	require.Greater(t, failed, 16)
 }
 
-// One that is asked to stop says so, and goes on likewise.
+// A stopped study returns an error, and continues to the same result.
 func TestStudiesStop(t *testing.T) {
 	o := variants["as the original"]
 	want := (&studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)

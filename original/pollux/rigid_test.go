@@ -11,8 +11,7 @@ import (
 	"graft/cluster/schedulers"
 )
 
-// A job that is alone takes as long under a rigid scheduler as under Tiresias, but for the rounds in which
-// Tiresias looks at it, and for whole seconds.
+// A single job takes as long under a rigid scheduler as under Tiresias, up to Tiresias' rounds and to whole seconds.
 func TestRigidJobsTakeAsLong(t *testing.T) {
 	apps := applications(t)
 	kind, err := adaptive.Named("tiresias")

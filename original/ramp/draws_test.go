@@ -98,7 +98,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// The jobs of each recorded episode follow from its seed, but for those of a random agent, which draws between.
+// The seed of each recorded episode determines its jobs, except with a random agent, whose draws come in between.
 func TestArrivals(t *testing.T) {
 	paths, err := filepath.Glob(filepath.FromSlash(recordings + "ep_*.json"))
 	require.NoError(t, err)

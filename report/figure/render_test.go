@@ -20,7 +20,7 @@ import (
 	"graft/report/figure"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // golden are the examples whose SVG is kept: small ones, a kind each.
 var golden = []string{"timeline", "bars", "spent", "heat", "tree", "surgery", "gantt", "stacked", "differences"}

@@ -50,7 +50,7 @@ func TestEqualDifferencesDetectNothing(t *testing.T) {
 	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", map[int64]float64{1: 0.1, 2: 0.2, 3: 0.3}),
 		cased("b", map[int64]float64{1: 0.2, 2: 0.3, 3: 0.4}), cased("c", map[int64]float64{1: 0.2, 2: 0.3})}}
 	o.Summarize("a")
-	require.Nil(t, o.Cases[1].Difference.Detectable, "equal but for rounding")
+	require.Nil(t, o.Cases[1].Difference.Detectable, "equal up to rounding")
 	require.Nil(t, o.Cases[2].Difference.Detectable, "two seeds")
 }
 

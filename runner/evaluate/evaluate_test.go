@@ -43,7 +43,7 @@ func madeTables(t *testing.T) (folders []string, policy string) {
 	return folders, policy
 }
 
-// keptFiles are all files of an evaluation but for its manifest, lock and bookkeeping.
+// keptFiles selects all files of an evaluation except its manifest, lock and bookkeeping.
 func keptFiles(path string) bool {
 	return strings.HasSuffix(path, ".csv") || strings.HasSuffix(path, ".toml") || path == runs.OutcomeFile
 }

@@ -30,7 +30,7 @@ func policyFiles(path string) bool {
 		slices.Contains([]string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile}, path)
 }
 
-// learned runs a file in a folder. Again it goes on, or begins anew where nothing can go on.
+// learned runs a file in a folder. Again continues the run, or restarts it if it cannot be continued.
 func learned(path string) func(*app.Env, string, bool) error {
 	return func(env *app.Env, folder string, again bool) error {
 		_, err := Run(context.Background(), env, path, Options{Folder: folder, Resume: again})

@@ -127,7 +127,7 @@ func TestLearningFileIsARecord(t *testing.T) {
 	require.Equal(t, string(record), l.Resolved(), "defaults are written down")
 }
 
-// With force a pipeline begins anew, and the folder that was there is kept beside.
+// With force, a pipeline restarts, and the existing folder is moved aside.
 func TestForceBeginsAnew(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	c, err := config.ReadPipeline(files.OS{}, written(t, 2, config.LeaveNone), nil)

@@ -18,7 +18,7 @@ import (
 	"graft/model/transformer"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, g *graph.Graph) {
 	a, err := Read(g)

@@ -52,7 +52,7 @@ func BenchmarkCostOfAStep(b *testing.B) {
 	}
 }
 
-// A clock charges a network that has changed, other work and another profile anew.
+// A clock recomputes the cost if the network, the work or the profile changes.
 func TestRecentCostsAreCostsOfTheProfile(t *testing.T) {
 	n, err := model.Zoo("MLP", model.ZooOptions{})
 	require.NoError(t, err)

@@ -87,8 +87,8 @@ func readPublished(t *testing.T) *published {
 	return p
 }
 
-// readRun reads the epochs of a run, in which a block was deepened before each of
-// the first epochs, but for the first one: the device woke up in it.
+// readRun reads the epochs of a run in which a block was deepened before each of the first epochs. It skips the first
+// epoch, in which the device warmed up.
 func (p *published) readRun(t *testing.T, network, trained, tested, deepen string) {
 	a, b := readColumns(t, trained), readColumns(t, tested)
 	for k := 1; k < min(len(a), len(b)); k++ {
