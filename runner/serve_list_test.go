@@ -127,7 +127,8 @@ func TestListNestsRuns(t *testing.T) {
 		require.True(t, strings.HasPrefix(r.Run, r.Parent+"/"), r.Run)
 		require.Contains(t, v.get(serve.AddressOf(r.Run)), "</h1>")
 	}
-	require.Equal(t, map[string]int{"comparison": 11, "comparison-open": 4, "pipeline": 3, "pipeline-open": 1}, inside)
+	require.Equal(t, map[string]int{"adaptive": 4, "cluster": 2, "node": 9, // single simulations
+		"comparison": 11, "comparison-open": 4, "pipeline": 3, "pipeline-open": 1}, inside)
 	page := v.get("/")
 	require.Contains(t, page, `<tr data-key="comparison-open" data-inside="4">`)
 	require.Contains(t, page, `data-in="comparison-open" class="inside"`)

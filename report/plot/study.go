@@ -343,9 +343,15 @@ func seriesPanel(column string) figure.Panel {
 	return figure.Panel{Y: figure.Axis{Name: nameOf(column), Unit: unitOf(column), Zero: true}, Height: 80}
 }
 
-// plotStudyParts draws the first metric of each group of jobs, one figure per group.
+// plotStudyParts draws the first metric of each group of jobs, one figure per group and point.
 func plotStudyParts(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
-	point := o.Points[0].Name
+	for _, point := range o.Points {
+		all = append(all, plotPartsAt(r, o, point.Name)...)
+	}
+	return all, nil
+}
+
+func plotPartsAt(r *runs.Run, o *study.Outcome, point string) (all []drawing) {
 	summaries := o.SummariesAt(point)
 	var groups []string
 	for _, s := range summaries {
@@ -357,11 +363,11 @@ func plotStudyParts(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	}
 	for _, group := range groups {
 		if b := partBars(o, summaries, group); b != nil {
-			b.Title = b.X.Name + " by " + group + ", " + r.Base()
-			all = append(all, drawing{group, b})
+			b.Title = titled(b.X.Name+" by "+group+", "+r.Base(), point)
+			all = append(all, drawing{strings.TrimPrefix(pointName(o, point)+"-"+group, "-"), b})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // partBars has a group of bars per part, with a bar per scheduler.

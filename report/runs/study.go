@@ -58,6 +58,9 @@ func readStudy(f *Folder, r *Run) error {
 		for _, m := range o.Metrics {
 			if v, has := s.Values[m.Key()]; has && m.Main {
 				q := seedless(name+m.Name, m.Unit, directionOf(m.Better), float64(v))
+				if seeds, values := valuesBySeed(o, &s, &m); seeds != nil {
+					q.Seeds, q.Values = seeds, values
+				}
 				q.Over, q.Detail = intervalOf(o, &s, &m), true
 				r.Quantities = append(r.Quantities, q)
 			}
@@ -65,6 +68,22 @@ func readStudy(f *Folder, r *Run) error {
 	}
 	addDifferences(r, o)
 	return nil
+}
+
+// valuesBySeed returns a scheduler's values of a metric with their seeds, so that reports pair several cluster simulations
+// by seed. It returns nil for several workloads, a single simulation, and metrics that are summed over seeds.
+func valuesBySeed(o *study.Outcome, s *study.Summary, m *study.Metric) (seeds []int64, values []float64) {
+	if len(o.Workloads) != 1 || s.Cells < 2 || m.Total {
+		return nil, nil
+	}
+	for _, c := range o.Cells {
+		v, has := c.Values[m.Key()]
+		if c.Point != s.Point || c.Scheduler != s.Scheduler || !has || !v.Known() {
+			continue
+		}
+		seeds, values = append(seeds, int64(c.Seed)), append(values, float64(v))
+	}
+	return seeds, values
 }
 
 // intervalOf returns the interval of a scheduler's metric over workloads or, with a single workload and a single
