@@ -70,8 +70,9 @@ func readStudy(f *Folder, r *Run) error {
 	return nil
 }
 
-// valuesBySeed returns a scheduler's values of a metric with their seeds, so that reports pair several cluster simulations
-// by seed. It returns nil for several workloads, a single simulation, and metrics that are summed over seeds.
+// valuesBySeed returns a scheduler's values of a metric with their seeds, so that reports pair several cluster
+// simulations by seed. It returns nil for several workloads, a single simulation, and metrics that are summed over
+// seeds.
 func valuesBySeed(o *study.Outcome, s *study.Summary, m *study.Metric) (seeds []int64, values []float64) {
 	if len(o.Workloads) != 1 || s.Cells < 2 || m.Total {
 		return nil, nil
