@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -94,6 +95,9 @@ func (c *CellDetail) write(d *document.Document) {
 	d.Head("simulation")
 	d.Know("scheduler", c.Scheduler, "setting", c.Point, "workload", c.Workload, "seed", seedText(c.Seed),
 		"cluster run", c.cell.Run.Path)
+	if c.cell.Of == nil {
+		d.Say("The cluster run has not ended. The report then has the metrics of this simulation.")
+	}
 	if len(c.Metrics) > 0 {
 		t := document.NewTable("metric").Numbers("", "", "value").Texts("unit", "meaning")
 		for _, m := range c.Metrics {
@@ -197,7 +201,7 @@ func jobsTable(list []runs.JobRow) *document.Table {
 			t.Texts("virtual cluster")
 			continue
 		}
-		t.Numbers(list[0].Fields[k].Unit, "", wordsOf(name))
+		t.Numbers(list[0].Fields[k].Unit, "", labelOf(name))
 	}
 	for _, j := range list {
 		row := []any{document.Cell{Text: j.Job, Link: linkTo("job", j.Job)}}
@@ -235,6 +239,7 @@ type CellJob struct {
 	Trainings []cellTraining `json:"trainings"` // trainings of the job; empty unless the job is live
 
 	scheduler string
+	byLoss    bool   // the job ends by its loss
 	outward   string // path from the simulation to the cluster run
 }
 
@@ -296,6 +301,7 @@ func (j *CellJob) addTrainings(c *runs.Cell) error {
 		return err
 	}
 	for _, f := range folders {
+		j.byLoss = j.byLoss || f.name == ""
 		sweep, err := c.Run.OpenPart(filepath.Join(c.Run.Path, f.sweep))
 		if err != nil {
 			return err
@@ -364,7 +370,7 @@ func (j *CellJob) write(d *document.Document) {
 	d.Head("job %s", document.Printable(j.Job))
 	pairs := []string{"scheduler", j.scheduler}
 	for _, f := range j.Fields {
-		pairs = append(pairs, wordsOf(f.Name), fieldText(f))
+		pairs = append(pairs, labelOf(f.Name), fieldText(f))
 	}
 	d.Know(pairs...)
 	if len(j.Devices) > 0 {
@@ -387,9 +393,22 @@ func (j *CellJob) write(d *document.Document) {
 			document.Cell{Text: one.Folder, Link: filepath.Join(j.outward, one.Folder)})
 	}
 	d.Show(t)
-	d.Say("A live job is trained with its decider (adaptive) and without it (never), on the devices that the " +
-		"scheduler gave it. Jobs with equal devices over time share their trainings.")
+	d.Say("A live job is trained with its decider (adaptive) and without it (never), on the timeline of its devices. " +
+		"Jobs with equal timelines share their trainings.")
+	if j.byLoss {
+		d.Say("This job ends by its loss, after the work that the table states. The accuracies are from a later time: " +
+			"after the most work (live.most_work).")
+	}
 }
+
+// labels name columns of the table of jobs, if the words of the column's name do not.
+var labels = map[string]string{"vc": "virtual cluster", "jct": "completion time", "queue": "waiting time",
+	"nodes": "last placement", "lost": "repeated work", "delay": "restart delays", "live_work": "work until the end",
+	"live_missed": "ended after the most work", "live_first": "first reached its loss after",
+	live.AdaptiveColumn: "training", live.NeverColumn: "training without the decider"}
+
+// labelOf returns the label of a column of the table of jobs.
+func labelOf(column string) string { return cmp.Or(labels[column], wordsOf(column)) }
 
 // mostActions is the maximum number of actions in a row.
 const mostActions = 6

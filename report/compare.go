@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,8 +48,9 @@ type comparedQuantity struct {
 	Better   string           `json:"better"`   // better direction: more or less; empty if neither is better
 	Cells    []*comparedValue `json:"cells"`    // value in each column; null if the column lacks the quantity
 
-	of    stat.Range // range of the values
-	level float64    // level of the interval
+	of     stat.Range // range of the values
+	level  float64    // level of the interval
+	paired bool       // equal seeds draw the same in all columns, so that values are paired by seed
 }
 
 // comparedValue holds a quantity in one column.
@@ -61,6 +63,7 @@ type comparedValue struct {
 	Inside bool `json:"inside_noise"`
 
 	values []float64
+	seeds  []int64
 	same   bool // all values equal the first column's
 }
 
@@ -212,20 +215,22 @@ func (c *comparison) compareQuantities() {
 					at = len(c.Rows)
 					place[q.Name] = at
 					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(),
-						Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level})
+						Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level,
+						paired: c.kind.IsStudy() || c.kind == runs.CellKind})
 				}
-				c.Rows[at].add(k, q.Values)
+				c.Rows[at].add(k, q)
 			}
 		}
 	}
 	parallel.Do(len(c.Rows), 0, func(k int) { c.Rows[k].test() })
 }
 
-func (q *comparedQuantity) add(column int, values []float64) {
+func (q *comparedQuantity) add(column int, of runs.Quantity) {
 	if q.Cells[column] == nil {
 		q.Cells[column] = &comparedValue{}
 	}
-	q.Cells[column].values = append(q.Cells[column].values, values...)
+	c := q.Cells[column]
+	c.values, c.seeds = append(c.values, of.Values...), append(c.seeds, of.Seeds...)
 }
 
 // significance is the level below which a difference is significant. Several columns compared with the first share it
@@ -245,12 +250,35 @@ func (q *comparedQuantity) test() {
 	}
 	for _, cell := range q.Cells[1:] {
 		if cell != nil {
-			chance := stat.Permutation(first.values, cell.values, 1)
+			cell.same = constant(append(slices.Clone(first.values), cell.values...)) ||
+				q.paired && slices.EqualFunc(first.values, cell.values, nearlyEqual)
+			chance := q.chance(first, cell)
+			if cell.same {
+				chance = 1
+			}
 			cell.Chance, cell.Inside = &chance, chance > significance/float64(len(q.Cells)-1)
-			cell.same = constant(append(slices.Clone(first.values), cell.values...))
 		}
 	}
 }
+
+// chance returns the p-value of a difference between two columns: of a sign-flip test if their values are paired by
+// seed, otherwise of a permutation test.
+func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
+	if !q.paired || len(a.seeds) != len(a.values) || !slices.Equal(a.seeds, b.seeds) {
+		return stat.Permutation(a.values, b.values, 1)
+	}
+	differences := make([]float64, len(a.values))
+	for k, v := range a.values {
+		differences[k] = b.values[k] - v
+	}
+	return stat.SignFlip(differences, 1)
+}
+
+// nearlyEqual reports whether two values differ only by rounding.
+func nearlyEqual(a, b float64) bool { return math.Abs(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) }
+
+// rounding is the largest relative difference of equal results that were summed in different orders.
+const rounding = 1e-9
 
 func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })

@@ -129,13 +129,15 @@ func quantityText(name string, v float64, unit string) string {
 // everywhere reports whether a quantity is equal in all of several columns.
 func (q *comparedQuantity) everywhere() bool {
 	var values []float64
-	for _, one := range q.Cells {
+	same := true
+	for k, one := range q.Cells {
 		if one == nil {
 			return false
 		}
+		same = same && (k == 0 || one.same)
 		values = append(values, one.values...)
 	}
-	return len(q.Cells) > 1 && constant(values)
+	return len(q.Cells) > 1 && (same || constant(values))
 }
 
 // shared names the quantities that are equal in all columns.

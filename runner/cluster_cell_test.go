@@ -66,11 +66,12 @@ func TestFaultyReportsOfASimulation(t *testing.T) {
 		"run/fifo --job 700":             `--job: job "700" not found in run/fifo/jobs.csv`,
 		"run/fifo --node c/0":            `--node: outage of node "c/0" not found in run/fifo/outages.csv`,
 		"run/fifo --node 0":              `virtual clusters of run/fifo have a node "0"; write VC/NODE, such as a/0`,
-		"run/fifo --job 7 --node a/0":    "none of the others can be",
+		"run/fifo --job 7 --node a/0":    "exclude each other",
 		"run/fifo run/fair --job 7":      "name a single folder",
-		"run --job 7":                    "require the folder of a single simulation",
-		"run/fifo --job 7 --csv":         "none of the others can be",
-		"run/fifo --job 7 --contrasts x": "none of the others can be",
+		"run --job 7":                    "require the folder of a simulated scheduler",
+		"run/fifo --job 7 --csv":         "exclude each other",
+		`run/fifo --job=`:                "is empty; name a job",
+		"run/fifo --job 7 --contrasts x": "exclude each other",
 	} {
 		fails(t, failure.Usage, says, append([]string{"report"}, strings.Fields(args)...)...)
 	}

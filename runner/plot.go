@@ -37,9 +37,10 @@ func newPlotCommand() *cobra.Command {
 		Use:   "plot RUN…",
 		Short: "Draw figures of runs, for papers and web pages",
 		Long: `plot draws the figures available for each run, and the figures that combine several runs. Files
-are named after the run and the figure. RUN is a run folder of a job, a simulation, learned
-policies, an evaluation or a pipeline. RUN can also be a table, a result folder of the original
-system, or a folder of such folders. plot does not change runs, and can draw runs in progress.
+are named after the run and the figure. RUN is a run folder of a job, a simulation, a cluster
+simulation, learned policies, an evaluation or a pipeline. RUN can also be a simulated scheduler in a
+cluster simulation, a table, a result folder of the original system, or a folder of such folders. plot does not
+change runs, and can draw runs in progress.
 
 ` + listed(plot.Kinds(plot.Given{})) + `
 Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper. Their colours

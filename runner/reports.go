@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"graft/internal/failure"
 	"graft/report"
@@ -46,8 +47,8 @@ the first column are marked ~. Runs are not ranked.
 of arms. For each pair, the report has the difference in each setting (a sweep with one combination
 of swept values), and the mean over settings with a test.
 
---job and --node report on a job or a node of a single simulation in a run of graft cluster run,
-such as RUN/fifo: its times, its devices, its failures, and the trainings of a live job.
+--job and --node report on a job or a node of one simulated scheduler, such as RUN/fifo, in a run of
+graft cluster run: its times, its devices, its failures, and the trainings of a live job.
 
 --html writes a page instead of text, with the figures of graft plot, sortable tables, the timeline of
 each job, and the commands that reproduce the runs. The page is self-contained: it can be
@@ -66,6 +67,9 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 			if o.force && o.html == "" {
 				return failure.With(failure.Usage, errors.New("--force requires --html; add --html, or omit --force"))
 			}
+			if err := checkPart(command.Flags()); err != nil {
+				return err
+			}
 			return runReport(command.Context(), command.OutOrStdout(), args, o)
 		},
 	}
@@ -79,9 +83,9 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 			"or of the named arm at the same swept values")
 	flags.StringVar(&o.contrasts, "contrasts", "",
 		"print the differences between arms of sweeps that this `file` lists, over all sweeps and swept values")
-	flags.StringVar(&o.part.Job, "job", "", "report on the job with this `ID`, in the folder of a single simulation")
+	flags.StringVar(&o.part.Job, "job", "", "report on the job with this `ID`, in the folder of a simulated scheduler")
 	flags.StringVar(&o.part.Node, "node", "",
-		"report on the outages of this `node`, as NODE or VC/NODE, in the folder of a single simulation")
+		"report on the outages of this `node`, as NODE or VC/NODE, in the folder of a simulated scheduler")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
 	flags.BoolVar(&o.latex, "latex", false, "print tables for LaTeX, which need the packages booktabs and graphicx")
 	flags.StringVar(&o.html, "html", "", "write a self-contained HTML page to this `file`")
@@ -89,10 +93,25 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
 	command.MarkFlagsMutuallyExclusive("contrasts", "reach")
 	command.MarkFlagsMutuallyExclusive("contrasts", "html")
-	for _, other := range []string{"contrasts", "reach", "csv"} {
-		command.MarkFlagsMutuallyExclusive("job", "node", other)
-	}
 	return command
+}
+
+// checkPart checks the flags that select a part of a single simulation.
+func checkPart(flags *pflag.FlagSet) error {
+	for _, name := range []string{"job", "node"} {
+		if !flags.Changed(name) {
+			continue
+		}
+		if flags.Lookup(name).Value.String() == "" {
+			return failure.Usagef("option %q is empty; name a %s, or omit it", name, name)
+		}
+		for _, other := range []string{"contrasts", "reach", "csv"} {
+			if flags.Changed(other) {
+				return failure.Usagef("options %q and %q exclude each other; omit one of them", name, other)
+			}
+		}
+	}
+	return nil
 }
 
 // form returns the report format that the flags select; the default is text.

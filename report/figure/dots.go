@@ -48,6 +48,9 @@ func (d *Dots) Layout(width float64) *Picture {
 		if values = values.add(r.Values...); r.interval() {
 			values = values.add(r.Low, r.High)
 		}
+		if math.Abs(r.Mean) < beyond {
+			values = values.add(r.Mean)
+		}
 	}
 	x := scale{}
 	x.low, x.high = axis.reach(values, room)
@@ -113,6 +116,10 @@ func (d *Dots) rows(p *Picture, x scale) float64 {
 		}
 		centre := top + dotsHeight/2
 		p.say(fitted(r.Name, sizeWords, x.from-margin-3), point{x.from - 4, centre + 2.6}, sizeWords, end, text.plain())
+		if d.Each == "" {
+			r.mean(p, x, centre)
+			continue
+		}
 		eachDot(p, r.Values, x, centre-dotsHeight*0.18)
 		r.mean(p, x, centre+dotsHeight*0.28)
 	}

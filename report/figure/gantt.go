@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"graft/internal/words"
 )
 
 // Gantt shows spans of work over time, by the device on which they ran. It has one row per device, divided into lanes
@@ -90,7 +92,7 @@ func (g *Gantt) sentences() (all []string) {
 		}
 	}
 	for r, name := range g.Rows[:min(len(g.Rows), mostRows)] {
-		all = append(all, fmt.Sprintf("%s: %d spans.", name, counts[r]))
+		all = append(all, name+": "+words.Plural(counts[r], "span")+".")
 	}
 	return all
 }

@@ -49,10 +49,10 @@ func addJobCounts(chart *figure.Chart, r *runs.Run) error {
 		return err
 	}
 	chart.X = figure.Axis{Name: "time", Unit: unitOf(arrival), Zero: true}
-	chart.Note = "Counted from the arrivals, first starts and ends of jobs: preempted jobs count as started."
+	chart.Note = "Counted from the arrivals, first starts and ends of jobs. Preempted jobs count as running."
 	for _, p := range []struct{ name, from, to string }{{"jobs before their start", arrival, start},
-		{"started jobs", start, end}} {
-		x, y := counts(found[p.from], found[p.to])
+		{"running jobs", start, end}} {
+		x, y := counts(found[p.from], found[p.to], slices.Max(append(found[end], 0)))
 		if width := stepWidth(x); width > 0 {
 			x, y = stepMeans(x, y, width)
 			if !strings.Contains(chart.Note, stepsNote) {
@@ -65,8 +65,9 @@ func addJobCounts(chart *figure.Chart, r *runs.Run) error {
 	return nil
 }
 
-// counts returns the number of periods that contain a time, at each time at which the number changes.
-func counts(from, to []float64) (at, number []float64) {
+// counts returns the number of periods that contain a time, at each time at which the number changes and at the last
+// time.
+func counts(from, to []float64, last float64) (at, number []float64) {
 	type change struct{ at, by float64 }
 	var list []change
 	for _, v := range from {
@@ -78,12 +79,15 @@ func counts(from, to []float64) (at, number []float64) {
 	slices.SortFunc(list, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	at, number = []float64{0}, []float64{0}
 	for _, c := range list {
-		last := len(at) - 1
-		if at[last] == c.at {
-			number[last] += c.by
+		end := len(at) - 1
+		if at[end] == c.at {
+			number[end] += c.by
 			continue
 		}
-		at, number = append(at, c.at), append(number, number[last]+c.by)
+		at, number = append(at, c.at), append(number, number[end]+c.by)
+	}
+	if end := len(at) - 1; at[end] < last {
+		at, number = append(at, last), append(number, number[end])
 	}
 	return at, number
 }
@@ -98,13 +102,17 @@ func plotCellOutages(r *runs.Run) ([]drawing, error) {
 		return nil, err
 	}
 	g := &figure.Gantt{Title: "Outages of nodes of " + r.Base(), X: figure.Axis{Name: "time", Unit: "s", Zero: true}}
-	last := 0.0
+	last, err := lastSecond(r)
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range list {
 		last = max(last, o.From)
 		if o.To != nil {
 			last = max(last, *o.To)
 		}
 	}
+	g.X.High = last
 	rows := map[string]int{}
 	for _, o := range list {
 		name := "node " + o.Node
@@ -118,6 +126,20 @@ func plotCellOutages(r *runs.Run) ([]drawing, error) {
 		g.Spans = append(g.Spans, outageSpan(g, o, rows[name], last))
 	}
 	return []drawing{{Figure: g}}, nil
+}
+
+// lastSecond returns the end of the last job; zero if the table of jobs has no ends.
+func lastSecond(r *runs.Run) (last float64, err error) {
+	const end = "end [s]"
+	columns, err := headOf(r, "", "jobs")
+	if err != nil || !slices.Contains(columns, end) {
+		return 0, err
+	}
+	found, err := runs.KnownNumbers(r, "", "jobs.csv", end)
+	for _, v := range found[end] {
+		last = max(last, v)
+	}
+	return last, err
 }
 
 // several reports whether the nodes belong to several virtual clusters.

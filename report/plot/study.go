@@ -211,7 +211,7 @@ func studyBar(o *study.Outcome, rank *study.Ranking, s *study.Summary, m *study.
 // plotStudyPoints draws the ranked metrics over the single quantity that varies between points.
 func plotStudyPoints(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	key := variedKey(o)
-	if key == "" {
+	if key == "" || key == "live_adapts" { // yes or no, not a quantity
 		return nil, nil
 	}
 	for _, metric := range o.Ranked {
@@ -401,7 +401,7 @@ func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure
 			b.Groups[n].Bars[k].Value = scaled(m, float64(p.Values[m.Key()]))
 		}
 	}
-	if m == nil {
+	if m == nil || len(b.Groups) < 2 { // a single part is the whole
 		return nil
 	}
 	b.X = axisOf(m)

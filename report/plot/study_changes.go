@@ -26,11 +26,15 @@ func plotStudyChanges(r *runs.Run, o *study.Outcome) (all []drawing, err error) 
 		}
 		d := &figure.Dots{Title: "Change of " + m.Title + " from " + o.Changes[0].From + ", " + r.Base(),
 			X: figure.Axis{Name: "change of " + m.Title, Unit: unit}, Zero: "no difference",
-			Mean: "mean and 95% interval over seeds",
-			Note: "Differences from " + o.Changes[0].From + ", paired by workload and seed; Student's t-distribution."}
+			Mean: "difference",
+			Note: "Differences from " + o.Changes[0].From + ", paired by workload and seed."}
 		for _, c := range o.Changes {
-			if c.Metric == key {
-				d.Rows = append(d.Rows, changeRow(c, scale))
+			if c.Metric != key {
+				continue
+			}
+			d.Rows = append(d.Rows, changeRow(c, scale))
+			if c.Change.Low != nil {
+				d.Mean = "mean and 95% interval over seeds"
 			}
 		}
 		all = append(all, drawing{m.Name, d})

@@ -11,14 +11,17 @@ import (
 
 	"graft/cluster/live"
 	"graft/cluster/study"
+	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/results"
 )
 
 // CellKind describes the folders of single simulations, such as one scheduler with one seed, in the run folder of a
 // cluster simulation. They have no manifest of their own.
-var CellKind = &Kind{Name: "cell", By: "graft cluster run", Title: "simulated cluster", Titles: "simulated clusters",
+var CellKind = &Kind{Name: "simulated-scheduler", By: "graft cluster run", Title: "simulated scheduler",
+	Titles:  "simulated schedulers",
 	matches: func(f *Folder) bool { return f.cluster() != "" }, read: readCell,
 	list: overview{trend: overStream(study.JobsTable+".csv", "arrival", "jct", "s")}}
 
@@ -78,7 +81,7 @@ func (r *Run) Select(s Selection) error {
 		return nil
 	}
 	if r.Kind != CellKind {
-		return failure.Usagef("options \"job\" and \"node\" require the folder of a single simulation in a run of " +
+		return failure.Usagef("options \"job\" and \"node\" require the folder of a simulated scheduler in a run of " +
 			"'graft cluster run', such as RUN/fifo")
 	}
 	if s.Job != "" && s.Node != "" {
@@ -122,6 +125,40 @@ func (r *Run) Cell() (*Cell, error) {
 			c.Of = &c.Study.Cells[k]
 		}
 		return c, nil
+	})
+}
+
+// AddCellResults adds the settings and quantities of a single simulation to its run. Reading a run leaves them out,
+// because they are in the outcome of the cluster run. AddCellResults does nothing for other runs, and before the end.
+func (r *Run) AddCellResults() error {
+	if r.Kind != CellKind || len(r.Quantities) > 0 {
+		return nil
+	}
+	c, err := r.Cell()
+	if err != nil || c.Of == nil {
+		return err
+	}
+	r.Settings = []config.Setting{{Key: "scheduler", Text: c.Of.Scheduler}, {Key: "setting", Text: c.Of.Point},
+		{Key: "workload", Text: c.Of.Workload}}
+	seeds := []int64{int64(c.Of.Seed)}
+	r.Manifest.Seed, r.Seeded = c.Of.Seed, c.draws()
+	if !r.Seeded {
+		seeds = nil
+	}
+	for k := range c.Study.Metrics {
+		m := &c.Study.Metrics[k]
+		if v, has := c.Of.Values[m.Key()]; has && m.Main && v.Known() {
+			r.Quantities = append(r.Quantities, Quantity{Name: m.Name, Unit: m.Unit, Better: directionOf(m.Better),
+				Seeds: seeds, Values: []float64{float64(v)}, Detail: true})
+		}
+	}
+	return nil
+}
+
+// draws reports whether the scheduler was simulated with several seeds.
+func (c *Cell) draws() bool {
+	return slices.ContainsFunc(c.Study.Cells, func(o study.CellOutcome) bool {
+		return o.Scheduler == c.Of.Scheduler && o.Seed != c.Of.Seed
 	})
 }
 
@@ -185,17 +222,26 @@ func (j *JobRow) completion() float64 {
 
 const noCompletion = 1e300
 
+// mostGuessed is the maximum number of IDs among which a similar one is looked for.
+const mostGuessed = 10_000
+
 // JobRow returns the row of a job. Without this job, the error names similar IDs.
 func (r *Run) JobRow(id string) (*JobRow, error) {
 	var found *JobRow
+	var ids []string
 	err := eachRow(r, study.JobsTable+".csv", func(row *tableRow) {
-		if found == nil && row.text(study.JobColumn) == id {
+		one := row.text(study.JobColumn)
+		if found == nil && one == id {
 			found = &JobRow{id, row.fields()}
+		}
+		if len(ids) < mostGuessed {
+			ids = append(ids, strings.Clone(one))
 		}
 	})
 	if err == nil && found == nil {
-		err = failure.With(failure.Usage, fmt.Errorf("option \"job\": job %q %w in %s; column %s of the table lists "+
-			"the jobs", id, ErrNoPart, r.folder.At(study.JobsTable+".csv"), study.JobColumn))
+		err = failure.With(failure.Usage, fmt.Errorf("option \"job\": job %q %w in %s%s; column %s of the table "+
+			"lists the jobs", id, ErrNoPart, r.folder.At(study.JobsTable+".csv"), words.Guess(id, ids),
+			study.JobColumn))
 	}
 	return found, err
 }

@@ -71,10 +71,9 @@ func readStudy(f *Folder, r *Run) error {
 }
 
 // valuesBySeed returns a scheduler's values of a metric with their seeds, so that reports pair several cluster
-// simulations by seed. It returns nil for several workloads, a single simulation, and metrics that are summed over
-// seeds.
+// simulations by seed. It returns nil for several workloads and for a single simulation.
 func valuesBySeed(o *study.Outcome, s *study.Summary, m *study.Metric) (seeds []int64, values []float64) {
-	if len(o.Workloads) != 1 || s.Cells < 2 || m.Total {
+	if len(o.Workloads) != 1 || s.Cells < 2 {
 		return nil, nil
 	}
 	for _, c := range o.Cells {

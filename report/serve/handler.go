@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/listen"
 	"graft/internal/telemetry"
@@ -210,6 +212,8 @@ func refusalOfPage(err error) *listen.Refusal {
 		return listen.Refuse(http.StatusNotFound, "Go back to the list of runs.", "%v", err)
 	case errors.Is(err, errBusy):
 		return listen.Refuse(http.StatusServiceUnavailable, "Retry later.", "%v", err)
+	case failure.CodeOf(context.Background(), err) == failure.Usage:
+		return listen.Refuse(http.StatusBadRequest, "Correct the address.", "%v", err)
 	}
 	return listen.Refuse(http.StatusInternalServerError, "Run graft report on the folder for details.", "%v", err)
 }

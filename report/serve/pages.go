@@ -82,7 +82,7 @@ func (h *Handler) pageOf(v *snapshot, live page.Live, selection runs.Selection) 
 			return nil, err
 		}
 		list = append(list, opened[k])
-		links = append(links, h.outward(opened[k], s.name)...)
+		links = append(links, h.outward(opened[k], s.name, s.parent)...)
 		h.index.note(s.name, s.tag, opened[k].Ended, nil)
 		if len(v.states)+len(v.missing) > 1 && k < report.MaxPageRuns {
 			links = append(links, page.Link{Text: document.Printable(s.name), Address: AddressOf(s.name)})
@@ -105,11 +105,14 @@ func (h *Handler) pageOf(v *snapshot, live page.Live, selection runs.Selection) 
 	return p, nil
 }
 
-// outward links the page of a single simulation to its cluster run, and the page of a job or node to its simulation.
-func (h *Handler) outward(r *runs.Run, name string) (links []page.Link) {
+// outward links the page of a run inside another to that run, and the page of a job or node to its simulation.
+func (h *Handler) outward(r *runs.Run, name, parent string) (links []page.Link) {
 	if outer := r.Outer(); outer != "" {
 		links = append(links, page.Link{Text: "Cluster run " + document.Printable(filepath.Base(outer)),
 			Address: h.address(outer)})
+	}
+	if parent != "" && len(links) == 0 {
+		links = append(links, page.Link{Text: "Run " + document.Printable(parent), Address: AddressOf(parent)})
 	}
 	if r.Selected != (runs.Selection{}) {
 		links = append(links, page.Link{Text: "Simulation " + document.Printable(r.Base()), Address: AddressOf(name)})
