@@ -385,8 +385,11 @@ type studyDetail struct {
 
 func readStudyDetail(r *runs.Run, all bool) (Detail, error) {
 	o, err := runs.OutcomeOf[study.Outcome](r)
-	if o == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if o == nil {
+		return readOpenStudy(r)
 	}
 	return &studyDetail{o, all}, nil
 }

@@ -85,6 +85,19 @@ func TestFaultyReportsOfASimulation(t *testing.T) {
 	fails(t, failure.Damaged, "not a run folder", "report", "other")
 }
 
+// A run that has not ended lists its finished simulations.
+func TestReportOfAnOpenClusterRun(t *testing.T) {
+	failingCluster(t)
+	require.NoError(t, os.Remove("run/outcome.json"))
+	require.NotContains(t, done(t, "report", "run").stdout, "finished")
+	write(t, "run/fifo/cell.json", `{"Values":{"queue_mean_s":3,"jct_mean_s":12.5,"events":4}}`)
+	got := done(t, "report", "run").stdout
+	containsAll(t, got, "1 simulation finished so far", "SIMULATION  JCT MEAN S  QUEUE MEAN S", "12.5")
+	require.Contains(t, done(t, "report", "run/fifo").stdout, "The cluster run has not ended")
+	write(t, "run/fifo/cell.json", `{"Values":[]}`)
+	fails(t, failure.Partial, "read run/fifo/cell.json", "report", "run")
+}
+
 // The page of a cluster run links to its simulations, these to their jobs and nodes, and live jobs to their trainings.
 func TestServeOpensJobsAndNodes(t *testing.T) {
 	liveCluster(t, liveSection+"[[failures.outages]]\nnode = 0\nfrom_seconds = 500\nto_seconds = 600\n")

@@ -11,13 +11,13 @@ import (
 	"graft/internal/files"
 )
 
-// cellFile holds the result of a cell in its folder until the outcome is written.
-const cellFile = "cell.json"
+// CellFile holds the result of a cell in its folder until the outcome is written.
+const CellFile = "cell.json"
 
-// largestCell is the maximum size of a cellFile in bytes: a trace of millions of jobs has millions of samples.
+// largestCell is the maximum size of a CellFile in bytes: a trace of millions of jobs has millions of samples.
 const largestCell = 4 << 30
 
-// saved is the content of a cellFile.
+// saved is the content of a CellFile.
 type saved struct {
 	Inputs  string
 	Values  Values
@@ -79,7 +79,7 @@ func (s *saved) changed(other *saved) (n int) {
 	return n
 }
 
-func (j *Job) path(folder string) string { return filepath.Join(j.Folder, folder, cellFile) }
+func (j *Job) path(folder string) string { return filepath.Join(j.Folder, folder, CellFile) }
 
 // restore reads a saved cell with the same inputs; nil if none exists.
 func (j *Job) restore(folder string) *saved {
@@ -131,7 +131,7 @@ func Forget(fsys files.FS, folder string, o *Outcome) error {
 	var faults []error
 	seen := map[string]bool{}
 	for _, c := range o.Cells {
-		if err := fsys.Remove(filepath.Join(folder, c.Folder, cellFile)); !errors.Is(err, fs.ErrNotExist) {
+		if err := fsys.Remove(filepath.Join(folder, c.Folder, CellFile)); !errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, err)
 		}
 		if dir := filepath.Join(folder, filepath.Dir(c.Folder), ablationFolder); !seen[dir] {

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -312,6 +313,54 @@ func (r *Run) OutagesOf(node string) ([]Outage, error) {
 	if vc := list[0].VC; slices.ContainsFunc(list, func(o Outage) bool { return o.VC != vc }) {
 		return nil, failure.Usagef("option \"node\": several virtual clusters of %s have a node %q; write VC/NODE, "+
 			"such as %s/%s", r.Path, node, vc, node)
+	}
+	return list, nil
+}
+
+// FinishedCell is a finished simulation of a cluster run that has not ended.
+type FinishedCell struct {
+	Folder string       `json:"folder"` // path of the simulation's folder in the run folder
+	Values study.Values `json:"values"` // values by key of the metric, which ends in its unit
+}
+
+// largestOpenCell limits the size of a result that is read before the end of the run, in bytes.
+const largestOpenCell = 64 << 20
+
+// FinishedCells lists the finished simulations of a cluster run that has not ended, sorted by folder.
+func (r *Run) FinishedCells() (list []FinishedCell, err error) {
+	return finishedIn(r.folder, ".", maxCellDepth)
+}
+
+func finishedIn(f *Folder, at string, depth int) (list []FinishedCell, err error) {
+	for _, entry := range f.Entries {
+		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || depth == 0 {
+			continue
+		}
+		below, err := ReadFolder(f.Files, f.At(entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Join(at, entry.Name())
+		if !below.Has(study.CellFile) {
+			inner, err := finishedIn(below, path, depth-1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, inner...)
+			continue
+		}
+		one := FinishedCell{Folder: path}
+		text, err := files.ReadAll(f.Files, below.At(study.CellFile), largestOpenCell)
+		if err == nil {
+			err = json.Unmarshal(text, &one)
+		}
+		if NotThere(err) { // the run has just ended
+			continue
+		}
+		if err != nil {
+			return nil, failure.AsDamage(fmt.Errorf("read %s: %w", below.At(study.CellFile), err))
+		}
+		list = append(list, FinishedCell{path, one.Values})
 	}
 	return list, nil
 }
