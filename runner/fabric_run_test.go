@@ -48,7 +48,7 @@ func TestFabricRun(t *testing.T) {
 		valueOf(r, t, "load 0.5: "+o.Summaries[0].Scheduler+"_blocked"), 1e-12)
 	require.Contains(t, done(t, "report", run).stdout, "best-constant")
 	done(t, "plot", run, "--out", figures)
-	for _, name := range []string{"run-points-blocked.svg", "run-parts-degree-of-ConvNet.svg",
+	for _, name := range []string{"run-points-blocked.svg", "run-parts-load-0.5-degree-of-ConvNet.svg",
 		"run-gantt-best-constant.svg"} {
 		require.FileExists(t, filepath.Join(figures, name))
 	}

@@ -401,7 +401,7 @@ func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure
 			b.Groups[n].Bars[k].Value = scaled(m, float64(p.Values[m.Key()]))
 		}
 	}
-	if m == nil || len(b.Groups) < 2 { // a single part is the whole
+	if m == nil || group == "virtual cluster" && len(b.Groups) < 2 { // a single virtual cluster is the whole
 		return nil
 	}
 	b.X = axisOf(m)

@@ -132,7 +132,7 @@ func (r *Run) Cell() (*Cell, error) {
 // AddCellResults adds the settings and quantities of a single simulation to its run. Reading a run leaves them out,
 // because they are in the outcome of the cluster run. AddCellResults does nothing for other runs, and before the end.
 func (r *Run) AddCellResults() error {
-	if r.Kind != CellKind || len(r.Quantities) > 0 {
+	if r.Kind != CellKind || r.Begun || len(r.Quantities) > 0 {
 		return nil
 	}
 	c, err := r.Cell()
