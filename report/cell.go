@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"graft/cluster/live"
 	"graft/cluster/study"
+	"graft/internal/failure"
 	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/page"
@@ -20,8 +22,8 @@ import (
 
 // Limits of the jobs in the report of a single simulation.
 const (
-	longestJobs = 20     // jobs in a report
-	mostJobRows = 10_000 // jobs in a report with --all
+	longestJobs = 20          // jobs in a report
+	mostJobRows = maxPageRows // jobs in a report with --all, and on a page
 )
 
 // readCellDetail reads the report of a single simulation, or of the selected job or node.
@@ -43,7 +45,7 @@ type CellDetail struct {
 	Seed      uint64       `json:"seed"`      // seed of the simulation; zero if it draws nothing
 	Metrics   []cellMetric `json:"metrics"`   // metrics of the simulation; empty before the study ends
 	Jobs      int          `json:"jobs"`      // number of jobs
-	// jobs with the longest completion times, longest first; with --all, up to 10,000 jobs
+	// jobs with the longest completion times, longest first; with --all, up to 200 jobs
 	Longest []runs.JobRow `json:"longest"`
 	Outages []runs.Outage `json:"outages"` // outages of nodes; empty if no node fails
 
@@ -95,8 +97,11 @@ func (c *CellDetail) write(d *document.Document) {
 	d.Head("simulation")
 	d.Know("scheduler", c.Scheduler, "setting", c.Point, "workload", c.Workload, "seed", seedText(c.Seed),
 		"cluster run", c.cell.Run.Path)
-	if c.cell.Of == nil {
-		d.Say("The cluster run has not ended. The report then has the metrics of this simulation.")
+	switch {
+	case c.cell.Study == nil:
+		d.Say("The cluster run has not ended. Metrics follow at its end.")
+	case c.cell.Of == nil:
+		d.Say("The outcome of the cluster run does not list this simulation.")
 	}
 	if len(c.Metrics) > 0 {
 		t := document.NewTable("metric").Numbers("", "", "value").Texts("unit", "meaning")
@@ -121,7 +126,7 @@ func (c *CellDetail) write(d *document.Document) {
 			words.Plural(c.Jobs, "job")))
 	}
 	d.Show(jobsTable(c.Longest))
-	d.Say("graft report " + c.folder + " --job ID reports on one job.")
+	d.Say("graft report " + c.folder + " --job ID reports on one job. jobs.csv has all jobs.")
 }
 
 func seedText(seed uint64) string {
@@ -144,13 +149,13 @@ func (c *CellDetail) writeOutages(d *document.Document) {
 		open     bool
 	}
 	var nodes []*node
+	known := map[[2]string]*node{}
 	for _, o := range c.Outages {
-		k := slices.IndexFunc(nodes, func(n *node) bool { return n.vc == o.VC && n.name == o.Node })
-		if k < 0 {
-			k = len(nodes)
-			nodes = append(nodes, &node{vc: o.VC, name: o.Node})
+		n := known[[2]string{o.VC, o.Node}]
+		if n == nil {
+			n = &node{vc: o.VC, name: o.Node}
+			known[[2]string{o.VC, o.Node}], nodes = n, append(nodes, n)
 		}
-		n := nodes[k]
 		n.count, n.hit, n.open = n.count+1, n.hit+o.Jobs, n.open || o.To == nil
 		n.out += outFor(o)
 	}
@@ -222,6 +227,9 @@ func fieldCell(j *runs.JobRow, name string) document.Cell {
 		if v, err := strconv.ParseFloat(f.Text, 64); err == nil && name != "vc" {
 			if f.Unit == document.UnitShare {
 				return document.Value(v, f.Unit)
+			}
+			if v == math.Trunc(v) {
+				return document.Value(v, f.Unit).As("%.0f")
 			}
 			return document.Value(v, f.Unit).As("%.7g")
 		}
@@ -302,26 +310,37 @@ func (j *CellJob) addTrainings(c *runs.Cell) error {
 	}
 	for _, f := range folders {
 		j.byLoss = j.byLoss || f.name == ""
+		if !filepath.IsLocal(f.sweep) {
+			return failure.AsDamage(fmt.Errorf("job %s: the trainings in %q are outside of the run folder", j.Job,
+				f.sweep))
+		}
 		sweep, err := c.Run.OpenPart(filepath.Join(c.Run.Path, f.sweep))
 		if err != nil {
 			return err
 		}
 		o, err := runs.OutcomeOf[runs.SweepOutcome](sweep)
-		if err != nil || o == nil {
+		if err != nil {
 			return err
 		}
-		of := o.Cases[0]
-		if f.name != "" {
-			of = o.Case(f.name)
-		}
-		if of == nil {
-			continue
-		}
-		for _, t := range of.Trials {
-			j.Trainings = append(j.Trainings, trainingOf(f.arm, filepath.Join(f.sweep, t.Folder), t))
+		if o != nil {
+			j.addTrials(f, o)
 		}
 	}
 	return nil
+}
+
+// addTrials adds the trainings of an arm.
+func (j *CellJob) addTrials(f armFolder, o *runs.SweepOutcome) {
+	for _, c := range o.Cases {
+		if c == nil || f.name != "" && c.Name != f.name {
+			continue
+		}
+		for _, t := range c.Trials {
+			if filepath.IsLocal(t.Folder) {
+				j.Trainings = append(j.Trainings, trainingOf(f.arm, filepath.Join(f.sweep, t.Folder), t))
+			}
+		}
+	}
 }
 
 // armFolder names the trainings of an arm: a case of a sweep, or its only case.
@@ -462,17 +481,20 @@ func (n *CellNode) write(d *document.Document) {
 	d.Head("node %s of virtual cluster %s", document.Printable(n.Node), document.Printable(n.VC))
 	t := (&document.Table{}).Numbers("s", "%.0f", "from", "to", "out").Texts("kind", "class").
 		Numbers("", "%.0f", "jobs hit")
-	sum, hit := 0.0, 0
+	sum, hit, open := 0.0, 0, false
 	for _, o := range n.Outages {
 		out := document.Missing()
 		if o.To != nil {
 			out = document.Value(outFor(o), "s").As("%.0f")
 		}
 		t.Add(o.From, o.To, out, o.Kind, o.Class, o.Jobs)
-		sum, hit = sum+outFor(o), hit+o.Jobs
+		sum, hit, open = sum+outFor(o), hit+o.Jobs, open || o.To == nil
 	}
 	d.Say(fmt.Sprintf("%s of %.0f s in total hit %s.", words.Plural(len(n.Outages), "outage"), sum,
 		words.Plural(hit, "job")))
+	if open {
+		d.Say("The node stayed out of service. Its last outage has no end and counts no seconds.")
+	}
 	d.Head(timelineHead)
 	d.Show(t)
 }

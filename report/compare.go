@@ -56,8 +56,9 @@ type comparedQuantity struct {
 // comparedValue holds a quantity in one column.
 type comparedValue struct {
 	summary
-	// Chance is the p-value of a permutation test for a difference from the first column. It is null in the first
-	// column, and for quantities without a preferred direction.
+	// Chance is the p-value for a difference from the first column: of a paired t-test for cluster simulations with
+	// equal seeds, otherwise of a permutation test. It is null in the first column, and for quantities without a
+	// preferred direction.
 	Chance *float64 `json:"chance"`
 	// Inside reports whether the difference from the first column is not significant.
 	Inside bool `json:"inside_noise"`
@@ -261,17 +262,22 @@ func (q *comparedQuantity) test() {
 	}
 }
 
-// chance returns the p-value of a difference between two columns: of a sign-flip test if their values are paired by
-// seed, otherwise of a permutation test.
+// chance returns the p-value of a difference between two columns: of a paired t-test if at least three values are
+// paired by seed, otherwise of a permutation test. Without a spread of the differences, a sign-flip test replaces the
+// t-test.
 func (q *comparedQuantity) chance(a, b *comparedValue) float64 {
-	if !q.paired || len(a.seeds) != len(a.values) || !slices.Equal(a.seeds, b.seeds) {
+	n := len(a.values)
+	if !q.paired || n < stat.FewestSeeds || len(a.seeds) != n || !slices.Equal(a.seeds, b.seeds) {
 		return stat.Permutation(a.values, b.values, 1)
 	}
-	differences := make([]float64, len(a.values))
+	differences := make([]float64, n)
 	for k, v := range a.values {
 		differences[k] = b.values[k] - v
 	}
-	return stat.SignFlip(differences, 1)
+	if stat.Deviation(differences) <= rounding*math.Abs(stat.Mean(differences)) {
+		return stat.SignFlip(differences, 1)
+	}
+	return stat.TPValue(differences)
 }
 
 // nearlyEqual reports whether two values differ only by rounding.

@@ -7,6 +7,7 @@ import (
 
 	"graft/internal/stat"
 	"graft/report/document"
+	"graft/report/runs"
 )
 
 // maxColumns is the maximum number of columns side by side; with more, each has its own line.
@@ -268,7 +269,8 @@ func (c *comparison) noise() string {
 	if n := len(c.Columns) - 1; n > 1 {
 		text += fmt.Sprintf(" (1 of %.0f, corrected for %d comparisons)", 1/significance, n)
 	}
-	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n {
+	paired := c.kind.IsStudy() || c.kind == runs.CellKind
+	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n && !paired {
 		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
 	}
 	return text

@@ -62,12 +62,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}
-	parallel.Do(len(list), 0, func(k int) {
-		if err := list[k].AddCellResults(); err != nil {
-			list[k].Faults = errors.Join(list[k].Faults, err)
-		}
-		r.Runs[k] = NewRunReport(list[k])
-	})
+	runs.AddCellResults(list)
+	parallel.Do(len(list), 0, func(k int) { r.Runs[k] = NewRunReport(list[k]) })
 	for _, run := range list {
 		if run.Faults != nil {
 			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(),

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"graft/cluster/study"
 	"graft/internal/stat"
@@ -43,7 +44,7 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		t.Add(cells...)
 	}
 	d.Show(t)
-	d.Say("Differences from "+o.Changes[0].From+", paired by workload and seed.",
+	d.Say("Differences from "+strings.Join(study.BasesOf(o.Changes), " and ")+", paired by workload and seed.",
 		"Brackets hold 95% intervals over seeds, from three pairs on.")
 	if crossed {
 		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(keys[0]).Title + " over jobs and " +

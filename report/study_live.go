@@ -20,8 +20,8 @@ func writeLive(o *study.Outcome, d *document.Document, all bool) {
 		d.Head("each live job")
 		d.Show(liveJobsTable(o.Live))
 	} else {
-		d.Say("Each of the " + words.Plural(len(o.Live.Jobs), "result") + ": see --all of graft report. Trainings " +
-			"are in the folder " + o.Live.Folder + " of the run.")
+		d.Say("graft report --all lists the " + words.Plural(len(o.Live.Jobs), "result") + ". Trainings are in the " +
+			"folder " + o.Live.Folder + " of the run.")
 	}
 }
 

@@ -108,6 +108,16 @@ type PointChange struct {
 	OverJobs *Interval `json:"over_jobs"`
 }
 
+// BasesOf lists the points from which differences are taken, without repetitions.
+func BasesOf(changes []PointChange) (names []string) {
+	for _, c := range changes {
+		if !slices.Contains(names, c.From) {
+			names = append(names, c.From)
+		}
+	}
+	return names
+}
+
 // Metric returns a metric by its key, or nil if there is no such metric.
 func (o *Outcome) Metric(key string) *Metric {
 	if k := slices.IndexFunc(o.Metrics, func(m Metric) bool { return m.Key() == key }); k >= 0 {
@@ -158,6 +168,9 @@ func (o *Outcome) Validate() error {
 	}
 	for _, r := range o.References {
 		keys = append(keys, r.Metric)
+	}
+	for _, c := range o.Changes {
+		keys = append(keys, c.Metric)
 	}
 	for _, key := range keys {
 		faults.When(o.Metric(key) == nil, "unknown metric %q", key)

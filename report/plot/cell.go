@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/stat"
 	"graft/report/figure"
 	"graft/report/runs"
 )
@@ -48,16 +49,27 @@ func addJobCounts(chart *figure.Chart, r *runs.Run) error {
 	if err != nil {
 		return err
 	}
-	chart.X = figure.Axis{Name: "time", Unit: unitOf(arrival), Zero: true}
+	for column, values := range found {
+		found[column] = slices.DeleteFunc(values, func(v float64) bool { return !stat.Finite(v) || v < 0 })
+	}
+	if len(found[arrival]) == 0 {
+		return nil
+	}
+	first := slices.Min(found[arrival])
+	chart.X = figure.Axis{Name: "time", Unit: unitOf(arrival)}
 	chart.Note = "Counted from the arrivals, first starts and ends of jobs. Preempted jobs count as running."
 	for _, p := range []struct{ name, from, to string }{{"jobs before their start", arrival, start},
 		{"running jobs", start, end}} {
-		x, y := counts(found[p.from], found[p.to], slices.Max(append(found[end], 0)))
+		x, y := counts(found[p.from], found[p.to], first, slices.Max(append(found[end], first)))
+		shift(x, -first)
 		if width := stepWidth(x); width > 0 {
 			x, y = stepMeans(x, y, width)
+			shift(x, first)
 			if !strings.Contains(chart.Note, stepsNote) {
 				chart.Note += " " + stepsNote
 			}
+		} else {
+			shift(x, first)
 		}
 		chart.Panels = append(chart.Panels, figure.Panel{Y: figure.Axis{Name: p.name, Zero: true}, Height: 80,
 			Curves: []figure.Curve{{Name: r.Base(), Steps: true, X: x, Y: y}}})
@@ -65,9 +77,16 @@ func addJobCounts(chart *figure.Chart, r *runs.Run) error {
 	return nil
 }
 
-// counts returns the number of periods that contain a time, at each time at which the number changes and at the last
-// time.
-func counts(from, to []float64, last float64) (at, number []float64) {
+// shift adds a number to times.
+func shift(times []float64, by float64) {
+	for k := range times {
+		times[k] += by
+	}
+}
+
+// counts returns the number of periods that contain a time, from the first time to the last one, at each time at which
+// the number changes.
+func counts(from, to []float64, first, last float64) (at, number []float64) {
 	type change struct{ at, by float64 }
 	var list []change
 	for _, v := range from {
@@ -77,7 +96,7 @@ func counts(from, to []float64, last float64) (at, number []float64) {
 		list = append(list, change{v, -1})
 	}
 	slices.SortFunc(list, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	at, number = []float64{0}, []float64{0}
+	at, number = []float64{first}, []float64{0}
 	for _, c := range list {
 		end := len(at) - 1
 		if at[end] == c.at {
@@ -113,10 +132,10 @@ func plotCellOutages(r *runs.Run) ([]drawing, error) {
 		}
 	}
 	g.X.High = last
-	rows := map[string]int{}
+	rows, many := map[string]int{}, several(list)
 	for _, o := range list {
 		name := "node " + o.Node
-		if several(list) {
+		if many {
 			name = o.VC + "/" + o.Node
 		}
 		if _, has := rows[name]; !has {

@@ -3,6 +3,7 @@ package plot
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"graft/cluster/study"
 	"graft/report/document"
@@ -18,16 +19,20 @@ func plotStudyChanges(r *runs.Run, o *study.Outcome) (all []drawing, err error) 
 			keys = append(keys, c.Metric)
 		}
 	}
+	from := strings.Join(study.BasesOf(o.Changes), " and ")
 	for _, key := range keys {
 		m := o.Metric(key)
+		if m == nil {
+			continue
+		}
 		unit, scale := m.Unit, 1.0
 		if unit == document.UnitShare {
 			unit, scale = document.UnitPoints, 100
 		}
-		d := &figure.Dots{Title: "Change of " + m.Title + " from " + o.Changes[0].From + ", " + r.Base(),
+		d := &figure.Dots{Title: "Change of " + m.Title + " from " + from + ", " + r.Base(),
 			X: figure.Axis{Name: "change of " + m.Title, Unit: unit}, Zero: "no difference",
 			Mean: "difference",
-			Note: "Differences from " + o.Changes[0].From + ", paired by workload and seed."}
+			Note: "Differences from " + from + ", paired by workload and seed."}
 		for _, c := range o.Changes {
 			if c.Metric != key {
 				continue
@@ -45,7 +50,7 @@ func plotStudyChanges(r *runs.Run, o *study.Outcome) (all []drawing, err error) 
 func changeRow(c study.PointChange, scale float64) figure.DotRow {
 	row := figure.DotRow{Name: c.Scheduler + ", " + c.Point, Mean: scale * c.Change.Mean, Low: math.NaN(),
 		High: math.NaN()}
-	if c.Change.Low != nil {
+	if c.Change.Low != nil && c.Change.High != nil {
 		row.Low, row.High = scale**c.Change.Low, scale**c.Change.High
 	}
 	return row

@@ -24,7 +24,7 @@ import (
 var CellKind = &Kind{Name: "simulated-scheduler", By: "graft cluster run", Title: "simulated scheduler",
 	Titles:  "simulated schedulers",
 	matches: func(f *Folder) bool { return f.cluster() != "" }, read: readCell,
-	list: overview{trend: overStream(study.JobsTable+".csv", "arrival", "jct", "s")}}
+	list: overview{trend: overStream(study.JobsTable+".csv", "arrival", "jct", "")}}
 
 // maxCellDepth is the maximum number of folders from a run folder to a simulation: point, workload and scheduler.
 const maxCellDepth = 3
@@ -109,38 +109,67 @@ type Cell struct {
 // Cell reads the result of a single simulation.
 func (r *Run) Cell() (*Cell, error) {
 	return keep(&r.folder.kept, "cell", func() (*Cell, error) {
-		outer, err := Open(r.Files, r.Outer())
+		path := r.Outer()
+		if path == "" {
+			return nil, fmt.Errorf("%s is not in the run folder of a cluster simulation", r.Path)
+		}
+		outer, err := Open(r.Files, path)
 		if err != nil {
 			return nil, err
 		}
-		c := &Cell{Run: outer}
-		if c.Study, err = OutcomeOf[study.Outcome](outer); err != nil || c.Study == nil {
-			return c, err
-		}
-		name, err := filepath.Rel(Absolute(outer.Path), Absolute(r.Path))
-		if err != nil {
-			return nil, err
-		}
-		k := slices.IndexFunc(c.Study.Cells, func(o study.CellOutcome) bool { return filepath.Clean(o.Folder) == name })
-		if k >= 0 {
-			c.Of = &c.Study.Cells[k]
-		}
-		return c, nil
+		return r.cellOf(outer)
 	})
 }
 
-// AddCellResults adds the settings and quantities of a single simulation to its run. Reading a run leaves them out,
-// because they are in the outcome of the cluster run. AddCellResults does nothing for other runs, and before the end.
-func (r *Run) AddCellResults() error {
-	if r.Kind != CellKind || r.Begun || len(r.Quantities) > 0 {
-		return nil
+// cellOf returns the result of a single simulation in the outcome of its cluster run.
+func (r *Run) cellOf(outer *Run) (c *Cell, err error) {
+	c = &Cell{Run: outer}
+	if c.Study, err = OutcomeOf[study.Outcome](outer); err != nil || c.Study == nil {
+		return c, err
 	}
-	c, err := r.Cell()
+	name, err := filepath.Rel(Absolute(outer.Path), Absolute(r.Path))
+	if err != nil {
+		return nil, err
+	}
+	k := slices.IndexFunc(c.Study.Cells, func(o study.CellOutcome) bool { return filepath.Clean(o.Folder) == name })
+	if k >= 0 {
+		c.Of = &c.Study.Cells[k]
+	}
+	return c, nil
+}
+
+// AddCellResults adds their settings and quantities to the single simulations among runs. Reading a run leaves them
+// out, because they are in the outcome of the cluster run, which AddCellResults reads once. It skips simulations of
+// cluster runs that have not ended. Errors become faults of the runs.
+func AddCellResults(list []*Run) {
+	outer := map[string]*Run{}
+	for _, r := range list {
+		if r.Kind != CellKind || r.Begun || len(r.Quantities) > 0 {
+			continue
+		}
+		path := r.Outer()
+		if outer[path] == nil {
+			of, err := Open(r.Files, path)
+			if err != nil {
+				r.Faults = errors.Join(r.Faults, err)
+				continue
+			}
+			outer[path] = of
+		}
+		if err := r.addCellResults(outer[path]); err != nil {
+			r.Faults = errors.Join(r.Faults, err)
+		}
+	}
+}
+
+func (r *Run) addCellResults(outer *Run) error {
+	c, err := r.cellOf(outer)
 	if err != nil || c.Of == nil {
 		return err
 	}
-	r.Settings = []config.Setting{{Key: "scheduler", Text: c.Of.Scheduler}, {Key: "setting", Text: c.Of.Point},
-		{Key: "workload", Text: c.Of.Workload}}
+	r.Settings = append(slices.Clone(outer.Settings), config.Setting{Key: "(scheduler)", Text: c.Of.Scheduler},
+		config.Setting{Key: "(setting)", Text: c.Of.Point}, config.Setting{Key: "(workload)", Text: c.Of.Workload})
+	slices.SortFunc(r.Settings, func(a, b config.Setting) int { return strings.Compare(a.Key, b.Key) })
 	seeds := []int64{int64(c.Of.Seed)}
 	r.Manifest.Seed, r.Seeded = c.Of.Seed, c.draws()
 	if !r.Seeded {
@@ -326,7 +355,8 @@ type FinishedCell struct {
 // largestOpenCell limits the size of a result that is read before the end of the run, in bytes.
 const largestOpenCell = 64 << 20
 
-// FinishedCells lists the finished simulations of a cluster run that has not ended, sorted by folder.
+// FinishedCells lists the finished simulations of a cluster run that has not ended, sorted by folder. It leaves out
+// results that are too large.
 func (r *Run) FinishedCells() (list []FinishedCell, err error) {
 	return finishedIn(r.folder, ".", maxCellDepth)
 }
@@ -337,30 +367,48 @@ func finishedIn(f *Folder, at string, depth int) (list []FinishedCell, err error
 			continue
 		}
 		below, err := ReadFolder(f.Files, f.At(entry.Name()))
+		if NotThere(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		path := filepath.Join(at, entry.Name())
-		if !below.Has(study.CellFile) {
-			inner, err := finishedIn(below, path, depth-1)
+		if below.Has(study.CellFile) {
+			one, err := below.finished(path)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, inner...)
+			list = append(list, one...)
 			continue
 		}
-		one := FinishedCell{Folder: path}
-		text, err := files.ReadAll(f.Files, below.At(study.CellFile), largestOpenCell)
-		if err == nil {
-			err = json.Unmarshal(text, &one)
-		}
-		if NotThere(err) { // the run has just ended
-			continue
-		}
+		inner, err := finishedIn(below, path, depth-1)
 		if err != nil {
-			return nil, failure.AsDamage(fmt.Errorf("read %s: %w", below.At(study.CellFile), err))
+			return nil, err
 		}
-		list = append(list, FinishedCell{path, one.Values})
+		list = append(list, inner...)
 	}
 	return list, nil
+}
+
+// finished returns the result in the folder of a simulation. It returns nil for an ablation, which has no table of
+// jobs, for a large result, and for a result that the end of the run has just removed.
+func (f *Folder) finished(path string) ([]FinishedCell, error) {
+	at := f.At(study.CellFile)
+	info, err := f.Files.Stat(at)
+	if !f.Has(study.JobsTable+".csv") || NotThere(err) || err == nil && info.Size() > largestOpenCell {
+		return nil, nil
+	}
+	one := FinishedCell{}
+	text, err := files.ReadAll(f.Files, at, largestOpenCell)
+	if err == nil {
+		err = json.Unmarshal(text, &one)
+	}
+	if NotThere(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failure.AsDamage(fmt.Errorf("read %s: %w", at, err))
+	}
+	return []FinishedCell{{path, one.Values}}, nil
 }

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"graft/cluster/study"
@@ -71,9 +72,13 @@ func readStudy(f *Folder, r *Run) error {
 }
 
 // valuesBySeed returns a scheduler's values of a metric with their seeds, so that reports pair several cluster
-// simulations by seed. It returns nil for several workloads and for a single simulation.
+// simulations by seed. It returns nil for several workloads, for a single simulation, and for a learned
+// scheduler, whose simulations have numbers of policies instead of seeds.
 func valuesBySeed(o *study.Outcome, s *study.Summary, m *study.Metric) (seeds []int64, values []float64) {
-	if len(o.Workloads) != 1 || s.Cells < 2 {
+	learned := slices.ContainsFunc(o.Schedulers, func(c study.Candidate) bool {
+		return c.Name == s.Scheduler && c.Learned > 0
+	})
+	if len(o.Workloads) != 1 || s.Cells < 2 || learned {
 		return nil, nil
 	}
 	for _, c := range o.Cells {

@@ -82,11 +82,8 @@ func (h *Handler) pageOf(v *snapshot, live page.Live, selection runs.Selection) 
 			return nil, err
 		}
 		list = append(list, opened[k])
-		links = append(links, h.outward(opened[k], s.name, s.parent)...)
+		links = append(links, h.linksOf(v, k, opened[k])...)
 		h.index.note(s.name, s.tag, opened[k].Ended, nil)
-		if len(v.states)+len(v.missing) > 1 && k < report.MaxPageRuns {
-			links = append(links, page.Link{Text: document.Printable(s.name), Address: AddressOf(s.name)})
-		}
 	}
 	if gone == len(v.states) {
 		return nil, fmt.Errorf("%s: %w", v.states[0].path, errMissing)
@@ -103,6 +100,18 @@ func (h *Handler) pageOf(v *snapshot, live page.Live, selection runs.Selection) 
 	}
 	p.Links, p.Live = links, &live
 	return p, nil
+}
+
+// linksOf links the page of several runs to the pages of each, and the page of a single run outwards.
+func (h *Handler) linksOf(v *snapshot, k int, r *runs.Run) []page.Link {
+	s := v.states[k]
+	switch {
+	case len(v.states)+len(v.missing) == 1:
+		return h.outward(r, s.name, s.parent)
+	case k < report.MaxPageRuns:
+		return []page.Link{{Text: document.Printable(s.name), Address: AddressOf(s.name)}}
+	}
+	return nil
 }
 
 // outward links the page of a run inside another to that run, and the page of a job or node to its simulation.

@@ -58,11 +58,21 @@ func Requeued(ctx context.Context, folder string, err error) error {
 	if failure.CodeOf(ctx, err) == failure.Requeue {
 		return fmt.Errorf("%s is incomplete: %w", folder, err)
 	}
-	if errors.Is(err, ctx.Err()) {
+	if onlyIs(err, ctx.Err()) {
 		err = stopped{err}
 	}
 	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; rerun the command with option "+
 		"\"resume\"", folder, err))
+}
+
+// onlyIs reports whether an error has a single cause, and it is the given one.
+func onlyIs(err, cause error) bool {
+	for ; err != nil; err = errors.Unwrap(err) { // joined errors unwrap to nil
+		if err == cause {
+			return true
+		}
+	}
+	return false
 }
 
 // stopped is the error of a run that a signal stopped.

@@ -16,24 +16,34 @@ usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 pack() {
   mkdir -p "$results"
   for family in "$@"; do
-    if [ ! -d "$runs/growth/tuning/$family" ]; then
-      echo "archive.sh: $runs/growth has no runs of $family; run 'graft pipeline studies/growth/growth.toml" \
-        "--only $family' first" >&2
-      exit 1
-    fi
-    (cd "$runs" && find growth/"$family" growth/tuning/"$family" growth/tuned/"$family".* \
-      -type f ! -name '*.safetensors' ! -path '*/checkpoints/*' ! -name log.jsonl ! -name lock ! -name streams.json \
-      2>/dev/null | LC_ALL=C sort) >"$results/list"
-    tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -T "$results/list" |
-      gzip -9n >"$results/$family.tar.gz"
-    rm "$results/list"
+    for folder in "$family" "tuning/$family"; do
+      if [ ! -d "$runs/growth/$folder" ]; then
+        echo "archive.sh: $runs/growth/$folder is missing; run 'graft pipeline studies/growth/growth.toml" \
+          "--only $family' first" >&2
+        exit 1
+      fi
+    done
+    (cd "$runs" && find growth/"$family" growth/tuning/"$family" growth/tuned/"$family".json \
+      growth/tuned/"$family".toml -type f ! -name '*.safetensors' ! -path '*/checkpoints/*' ! -name log.jsonl \
+      ! -name lock ! -name streams.json) >"$results/files"
+    LC_ALL=C sort -o "$results/files" "$results/files"
+    tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 \
+      -cf "$results/$family.tar" -T "$results/files"
+    gzip -9nf "$results/$family.tar"
+    rm "$results/files"
   done
   (cd "$results" && sha256sum -- *.tar.gz >SHA256SUMS)
   ls -l "$results"
 }
 
 unpack() {
-  (cd "$results" && for family in "$@"; do grep " $family.tar.gz\$" SHA256SUMS; done | sha256sum -c -)
+  for family in "$@"; do
+    sums=$(grep " $family.tar.gz\$" "$results/SHA256SUMS") || {
+      echo "archive.sh: $results/SHA256SUMS has no $family.tar.gz" >&2
+      exit 1
+    }
+    (cd "$results" && echo "$sums" | sha256sum -c -)
+  done
   mkdir -p "$runs"
   for family in "$@"; do
     tar -C "$runs" --skip-old-files -xzf "$results/$family.tar.gz"
