@@ -24,8 +24,15 @@ pack() {
       fi
     done
     (cd "$runs" && find growth/"$family" growth/tuning/"$family" growth/tuned/"$family".json \
-      growth/tuned/"$family".toml -type f ! -name '*.safetensors' ! -path '*/checkpoints/*' ! -name log.jsonl \
-      ! -name lock ! -name streams.json) >"$results/files"
+      growth/tuned/"$family".toml -type f ! -name '*.safetensors' ! -name '*lock' ! -name log.jsonl \
+      ! -name streams.json ! -name progress.json ! -name fleet.json ! -path '*/checkpoints/*' ! -path '*/leases/*' \
+      ! -path '*/logs/*' ! -path '*/workers/*') >"$results/all"
+    # Only trials with an outcome: another machine runs the others from the beginning.
+    sed -n 's|/outcome.json$||p' "$results/all" | grep /trials/ >"$results/ended"
+    awk 'NR == FNR { ended[$0]; next }
+      { folder = $0; sub("/[^/]*$", "", folder) } !/\/trials\// || folder in ended' \
+      "$results/ended" "$results/all" >"$results/files"
+    rm "$results/all" "$results/ended"
     LC_ALL=C sort -o "$results/files" "$results/files"
     tar -C "$runs" --format=ustar --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 \
       -cf "$results/$family.tar" -T "$results/files"
