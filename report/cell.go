@@ -103,22 +103,7 @@ func (c *CellDetail) write(d *document.Document) {
 	case c.cell.Of == nil:
 		d.Say("The outcome of the cluster run does not list this simulation.")
 	}
-	if len(c.Metrics) > 0 {
-		t := document.NewTable("metric").Numbers("", "", "value").Texts("unit", "meaning")
-		for _, m := range c.Metrics {
-			unit := m.Unit
-			switch {
-			case unit != document.UnitShare:
-			case strings.HasSuffix(formatOf(m.of), "%%"):
-				unit = "" // the value has it
-			default:
-				unit = "%"
-			}
-			t.Add(m.of.Title, cellOf(m.of, m.Value), unit, m.About)
-		}
-		d.Head("metrics")
-		d.Show(t)
-	}
+	c.writeMetrics(d)
 	c.writeOutages(d)
 	d.Head("longest jobs")
 	if len(c.Longest) < c.Jobs {
@@ -127,6 +112,27 @@ func (c *CellDetail) write(d *document.Document) {
 	}
 	d.Show(jobsTable(c.Longest))
 	d.Say("graft report " + c.folder + " --job ID reports on one job. jobs.csv has all jobs.")
+}
+
+// writeMetrics adds a row per metric.
+func (c *CellDetail) writeMetrics(d *document.Document) {
+	if len(c.Metrics) == 0 {
+		return
+	}
+	t := document.NewTable("metric").Numbers("", "", "value").Texts("unit", "meaning")
+	for _, m := range c.Metrics {
+		unit := m.Unit
+		switch {
+		case unit != document.UnitShare:
+		case strings.HasSuffix(formatOf(m.of), "%%"):
+			unit = "" // the value has it
+		default:
+			unit = "%"
+		}
+		t.Add(m.of.Title, cellOf(m.of, m.Value), unit, m.About)
+	}
+	d.Head("metrics")
+	d.Show(t)
 }
 
 func seedText(seed uint64) string {
@@ -304,11 +310,7 @@ func devicesOf(line *live.Timeline) []deviceChange {
 
 // addTrainings adds the trainings of a live job.
 func (j *CellJob) addTrainings(c *runs.Cell) error {
-	folders, err := trainingFolders(c, &j.JobRow)
-	if err != nil {
-		return err
-	}
-	for _, f := range folders {
+	for _, f := range trainingFolders(c, &j.JobRow) {
 		j.byLoss = j.byLoss || f.name == ""
 		if !filepath.IsLocal(f.sweep) {
 			return failure.AsDamage(fmt.Errorf("job %s: the trainings in %q are outside of the run folder", j.Job,
@@ -347,7 +349,7 @@ func (j *CellJob) addTrials(f armFolder, o *runs.SweepOutcome) {
 type armFolder struct{ arm, sweep, name string }
 
 // trainingFolders returns the sweeps with the trainings of a live job.
-func trainingFolders(c *runs.Cell, j *runs.JobRow) (list []armFolder, err error) {
+func trainingFolders(c *runs.Cell, j *runs.JobRow) (list []armFolder) {
 	for _, f := range j.Fields {
 		switch {
 		case f.Text == "":
@@ -358,7 +360,7 @@ func trainingFolders(c *runs.Cell, j *runs.JobRow) (list []armFolder, err error)
 		}
 	}
 	if len(list) > 0 || c.Study == nil || c.Study.Live == nil || c.Of == nil {
-		return list, nil
+		return list
 	}
 	for _, one := range c.Study.Live.Jobs {
 		if one.Job != j.Job || one.Point != c.Of.Point || one.Workload != c.Of.Workload ||
@@ -369,7 +371,7 @@ func trainingFolders(c *runs.Cell, j *runs.JobRow) (list []armFolder, err error)
 			list = append(list, armFolder{arm, c.Study.Live.Folder, live.CaseName(one.Timeline, arm)})
 		}
 	}
-	return list, nil
+	return list
 }
 
 func trainingOf(arm, folder string, t runs.TrialOutcome) cellTraining {

@@ -14,12 +14,7 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 	if len(o.Changes) == 0 {
 		return
 	}
-	var keys []string
-	for _, c := range o.Changes {
-		if !slices.Contains(keys, c.Metric) {
-			keys = append(keys, c.Metric)
-		}
-	}
+	keys := o.ChangedMetrics()
 	d.Head("differences between settings")
 	t := document.NewTable("scheduler")
 	for _, key := range keys {
@@ -44,7 +39,7 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		t.Add(cells...)
 	}
 	d.Show(t)
-	d.Say("Differences from "+strings.Join(study.BasesOf(o.Changes), " and ")+", paired by workload and seed.",
+	d.Say("Differences from "+strings.Join(o.ChangeBases(), " and ")+", paired by workload and seed.",
 		"Brackets hold 95% intervals over seeds, from three pairs on.")
 	if crossed {
 		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(keys[0]).Title + " over jobs and " +

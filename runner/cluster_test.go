@@ -360,3 +360,17 @@ func TestClusterEnergy(t *testing.T) {
 	fails(t, failure.Configuration, "busy_watts is 40 and idle_watts is 50", "cluster", "run", "cluster.toml", "--set",
 		"cluster.power.busy_watts=40")
 }
+
+// Energy of two virtual clusters, by hand: the nodes of a virtual cluster whose jobs have ended stay idle until the last
+// job of the other one ends.
+func TestClusterEnergyUntilTheLastJob(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "nodes.csv", ",num\na,1\nb,1\n")
+	write(t, "jobs.csv", "job_id,user,vc,gpu_num,submit_time,duration\n1,u,a,8,0,100\n2,u,b,8,0,300\n")
+	done(t, "cluster", "run", "--out", "run", "--quiet", "--set", `workload.traces=["jobs.csv"]`, "--set",
+		`cluster.vc_file="nodes.csv"`, "--set", `schedule.schedulers=["fifo"]`, "--set",
+		"cluster.power={busy_watts=400, idle_watts=50}")
+	busy, all := 8*100.0+8*300, 2*8*300.0
+	energy := readStudy(t, "run").Cells[0].Values["energy_kwh"]
+	require.InDelta(t, (400*busy+50*(all-busy))/3.6e6, float64(energy), 1e-12)
+}

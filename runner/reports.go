@@ -73,6 +73,12 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 			return runReport(command.Context(), command.OutOrStdout(), args, o)
 		},
 	}
+	o.addFlags(command)
+	return command
+}
+
+// addFlags adds the flags of the command.
+func (o *reportOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVar(&o.all, "all", false, "print every row: all epochs, sequences and runs")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -93,7 +99,6 @@ Folders that are damaged, incomplete or not runs are reported and left out; the 
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "latex", "html")
 	command.MarkFlagsMutuallyExclusive("contrasts", "reach")
 	command.MarkFlagsMutuallyExclusive("contrasts", "html")
-	return command
 }
 
 // checkPart checks the flags that select a part of a single simulation.

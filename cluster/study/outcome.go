@@ -108,11 +108,21 @@ type PointChange struct {
 	OverJobs *Interval `json:"over_jobs"`
 }
 
-// BasesOf lists the points from which differences are taken, without repetitions.
-func BasesOf(changes []PointChange) (names []string) {
+// ChangedMetrics lists the keys of the metrics whose differences between points the outcome has.
+func (o *Outcome) ChangedMetrics() []string {
+	return distinct(o.Changes, func(c PointChange) string { return c.Metric })
+}
+
+// ChangeBases lists the points from which differences between points are taken.
+func (o *Outcome) ChangeBases() []string {
+	return distinct(o.Changes, func(c PointChange) string { return c.From })
+}
+
+// distinct lists the different names of changes, in order.
+func distinct(changes []PointChange, of func(c PointChange) string) (names []string) {
 	for _, c := range changes {
-		if !slices.Contains(names, c.From) {
-			names = append(names, c.From)
+		if name := of(c); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names

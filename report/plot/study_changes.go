@@ -2,7 +2,6 @@ package plot
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"graft/cluster/study"
@@ -13,14 +12,8 @@ import (
 
 // plotStudyChanges draws the differences between the settings of a simulated cluster, one figure per metric.
 func plotStudyChanges(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
-	var keys []string
-	for _, c := range o.Changes {
-		if !slices.Contains(keys, c.Metric) {
-			keys = append(keys, c.Metric)
-		}
-	}
-	from := strings.Join(study.BasesOf(o.Changes), " and ")
-	for _, key := range keys {
+	from := strings.Join(o.ChangeBases(), " and ")
+	for _, key := range o.ChangedMetrics() {
 		m := o.Metric(key)
 		if m == nil {
 			continue
