@@ -361,8 +361,8 @@ func TestClusterEnergy(t *testing.T) {
 		"cluster.power.busy_watts=40")
 }
 
-// Energy of two virtual clusters, by hand: the nodes of a virtual cluster whose jobs have ended stay idle until the last
-// job of the other one ends.
+// The energy was computed by hand. The nodes of a virtual cluster stay idle from the end of its jobs to the end of the
+// last job of the other virtual cluster.
 func TestClusterEnergyUntilTheLastJob(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "nodes.csv", ",num\na,1\nb,1\n")
