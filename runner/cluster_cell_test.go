@@ -68,7 +68,7 @@ func TestFaultyReportsOfASimulation(t *testing.T) {
 		"run/fifo --node 0":              `virtual clusters of run/fifo have a node "0"; write VC/NODE, such as a/0`,
 		"run/fifo --job 7 --node a/0":    "exclude each other",
 		"run/fifo run/fair --job 7":      "name a single folder",
-		"run --job 7":                    "require the folder of a simulated scheduler",
+		"run --job 7":                    "require the folder of a simulated scheduler in a",
 		"run/fifo --job 7 --csv":         "exclude each other",
 		`run/fifo --job=`:                "is empty; name a job",
 		"run/fifo --job 7 --contrasts x": "exclude each other",

@@ -112,7 +112,7 @@ func checkPart(flags *pflag.FlagSet) error {
 		}
 		for _, other := range []string{"contrasts", "reach", "csv"} {
 			if flags.Changed(other) {
-				return failure.Usagef("options %q and %q exclude each other; omit one of them", name, other)
+				return failure.Usagef("option %q and option %q exclude each other; omit one of them", name, other)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func runReport(ctx context.Context, w io.Writer, args []string, o reportOptions)
 		return err
 	}
 	if o.part != (runs.Selection{}) && len(list) > 1 {
-		return failure.Usagef("options \"job\" and \"node\" report on one simulation; name a single folder")
+		return failure.Usagef("option \"job\" and option \"node\" report on one simulation; name a single folder")
 	}
 	for _, r := range list {
 		if err := r.Select(o.part); err != nil {

@@ -82,11 +82,11 @@ func (r *Run) Select(s Selection) error {
 		return nil
 	}
 	if r.Kind != CellKind {
-		return failure.Usagef("options \"job\" and \"node\" require the folder of a simulated scheduler in a run of " +
-			"'graft cluster run', such as RUN/fifo")
+		return failure.Usagef("option \"job\" and option \"node\" require the folder of a simulated scheduler in a " +
+			"run of 'graft cluster run', such as RUN/fifo")
 	}
 	if s.Job != "" && s.Node != "" {
-		return failure.Usagef("options \"job\" and \"node\" exclude each other; omit one of them")
+		return failure.Usagef("option \"job\" and option \"node\" exclude each other; omit one of them")
 	}
 	var err error
 	switch {
