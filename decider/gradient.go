@@ -99,7 +99,6 @@ func (g Gradient) Rated(n *model.Network) ([]net2net.Action, error) {
 
 // price sets the costs of actions.
 func (s State) price(gains []Gain, o net2net.Options) error {
-	measures := []GainMeasure{StepSeconds, Operations, Parameters}
 	costs := make([]map[GainMeasure]float64, len(gains))
 	for k := range gains {
 		var err error
@@ -107,6 +106,13 @@ func (s State) price(gains []Gain, o net2net.Options) error {
 			return err
 		}
 	}
+	charge(gains, costs)
+	return nil
+}
+
+// charge sets the cost of each action in the first measure that increases with every action.
+func charge(gains []Gain, costs []map[GainMeasure]float64) {
+	measures := []GainMeasure{StepSeconds, Operations, Parameters}
 	at := slices.IndexFunc(measures, func(m GainMeasure) bool {
 		return !slices.ContainsFunc(costs, func(c map[GainMeasure]float64) bool { return !(c[m] > 0) })
 	})
@@ -114,7 +120,26 @@ func (s State) price(gains []Gain, o net2net.Options) error {
 		gains[k].Unit = measures[max(0, at)]
 		gains[k].Cost = costs[k][gains[k].Unit]
 	}
-	return nil
+}
+
+// Steepest returns the action with the largest gain per cost, as [Gradient] chooses it, or "none" if no gain is
+// positive.
+func (s Situation) Steepest() net2net.Action {
+	var gains []Gain
+	var costs []map[GainMeasure]float64
+	for k, gain := range s.Gains {
+		c := s.Choices[k]
+		if gain <= 0 || c.Parameters <= 0 {
+			continue
+		}
+		cost := map[GainMeasure]float64{Operations: float64(c.Operations), Parameters: float64(c.Parameters)}
+		if s.Step > 0 && s.After != nil && s.After[k] > 0 {
+			cost[StepSeconds] = (s.After[k] - s.Step).Seconds()
+		}
+		gains, costs = append(gains, Gain{Action: c.Action, Gain: gain}), append(costs, cost)
+	}
+	charge(gains, costs)
+	return steepest(gains)
 }
 
 // increase returns what an action adds to the costs of the network; zero means unknown.

@@ -87,10 +87,31 @@ func TestGradientTakesTheLargestGainPerCost(t *testing.T) {
 				require.Positive(t, gain.Cost)
 			}
 			require.Equal(t, c.unit == "", len(d.Gains) == 0)
+			require.Equal(t, c.want, steepest(t, s, d.Gains).String(), "the same choice from a table")
 		})
 	}
 	_, err := decider.Gradient{}.Decide(t.Context(), decider.State{Network: zooOf(t, "ConvSmall")})
 	require.ErrorContains(t, err, "use a job in which graft trains the network")
+}
+
+// steepest returns the choice by the gains of a decision, as a table stores them.
+func steepest(t *testing.T, s decider.State, gains []decider.Gain) net2net.Action {
+	actions, situation := []net2net.Action{{}}, decider.Situation{State: s, Gains: []float64{0}}
+	for _, g := range gains {
+		actions, situation.Gains = append(actions, g.Action), append(situation.Gains, g.Gain)
+	}
+	seen, err := decider.NewObservation(s.Network, actions, net2net.Options{})
+	require.NoError(t, err)
+	for k := range actions {
+		after := s.Network.Sketch()
+		_, err := net2net.Apply(after, actions[k], net2net.Options{})
+		require.NoError(t, err)
+		if s.StepOf != nil {
+			situation.After = append(situation.After, s.StepOf(after))
+		}
+	}
+	situation.Observation = seen
+	return situation.Steepest()
 }
 
 // Layers that GradMax cannot start are not rated: in a residual network, the sums.

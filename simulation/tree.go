@@ -22,6 +22,8 @@ import (
 type Tree struct {
 	*tables.Table
 	Nodes []Node // decisions; each comes after its parent, and the root is the first
+
+	roles map[string]string // see Role
 }
 
 // Node is a decision in the tree, with the actions that lead to it and the available choices.
@@ -97,6 +99,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	if _, err := p.plant(o.Network.Sketch(), nil, all); err != nil {
 		return nil, fmt.Errorf("table %s: %w", t.Name, err)
 	}
+	p.tree.roles = rolesOf(p.tree)
 	return p.tree, nil
 }
 

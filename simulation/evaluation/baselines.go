@@ -135,21 +135,31 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 }
 
 // BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
-// trees. If smoothed is true, regrets are computed from accuracies smoothed by a model instead of from single runs. The
-// policy takes the action "none" if a tree does not offer an action of the sequence, and at decisions after the
-// sequence. If several sequences have the smallest regret, their results are averaged.
+// trees. Sequences of different trees are the same if their actions have the same [simulation.Tree.Role]. If smoothed
+// is true, regrets are computed from accuracies smoothed by a model instead of from single runs. The policy takes the
+// action "none" if a tree does not offer an action of the sequence, and at decisions after the sequence. If several
+// sequences have the smallest regret, their results are averaged.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
 	for _, t := range trees {
 		for _, r := range t.Records {
-			sequence := withoutRest(r.Sequence)
+			sequence := rolesOf(t, withoutRest(r.Sequence))
 			if key := tables.Tuple(sequence); !known[key] {
 				known[key], sequences = true, append(sequences, sequence)
 			}
 		}
 	}
 	return bestOf(name, trees, sequences, smoothed)
+}
+
+// rolesOf returns the roles of actions, under which tables of networks of other sizes offer them.
+func rolesOf(t *simulation.Tree, actions []string) []string {
+	roles := make([]string, len(actions))
+	for k, action := range actions {
+		roles[k] = t.Role(action)
+	}
+	return roles
 }
 
 // withoutRest drops trailing decisions with the action none, which is the default anyway.
@@ -161,7 +171,7 @@ func withoutRest(sequence []string) []string {
 }
 
 // BestAction returns the policy that takes one action at every decision that offers it: the action with the smallest
-// mean regret over the given trees.
+// mean regret over the given trees. Actions are compared by role.
 func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
 	var sequences [][]string
 	most := 0
@@ -174,10 +184,10 @@ func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
 	return bestOf(name, trees, sequences, false)
 }
 
-// offered returns the actions of trees, except none.
+// offered returns the roles of the actions of trees, except none.
 func offered(trees []*simulation.Tree) (actions []string) {
 	for _, t := range trees {
-		for _, action := range t.Nodes[0].Actions() {
+		for _, action := range rolesOf(t, t.Nodes[0].Actions()) {
 			if action != tables.None && !slices.Contains(actions, action) {
 				actions = append(actions, action)
 			}
@@ -212,13 +222,13 @@ func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothe
 	}}, nil
 }
 
-// along returns the record at the end of a sequence, with the action none in place of actions that a tree does not
-// offer.
+// along returns the record at the end of a sequence of roles, with the action none in place of roles that a tree does
+// not offer.
 func along(t *simulation.Tree, sequence []string) int {
 	at := -1
 	return t.Follow(func(node int) int {
 		at++
-		actions := t.Nodes[node].Actions()
+		actions := rolesOf(t, t.Nodes[node].Actions())
 		if at < len(sequence) {
 			if k := slices.Index(actions, sequence[at]); k >= 0 {
 				return k
@@ -332,6 +342,27 @@ func Linear(trees []*simulation.Tree) (Policy, error) {
 	}}, nil
 }
 
+// Gradient returns the policy that takes, at each decision, the action with the largest gain per cost, as
+// [decider.Gradient] does in a job. It needs tables with gains.
+func Gradient() Policy {
+	return named{name: nameGradient, choose: func(t *simulation.Tree) ([]float64, error) {
+		if !hasGains([]*simulation.Tree{t}) {
+			return nil, noSequence("the table has no gains of actions (simulate.gains)")
+		}
+		return only(t, t.Follow(func(node int) int {
+			n := t.Nodes[node]
+			return max(0, slices.Index(n.Actions(), n.Steepest().String()))
+		})), nil
+	}}
+}
+
+// hasGains reports whether all trees have the gains of actions.
+func hasGains(trees []*simulation.Tree) bool {
+	return !slices.ContainsFunc(trees, func(t *simulation.Tree) bool {
+		return slices.ContainsFunc(t.Nodes, func(n simulation.Node) bool { return n.Gains == nil })
+	})
+}
+
 // plateauBounds is the number of bounds that Plateau tries, spread over the existing falls.
 const plateauBounds = 10
 
@@ -339,7 +370,7 @@ func plateau(action string, bound float64) Policy {
 	return named{name: namePlateau, choose: func(t *simulation.Tree) ([]float64, error) {
 		return only(t, t.Follow(func(node int) int {
 			n := t.Nodes[node]
-			actions := n.Actions()
+			actions := rolesOf(t, n.Actions())
 			if k := slices.Index(actions, action); k >= 0 && n.Curve.Fall <= bound {
 				return k
 			}
@@ -359,13 +390,15 @@ const (
 	nameOneEpoch = "one epoch ahead"
 	namePlateau  = "grow on a plateau"
 	nameLinear   = "linear model"
+	nameGradient = "largest gain per cost"
 	nameOptimum  = "optimum"
 	nameAlways   = "always "
 )
 
 // BaselineNames lists the names of the baselines that do not read left-out tables. The baselines that follow nameNever
-// in the list need tables that record the decrease of the loss.
-var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
+// in the list need tables that record the decrease of the loss. The last one also needs tables with gains.
+var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear,
+	nameGradient}
 
 // Baselines returns the baseline policies for tables that have the same actions as the trees in learn. Baselines with
 // parameters, such as the best fixed sequence, are fitted to these trees, which should be the training tables of the
@@ -385,6 +418,9 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	}
 	if fallBounds(learn) != nil { // tables of graft's own, with actions of their own
 		baselines = append(baselines, OneEpoch())
+		if hasGains(learn) {
+			baselines = append(baselines, Gradient())
+		}
 		choose = append(choose, func() (Policy, error) { return BestAction(nameAction, learn) },
 			func() (Policy, error) { return Plateau(learn) }, func() (Policy, error) { return Linear(learn) })
 	}

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,9 +18,15 @@ func curved(t *testing.T, name, action string, falls [2]float64, accuracies, aft
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{action, "none"}}
 	var records []tables.Record
 	for k, a := range accuracies {
+		if k == 0 && strings.HasPrefix(action, "widen") { // a layer is widened once
+			continue
+		}
 		records = append(records, tables.Record{Sequence: []string{s.Actions[k/2], s.Actions[k%2]},
 			Left: []float64{9, 5}, Accuracy: []float64{a}, Seeds: []int64{1},
 			Loss: []float64{2, 1}, Fall: falls[:], Gap: []float64{0, 0.1}, After: []float64{after[k/2], after[2+k]}})
+	}
+	if len(records) < len(accuracies) {
+		s.Actions, s.Expected = nil, len(records)
 	}
 	table, err := tables.New(s, records)
 	require.NoError(t, err)
@@ -57,6 +64,30 @@ func TestRivalsOnOtherTrees(t *testing.T) {
 	require.Equal(t, []string{"none", "none"}, sequenceOf(t, action, err, b))
 	_, err = BestFixed("best fixed", nil, false)
 	require.ErrorContains(t, err, "no sequence")
+}
+
+// A sequence that is best for one network applies to a wider network, whose layers are widened to another width.
+func TestBestFixedAppliesToOtherWidths(t *testing.T) {
+	flat := []float64{0, 0, 0, 0, 0, 0}
+	a := curved(t, "a", "widen:conv3:48", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, flat)
+	b := curved(t, "b", "widen:conv3:96", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.6, 0.4}, flat)
+	fixed, err := BestFixed("best fixed", []*simulation.Tree{a}, false)
+	require.Equal(t, []string{"none", "widen:conv3:48"}, sequenceOf(t, fixed, err, a))
+	require.Equal(t, []string{"none", "widen:conv3:96"}, sequenceOf(t, fixed, err, b))
+	p, err := Plateau([]*simulation.Tree{a})
+	require.Equal(t, []string{"none", "widen:conv3:96"}, sequenceOf(t, p, err, b))
+}
+
+// The gradient's baseline takes the action with the largest gain per cost at each decision, if the table has gains.
+func TestGradientOnATable(t *testing.T) {
+	tree := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, make([]float64, 6))
+	_, err := Gradient().Distribution(tree)
+	require.ErrorContains(t, err, "no gains")
+	for k := range tree.Nodes {
+		tree.Nodes[k].Gains = []float64{0, 0} // at the first decision, no action has a gain
+	}
+	tree.Nodes[2].Gains[0] = 0.5 // after none
+	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, Gradient(), nil, tree))
 }
 
 // Growing on a plateau finds the bound under which the loss falls where growing is best.

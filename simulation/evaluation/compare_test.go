@@ -225,6 +225,8 @@ func TestHeldOutTogether(t *testing.T) {
 	o.Against = nameLinear
 	_, err = CompareLeftOut(context.Background(), trees, o)
 	require.ErrorContains(t, err, "baseline linear model is not available")
+	require.ErrorContains(t, LeaveOutOptions{Against: nameGradient}.available([]*simulation.Tree{
+		curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, make([]float64, 6))}), "gains")
 }
 
 // The best of several options is found on what is learned from alone, and votes are of

@@ -109,9 +109,8 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
-	if slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil {
-		return nil, fmt.Errorf("leave tables out: baseline %s is not available, because a table lacks the key "+
-			"\"fall\" (decrease of the training loss); compare with another baseline", o.Against)
+	if err := o.available(trees); err != nil {
+		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
 	l := &leaving{LeaveOutOptions: o}
 	l.now.Of = len(groupsOf(trees, o.By))
@@ -124,6 +123,22 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	}
 	comparison, err := l.comparer.result(cmp.Or(o.Against, nameFixed))
 	return &LeaveOutReport{l.groups, comparison}, err
+}
+
+// available returns an error if the tables lack the data of the baseline that differences are relative to.
+func (o LeaveOutOptions) available(trees []*simulation.Tree) error {
+	lacks := ""
+	switch {
+	case slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil:
+		lacks = "the key \"fall\" (decrease of the training loss)"
+	case o.Against == nameGradient && !hasGains(trees):
+		lacks = "the gains of actions (simulate.gains)"
+	}
+	if lacks == "" {
+		return nil
+	}
+	return fmt.Errorf("baseline %s is not available, because a table lacks %s; compare with another baseline",
+		o.Against, lacks)
 }
 
 type leaving struct {
