@@ -811,6 +811,12 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied weights to break " +
 		"the symmetry between copies, relative to the root mean square of the weight tensor. Zero, the default, adds " +
 		"no noise, so the network's function stays exactly the same.",
+	"graft/net2net.Options.Split": "Division of the weights that read a unit among the copies of the unit. Every " +
+		"value keeps the network's function. \"partition\" gives each weight to one copy, drawn at random, so that " +
+		"copies get different gradients. \"shares\" gives each copy a share of all weights, drawn at random; it " +
+		"needs a network that runs as a graph of operators. \"equal\" gives all copies equal shares, as Net2Net. " +
+		"With \"shares\", and with \"equal\" unless noise is set, copies stay nearly equal under Adam and its " +
+		"variants. Empty means \"shares\" for a graph, and \"equal\" otherwise.",
 	"graft/net2net.Options.Start": "Start of new units when a layer is widened. \"copies\" copies existing units. " +
 		"\"gradmax\" sets one side of a new unit to zero and the other side to the direction with the largest " +
 		"gradient. \"firefly\" takes the best of random units and splits of units. \"tiny\" fits new units to the " +

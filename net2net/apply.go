@@ -40,6 +40,12 @@ type Options struct {
 	// relative to the root mean square of the weight tensor. Zero, the default, adds no noise, so the network's
 	// function stays exactly the same.
 	Noise float64
+	// Division of the weights that read a unit among the copies of the unit. Every value keeps the network's function.
+	// "partition" gives each weight to one copy, drawn at random, so that copies get different gradients. "shares"
+	// gives each copy a share of all weights, drawn at random; it needs a network that runs as a graph of operators.
+	// "equal" gives all copies equal shares, as Net2Net. With "shares", and with "equal" unless noise is set, copies
+	// stay nearly equal under Adam and its variants. Empty means "shares" for a graph, and "equal" otherwise.
+	Split SplitRule `json:",omitempty"`
 	// Form of a new block. "identity" inserts an identity layer. "residual" adds a branch that begins at zero.
 	// "opposite" adds pairs of units that cancel each other. "stacked" adds unmodified copies of blocks, so the
 	// network's function changes. "opposite" and "stacked" require a network that runs as a graph of operators, such as
@@ -84,7 +90,7 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 		}
 		return change, nil
 	}
-	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
+	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Split: o.Split, Compat: o.Compat, Form: o.Form}
 	change.started(o)
 	err := transact(n, change, o, func(e *edit) error {
 		if a.Kind == None {
@@ -115,7 +121,7 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	o.Seed, o.Noise, o.Compat, o.Form, o.replay = record.Seed, record.Noise, record.Compat, record.Form, record
-	o.Equal, o.Start, o.Amplitude = record.Equal, record.Start, record.Amplitude
+	o.Equal, o.Start, o.Amplitude, o.Split = record.Equal, record.Start, record.Amplitude, record.Split
 	return Apply(n, record.Action, o)
 }
 

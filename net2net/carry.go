@@ -68,7 +68,7 @@ func (c carrier) spread(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	}
 	if m.Columns != nil {
 		from.Columns = c.index(c.withNew(&t, 1, m.Columns, q))
-		if q == value {
+		if q == value && !m.Partition {
 			copies, firsts := counts(m.Columns)
 			from.Copies, from.First = c.vector(copies), c.vector(firsts)
 		}

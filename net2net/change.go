@@ -37,6 +37,8 @@ type Move struct {
 	// did not change.
 	Rows    []int `json:"rows,omitempty"`
 	Columns []int `json:"columns,omitempty"`
+	// Partition reports that each weight of the columns went to one copy; see [SplitPartition].
+	Partition bool `json:"partition,omitempty"`
 	// Added holds the weights of new units, which are added to their slices. New units have the index -1 in Rows and
 	// Columns.
 	Added []rewrite.Added `json:"added,omitempty"`
@@ -54,11 +56,12 @@ type Insertion struct {
 
 // Change records a surgery operation, so that it can be replayed or reverted.
 type Change struct {
-	Action Action  `json:"action"`
-	Seed   uint64  `json:"seed,omitempty"`
-	Noise  float64 `json:"noise,omitempty"`
-	Compat Compat  `json:"compat,omitempty"`
-	Form   Form    `json:"form,omitempty"`
+	Action Action    `json:"action"`
+	Seed   uint64    `json:"seed,omitempty"`
+	Noise  float64   `json:"noise,omitempty"`
+	Split  SplitRule `json:"split,omitempty"`
+	Compat Compat    `json:"compat,omitempty"`
+	Form   Form      `json:"form,omitempty"`
 	// Start is the start of new units, and Amplitude their size; see Options.
 	Start     Start   `json:"start,omitempty"`
 	Amplitude float64 `json:"amplitude,omitempty"`

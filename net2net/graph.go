@@ -90,9 +90,9 @@ func planWider(n *model.Network, read *axes.Axes, a Action, o Options) (*rewrite
 		}
 		return plan, nil
 	}
-	r := rewrite.Options{Spread: usualSpread, Seed: o.Seed}
-	if o.Equal {
-		r.Spread = 0
+	rule, r := o.Split.rule(n, o.Equal), rewrite.Options{Seed: o.Seed}
+	if r.Partition = rule == SplitPartition; rule == SplitShares {
+		r.Spread = usualSpread
 	}
 	plan, err := rewrite.Widen(read, axis, a.Size, r)
 	if err != nil {
@@ -136,7 +136,7 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 
 // applyGraph executes an action on a graph.
 func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
-	c := &Change{Action: a, Seed: o.Seed, Equal: o.Equal, Form: o.Form, Before: Fingerprint(n)}
+	c := &Change{Action: a, Seed: o.Seed, Split: o.Split, Equal: o.Equal, Form: o.Form, Before: Fingerprint(n)}
 	c.started(o)
 	if a.Kind == None {
 		c.After = c.Before

@@ -57,7 +57,7 @@ func (o Options) startable(n *model.Network, a Action) error {
 	if a.Kind != widening.kind {
 		return nil
 	}
-	if err := o.ValidateStart(); err != nil {
+	if err := errors.Join(o.ValidateStart(), o.splittable(n)); err != nil {
 		return err
 	}
 	switch {
@@ -74,6 +74,8 @@ func (o Options) ValidateStart() error {
 	faults.When(o.Amplitude < 0, "amplitude is %v; must not be negative", o.Amplitude)
 	faults.When(o.Noise > 0 && o.Start.NeedsData(), "noise applies only to copied units, but new_units is %q; "+
 		"remove noise, or use new_units = %q", string(o.Start), Copies)
+	faults.When(o.Split != "" && o.Start.NeedsData(), "split applies only to copied units, but new_units is %q; "+
+		"remove split, or use new_units = %q", string(o.Start), Copies)
 	return errors.Join(faults...)
 }
 

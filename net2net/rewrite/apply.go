@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"graft/model/graph"
@@ -25,7 +26,7 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 			after[m.Name], taken[from] = from, true
 			continue
 		}
-		t, err := p.carry(s, m, from, before, s.NewGenerator(torch.CPU, int64(p.Seed)*1_000_003+int64(k)))
+		t, err := p.carry(s, m, from, before, s.NewGenerator(torch.CPU, int64(p.Seed)*1_000_003+int64(k)), uint64(k))
 		if err != nil {
 			return nil, fmt.Errorf("apply surgery to %s: %w", m.Name, err)
 		}
@@ -40,7 +41,7 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 }
 
 func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[string]*torch.Tensor,
-	random *torch.Generator) (*torch.Tensor, error) {
+	random *torch.Generator, index uint64) (*torch.Tensor, error) {
 	t := s.Clone(s.Detach(from))
 	if m.Fold != nil {
 		t = fold(s, t, *m.Fold, before)
@@ -49,7 +50,9 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 		t = s.Scale(t, m.Scale, 0)
 	}
 	for _, d := range m.Dims {
-		t = d.apply(s, t, d.Share, random)
+		if t = d.apply(s, t, d.Share, random); d.Partition {
+			t = Partition(s, t, d.At, d.From, rand.New(rand.NewPCG(p.Seed, index<<8|uint64(d.At))))
+		}
 	}
 	switch m.Values {
 	case "":

@@ -104,7 +104,7 @@ func growAll(t *testing.T, name string, net *graph.Imported,
 				continue
 			}
 			for _, to := range []int{axis.Size + max(1, axis.Size/2), 2 * axis.Size} {
-				p, err := Widen(read, axis, to, Options{Spread: 0.5, Seed: uint64(k)})
+				p, err := Widen(read, axis, to, Options{Spread: 0.5, Seed: uint64(k), Partition: to%2 == 0})
 				check(fmt.Sprintf("widen %s from %d to %d", read.Name(axis), axis.Size, to), p, err)
 			}
 		}

@@ -161,12 +161,13 @@ func drawOperation(r *rand.Rand, g *graph.Graph, c transformer.Config) operation
 		to = 2 * list[k].Size
 	}
 	o := Options{Spread: []float64{0, 0.5}[r.IntN(2)], Seed: r.Uint64() >> 32}
+	o.Partition = o.Spread == 0 && r.IntN(2) == 0
 	normed := false
 	for _, u := range a.Uses {
 		normed = normed || u.Kind == axes.Normalises && u.Term.Has(list[k])
 	}
-	return operation{fmt.Sprintf("widen axis %d from %d to %d", k, list[k].Size, to), !normed || o.Spread == 0 &&
-		to%list[k].Size == 0, func(a *axes.Axes) (*Plan, error) { return Widen(a, a.List()[k], to, o) }}
+	return operation{fmt.Sprintf("widen axis %d from %d to %d", k, list[k].Size, to), !o.Partition && (!normed ||
+		o.Spread == 0 && to%list[k].Size == 0), func(a *axes.Axes) (*Plan, error) { return Widen(a, a.List()[k], to, o) }}
 }
 
 func TestDrawnTransformersKeepTheFunction(t *testing.T) {

@@ -50,6 +50,8 @@ type Dim struct {
 	// Split reports whether each original weight is divided among its copies, so that the sum over the dimension stays
 	// unchanged.
 	Split bool `json:"split,omitempty"`
+	// Partition gives each original weight of a split dimension to one of its copies; see [Partition].
+	Partition bool `json:"partition,omitempty"`
 	// Moment holds one factor per entry of From, by which the optimizer's moment is multiplied: the fraction of the old
 	// gradient that the new slice receives. Nil means 1.
 	Moment []float64 `json:"moment,omitempty"`

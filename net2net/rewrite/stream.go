@@ -324,8 +324,11 @@ func (s *stream) tensors() {
 		case normed[t.Name]:
 			return
 		case s.splits[place{t.Name, dim}] && !s.tied[t.Name]:
-			d.Share, d.Split = slices.Clone(share), true
-			if s.padding {
+			d.Split = true
+			if d.Partition = s.Partition; !s.Partition {
+				d.Share = slices.Clone(share)
+			}
+			if s.padding && d.Share != nil {
 				for k, from := range d.From {
 					if from < 0 {
 						d.Share[k] = 1

@@ -16,8 +16,10 @@ type Options struct {
 	// Spread is the maximum relative deviation of a copy's share from 1/n, where n is the number of copies. Unequal
 	// shares let copies diverge during training. Zero gives equal shares, as in Net2Net; such copies stay equal.
 	Spread float64
-	Seed   uint64    // seed of shares and padding
-	Shares []float64 // share of each place on the axis; nil draws the shares
+	// Partition gives each weight of a layer that sums over the axis to one copy, instead of shares to all copies.
+	Partition bool
+	Seed      uint64    // seed of shares and padding
+	Shares    []float64 // share of each place on the axis; nil draws the shares
 	// From holds the place that each place on the axis copies, or -1 for a new unit, whose weights start at zero. Nil
 	// copies all places in turn.
 	From []int
@@ -330,7 +332,10 @@ func (w *widening) copies() {
 		}
 		switch {
 		case w.splits[place{t.Name, dim}]:
-			d.Share, d.Split = share, true
+			d.Split = true
+			if d.Partition = w.Partition; !w.Partition {
+				d.Share = share
+			}
 		case w.scores && t.Role == graph.Parameter && !w.multiplies(t.Name):
 			roots := make([]float64, len(share))
 			for k := range share {

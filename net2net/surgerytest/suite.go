@@ -36,6 +36,7 @@ type Case struct {
 	net   *model.Network
 	batch *torch.Tensor // for calibration
 	fresh *torch.Tensor // another similar batch
+	split net2net.SplitRule
 }
 
 // Number of examples in a batch. Batches have more examples if a batch normalisation would otherwise be calibrated on
@@ -68,9 +69,11 @@ func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, b
 	if !ok {
 		return false
 	}
+	split := splitRule(t)
 	for _, dtype := range []torch.DType{torch.Float32, torch.Float64} {
 		err := torch.With(func(s *torch.Scope) error {
 			c := prepare(t, s, n, dtype, rowsFor(t, n, action))
+			c.split = split
 			c.run(action)
 			return s.Err()
 		})
@@ -79,6 +82,11 @@ func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, b
 		}
 	}
 	return true
+}
+
+// splitRule draws a rule that fits networks of layers.
+func splitRule(t *rapid.T) net2net.SplitRule {
+	return rapid.SampledFrom([]net2net.SplitRule{"", net2net.SplitEqual, net2net.SplitPartition}).Draw(t, "split")
 }
 
 // prepare gives a network weights and statistics like a trained network's.
@@ -142,7 +150,7 @@ func (c *Case) run(action net2net.Action) {
 	before := c.look(c.net)
 	twins := c.twins(optimizer, 3)
 
-	change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: 3})
+	change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: 3, Split: c.split})
 	if err != nil {
 		c.t.Fatalf("%s: %v\n%s", action, err, c.net)
 	}
@@ -186,7 +194,8 @@ func Compose(t *rapid.T) {
 			}
 			stage, err := c.net.Clone(s)
 			must(t, err)
-			change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: uint64(len(record))})
+			change, err := net2net.Apply(c.net, action,
+				net2net.Options{Batch: c.batch, Seed: uint64(len(record)), Split: splitRule(t)})
 			if err != nil {
 				t.Fatalf("%s after %d changes: %v\n%s", action, len(record), err, c.net)
 			}
@@ -330,9 +339,10 @@ func (c *Case) gradients(n *model.Network) *net2net.Optimizer {
 }
 
 // flows checks that moments follow parameters as gradients do: a momentum of gradients becomes the gradients of the new
-// network. New parameters have none to follow; a calibrated normalisation changes the gradients before it.
+// network. New parameters have none to follow; a calibrated normalisation changes the gradients before it, and the
+// gradients of copies differ if weights are partitioned.
 func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
-	if change.Calibration != nil || c.net.Placement().DType != torch.Float64 {
+	if change.Calibration != nil || c.split == net2net.SplitPartition || c.net.Placement().DType != torch.Float64 {
 		return
 	}
 	followed, err := before.Follow(c.s, c.net, change, net2net.Following{})

@@ -310,10 +310,12 @@ func (j *randomJob) adapting(actions []string) {
 	}
 	j.maybe("warm_up_new", 1+j.IntN(9))
 	j.maybe("divide", 2)
-	j.maybe("noise", 0.05)
 	if j.graph {
+		j.maybe("split", j.pick(`"shares"`, `"equal"`, `"partition"`))
 		j.maybe("form", j.pick(`"residual"`, `"opposite"`, `"stacked"`))
 	} else {
+		j.maybe("noise", 0.05)
+		j.maybe("split", j.pick(`"equal"`, `"partition"`))
 		j.maybe("form", j.pick(map[bool]any{true: `"identity"`,
 			false: `"residual"`}[strings.Contains(j.activation, "ReLU") && !j.grouped], `"residual"`))
 	}
