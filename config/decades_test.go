@@ -201,7 +201,6 @@ warm_up_share = 0.05
 [adapt]
 when = "share"
 at = [%s]
-noise = 0.05
 [simulate]
 actions = ["%s"]
 seeds = %d

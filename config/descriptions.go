@@ -800,9 +800,6 @@ var descriptions = map[string]string{
 	"graft/net2net.Options.Compat": "Version of the deepen operation: \"original\" inserts layers as in the original " +
 		"system, including its bugs; \"original-without-norm\" inserts the same layers without batch normalisation. " +
 		"Empty means graft's version.",
-	"graft/net2net.Options.Equal": "Splits a unit's weights equally among the unit's copies when a network that runs " +
-		"as a graph of operators is widened, as in Net2Net. The copies then stay equal during training. False splits " +
-		"weights slightly unequally. Both kinds of split preserve the network's function.",
 	"graft/net2net.Options.Form": "Form of a new block. \"identity\" inserts an identity layer. \"residual\" adds a " +
 		"branch that begins at zero. \"opposite\" adds pairs of units that cancel each other. \"stacked\" adds " +
 		"unmodified copies of blocks, so the network's function changes. \"opposite\" and \"stacked\" require a " +
@@ -816,7 +813,7 @@ var descriptions = map[string]string{
 		"copies get different gradients. \"shares\" gives each copy a share of all weights, drawn at random; it " +
 		"needs a network that runs as a graph of operators. \"equal\" gives all copies equal shares, as Net2Net. " +
 		"With \"shares\", and with \"equal\" unless noise is set, copies stay nearly equal under Adam and its " +
-		"variants. Empty means \"shares\" for a graph, and \"equal\" otherwise.",
+		"variants. Empty means \"partition\".",
 	"graft/net2net.Options.Start": "Start of new units when a layer is widened. \"copies\" copies existing units. " +
 		"\"gradmax\" sets one side of a new unit to zero and the other side to the direction with the largest " +
 		"gradient. \"firefly\" takes the best of random units and splits of units. \"tiny\" fits new units to the " +

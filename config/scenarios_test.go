@@ -157,7 +157,6 @@ batch = 32
 lr = 0.02
 [adapt]
 each_epoch = true
-noise = 0.05
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]
 `, milliseconds)}

@@ -171,6 +171,7 @@ lr = 0.02
 [adapt]
 each_epoch = true
 noise = 0.05
+split = "equal"  # as when the tables were made
 max_decisions = %d
 [simulate]
 actions = [%s]

@@ -44,7 +44,7 @@ type Options struct {
 	// "partition" gives each weight to one copy, drawn at random, so that copies get different gradients. "shares"
 	// gives each copy a share of all weights, drawn at random; it needs a network that runs as a graph of operators.
 	// "equal" gives all copies equal shares, as Net2Net. With "shares", and with "equal" unless noise is set, copies
-	// stay nearly equal under Adam and its variants. Empty means "shares" for a graph, and "equal" otherwise.
+	// stay nearly equal under Adam and its variants. Empty means "partition".
 	Split SplitRule `json:",omitempty"`
 	// Form of a new block. "identity" inserts an identity layer. "residual" adds a branch that begins at zero.
 	// "opposite" adds pairs of units that cancel each other. "stacked" adds unmodified copies of blocks, so the
@@ -55,10 +55,6 @@ type Options struct {
 	// Version of the deepen operation: "original" inserts layers as in the original system, including its bugs;
 	// "original-without-norm" inserts the same layers without batch normalisation. Empty means graft's version.
 	Compat Compat
-	// Splits a unit's weights equally among the unit's copies when a network that runs as a graph of operators is
-	// widened, as in Net2Net. The copies then stay equal during training. False splits weights slightly unequally.
-	// Both kinds of split preserve the network's function.
-	Equal bool `config:"equal_shares" json:",omitempty"`
 	// Start of new units when a layer is widened. "copies" copies existing units. "gradmax" sets one side of a new unit
 	// to zero and the other side to the direction with the largest gradient. "firefly" takes the best of random units
 	// and splits of units. "tiny" fits new units to the gradient that existing weights cannot follow, which changes the
@@ -90,8 +86,9 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 		}
 		return change, nil
 	}
-	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Split: o.Split, Compat: o.Compat, Form: o.Form}
+	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
 	change.started(o)
+	change.divided(o)
 	err := transact(n, change, o, func(e *edit) error {
 		if a.Kind == None {
 			return nil
@@ -121,7 +118,7 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	o.Seed, o.Noise, o.Compat, o.Form, o.replay = record.Seed, record.Noise, record.Compat, record.Form, record
-	o.Equal, o.Start, o.Amplitude, o.Split = record.Equal, record.Start, record.Amplitude, record.Split
+	o.Start, o.Amplitude, o.Split = record.Start, record.Amplitude, record.splitOf(n)
 	return Apply(n, record.Action, o)
 }
 

@@ -56,9 +56,10 @@ type Insertion struct {
 
 // Change records a surgery operation, so that it can be replayed or reverted.
 type Change struct {
-	Action Action    `json:"action"`
-	Seed   uint64    `json:"seed,omitempty"`
-	Noise  float64   `json:"noise,omitempty"`
+	Action Action  `json:"action"`
+	Seed   uint64  `json:"seed,omitempty"`
+	Noise  float64 `json:"noise,omitempty"`
+	// Split is the division of weights among copies; empty for changes without copies.
 	Split  SplitRule `json:"split,omitempty"`
 	Compat Compat    `json:"compat,omitempty"`
 	Form   Form      `json:"form,omitempty"`
@@ -79,9 +80,9 @@ type Change struct {
 	// Calibration holds the mean and variance of new batch normalisations. Remember sets this field.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Notes       []string     `json:"notes,omitempty"` // remarks to display
-	// Equal and Graph describe a change of a network that runs as a graph. Equal reports whether a unit's weights are
-	// split equally among the unit's copies. Graph is the plan of the change.
-	Equal bool          `json:"equal,omitempty"`
+	// Equal reports equal shares in records of earlier versions, which lack Split.
+	Equal bool `json:"equal,omitempty"`
+	// Graph is the plan of a change of a network that runs as a graph.
 	Graph *rewrite.Plan `json:"graph,omitempty"`
 }
 

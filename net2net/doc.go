@@ -17,9 +17,10 @@
 //     running statistics of a batch and a scale and bias that undo them. Train mode therefore keeps the function on
 //     that batch, and on similar ones. After an activation that is not idempotent, or after a normalisation over each
 //     example, no such layer is exact. Surgery then adds a residual branch that starts at zero.
-//   - Shares of copies add up exactly to the weight: a share is rounded to a multiple of the weight's last place
-//     (Dekker 1971), and the first copy takes the rest. Reverting therefore restores the first weights exactly, in
-//     either precision and for all counts.
+//   - A weight that reads a copied unit goes to one of the copies, and the others get zeros. With the rule "equal", a
+//     share is rounded to a multiple of the weight's last place (Dekker 1971), and the first copy takes the rest. Either
+//     way, copies add up exactly to the weight, so reverting restores the first weights exactly, in either precision and
+//     for all counts.
 //   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors. The network
 //     adopts the sketch when everything has succeeded.
 //

@@ -90,8 +90,8 @@ func planWider(n *model.Network, read *axes.Axes, a Action, o Options) (*rewrite
 		}
 		return plan, nil
 	}
-	rule, r := o.Split.rule(n, o.Equal), rewrite.Options{Seed: o.Seed}
-	if r.Partition = rule == SplitPartition; rule == SplitShares {
+	r := rewrite.Options{Seed: o.Seed, Partition: o.Split == "" || o.Split == SplitPartition}
+	if o.Split == SplitShares {
 		r.Spread = usualSpread
 	}
 	plan, err := rewrite.Widen(read, axis, a.Size, r)
@@ -136,8 +136,9 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 
 // applyGraph executes an action on a graph.
 func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
-	c := &Change{Action: a, Seed: o.Seed, Split: o.Split, Equal: o.Equal, Form: o.Form, Before: Fingerprint(n)}
+	c := &Change{Action: a, Seed: o.Seed, Form: o.Form, Before: Fingerprint(n)}
 	c.started(o)
+	c.divided(o)
 	if a.Kind == None {
 		c.After = c.Before
 		return c, c.adoptPlan(n, nil)

@@ -10,7 +10,7 @@ import (
 // SplitRule names the division of the weights that read a unit among the copies of the unit.
 type SplitRule string
 
-// Rules for the division of weights. The zero SplitRule is a default that depends on the network; see [Options].
+// Rules for the division of weights. The zero SplitRule is SplitPartition.
 const (
 	SplitPartition SplitRule = "partition"
 	SplitShares    SplitRule = "shares"
@@ -20,12 +20,22 @@ const (
 // SplitRules lists all rules.
 func SplitRules() []SplitRule { return []SplitRule{"", SplitPartition, SplitShares, SplitEqual} }
 
-// rule returns the rule for a network. Records without a rule come from versions whose rule depended on the network.
-func (r SplitRule) rule(n *model.Network, equal bool) SplitRule {
-	if n.Graph != nil && !equal {
-		return cmp.Or(r, SplitShares)
+// divided records the rule of a change that makes copies.
+func (c *Change) divided(o Options) {
+	if c.Action.Kind == widening.kind && !o.Start.NeedsData() {
+		c.Split = cmp.Or(o.Split, SplitPartition)
 	}
-	return cmp.Or(r, SplitEqual)
+}
+
+// splitOf returns the rule of a recorded change. Records of earlier versions have no rule: it depended on the network.
+func (c *Change) splitOf(n *model.Network) SplitRule {
+	switch {
+	case c.Action.Kind != widening.kind || c.Start.NeedsData():
+		return ""
+	case n.Graph != nil && !c.Equal:
+		return cmp.Or(c.Split, SplitShares)
+	}
+	return cmp.Or(c.Split, SplitEqual)
 }
 
 // splittable checks the options for copies in a network.
@@ -35,8 +45,8 @@ func (o Options) splittable(n *model.Network) error {
 		return fmt.Errorf("split is %q, which needs a network that runs as a graph of operators; use %q or %q", o.Split,
 			SplitPartition, SplitEqual)
 	case n.Graph != nil && o.Noise > 0:
-		return fmt.Errorf("noise is %v, but it applies only to networks of layers, and this network runs as a graph of "+
-			"operators; remove noise, and use split = %q so that copies learn differently", o.Noise, SplitPartition)
+		return fmt.Errorf("noise is %v, but it applies only to networks of layers, and this network runs as a graph "+
+			"of operators; remove noise; copies learn differently with split = %q", o.Noise, SplitPartition)
 	}
 	return nil
 }

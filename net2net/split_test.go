@@ -40,11 +40,7 @@ func TestCopiesSeparate(t *testing.T) {
 // likenessInGraph widens a block of a transformer.
 func likenessInGraph(t *testing.T, rule net2net.SplitRule) (likeness float64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 16, Heads: 2, Depth: 1})
-		require.NoError(t, err)
-		n, err := model.FromGraph(g)
-		require.NoError(t, err)
-		random := s.NewGenerator(torch.CPU, 1)
+		n, random := smallTransformer(), s.NewGenerator(torch.CPU, 1)
 		require.NoError(t, n.Materialize(s, model.Placement{Random: random}))
 		o, err := net2net.NewOptimizer(s, n, torch.OptimizerOptions{Rule: torch.AdamW, LR: 3e-3})
 		require.NoError(t, err)
@@ -103,4 +99,81 @@ func likenessOf(t *testing.T, s *torch.Scope, weight *torch.Tensor, units []int,
 		cosines = append(cosines, dot/math.Sqrt(one*other))
 	}
 	return stat.Median(cosines)
+}
+
+// Records of versions without rules replay as these versions applied them: shares in graphs, and equal shares otherwise.
+func TestOldRecordsKeepTheirRule(t *testing.T) {
+	for _, c := range []struct {
+		network func() *model.Network
+		action  string
+		equal   bool
+		rule    net2net.SplitRule
+	}{
+		{newNetwork, "widen:conv1.layers.0:12", false, net2net.SplitEqual},
+		{smallTransformer, "widen:blocks.0.up:128", false, net2net.SplitShares},
+		{smallTransformer, "widen:blocks.0.up:128", true, net2net.SplitEqual},
+	} {
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			a, err := net2net.ParseAction(c.action)
+			require.NoError(t, err)
+			grow := func(o net2net.Options, old *net2net.Change) (*model.Network, *net2net.Change) {
+				n := c.network()
+				require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+				var change *net2net.Change
+				if old != nil {
+					change, err = net2net.Replay(n, old, o)
+				} else {
+					change, err = net2net.Apply(n, a, o)
+				}
+				require.NoError(t, err)
+				return n, change
+			}
+			want, record := grow(net2net.Options{Seed: 4, Split: c.rule}, nil)
+			require.Equal(t, c.rule, record.Split)
+			record.Split, record.Equal = "", c.equal
+			got, again := grow(net2net.Options{}, record)
+			require.Equal(t, c.rule, again.Split)
+			for k, e := range want.State() {
+				x, err := e.Tensor.Bytes()
+				require.NoError(t, err)
+				y, err := got.State()[k].Tensor.Bytes()
+				require.NoError(t, err)
+				require.Equal(t, x, y, e.Name)
+			}
+			return nil
+		}))
+	}
+}
+
+// Rules and noise that a network cannot have are refused.
+func TestRulesOfNetworks(t *testing.T) {
+	for want, c := range map[string]struct {
+		network *model.Network
+		action  string
+		options net2net.Options
+	}{
+		`split is "shares", which needs a network that runs as a graph`: {newNetwork(), "widen:conv1.layers.0:12",
+			net2net.Options{Split: net2net.SplitShares}},
+		"noise is 0.1, but it applies only to networks of layers": {smallTransformer(), "widen:blocks.0.up:128",
+			net2net.Options{Noise: 0.1}},
+		"split applies only to copied units": {newNetwork(), "widen:conv1.layers.0:12",
+			net2net.Options{Split: net2net.SplitEqual, Start: "gradmax"}},
+	} {
+		a, err := net2net.ParseAction(c.action)
+		require.NoError(t, err)
+		_, err = net2net.Apply(c.network, a, c.options)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func smallTransformer() *model.Network {
+	g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 16, Heads: 2, Depth: 1})
+	if err != nil {
+		panic(err)
+	}
+	n, err := model.FromGraph(g)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }

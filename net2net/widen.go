@@ -221,7 +221,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 		if m.Fate == Kept {
 			continue
 		}
-		m.Partition = m.Fate == Split && e.Split == SplitPartition
+		m.Partition = m.Fate == Split && (e.Split == "" || e.Split == SplitPartition)
 		m.Added = e.added[slotKey{leaf, k}]
 		e.moves[slotKey{leaf, k}] = m
 		if e.s == nil {
@@ -229,7 +229,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 		}
 		t := e.carry(m, leaf.Weights[k], value)
 		if m.Partition {
-			t = rewrite.Partition(e.s, t, 1, m.Columns, rand.New(rand.NewPCG(e.Seed, uint64(len(e.moves)))))
+			rewrite.Partition(e.s, t, 1, m.Columns, rand.New(rand.NewPCG(e.Seed, uint64(len(e.moves)))))
 		}
 		for _, a := range m.Added {
 			if err := a.Apply(e.s, t); err != nil {

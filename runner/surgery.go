@@ -64,6 +64,8 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 		"revert the changes of the --replay file, the last one first, until N remain; -1 reverts none")
 	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
 	flags.IntVar(&o.Rows, "rows", 256, "number of examples per random batch")
+	flags.StringVar((*string)(&o.Split), "split", "", "division of outgoing weights among the copies of a unit: "+
+		"partition (default), shares or equal; every rule keeps the function")
 	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of Gaussian noise that makes copied channels differ, "+
 		"relative to the root mean square of the tensor; 0 adds no noise and keeps the function exact")
 	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity" or "residual"; `+

@@ -51,7 +51,7 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 	}
 	for _, d := range m.Dims {
 		if t = d.apply(s, t, d.Share, random); d.Partition {
-			t = Partition(s, t, d.At, d.From, rand.New(rand.NewPCG(p.Seed, index<<8|uint64(d.At))))
+			Partition(s, t, d.At, d.From, rand.New(rand.NewPCG(p.Seed, index<<8|uint64(d.At))))
 		}
 	}
 	switch m.Values {

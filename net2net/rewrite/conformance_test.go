@@ -166,8 +166,9 @@ func drawOperation(r *rand.Rand, g *graph.Graph, c transformer.Config) operation
 	for _, u := range a.Uses {
 		normed = normed || u.Kind == axes.Normalises && u.Term.Has(list[k])
 	}
-	return operation{fmt.Sprintf("widen axis %d from %d to %d", k, list[k].Size, to), !o.Partition && (!normed ||
-		o.Spread == 0 && to%list[k].Size == 0), func(a *axes.Axes) (*Plan, error) { return Widen(a, a.List()[k], to, o) }}
+	exact := !o.Partition && (!normed || o.Spread == 0 && to%list[k].Size == 0)
+	return operation{fmt.Sprintf("widen axis %d from %d to %d", k, list[k].Size, to), exact,
+		func(a *axes.Axes) (*Plan, error) { return Widen(a, a.List()[k], to, o) }}
 }
 
 func TestDrawnTransformersKeepTheFunction(t *testing.T) {

@@ -342,7 +342,8 @@ func (c *Case) gradients(n *model.Network) *net2net.Optimizer {
 // network. New parameters have none to follow; a calibrated normalisation changes the gradients before it, and the
 // gradients of copies differ if weights are partitioned.
 func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
-	if change.Calibration != nil || c.split == net2net.SplitPartition || c.net.Placement().DType != torch.Float64 {
+	partitioned := len(change.Units) > 0 && c.split != net2net.SplitEqual
+	if change.Calibration != nil || partitioned || c.net.Placement().DType != torch.Float64 {
 		return
 	}
 	followed, err := before.Follow(c.s, c.net, change, net2net.Following{})

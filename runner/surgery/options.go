@@ -53,6 +53,8 @@ func (o *Options) validate() error {
 			o.Tolerance)
 	case !slices.Contains(net2net.Forms(), o.Form):
 		return failure.Usagef("option \"form\" is %q; expected one of: %v", o.Form, net2net.Forms()[1:])
+	case !slices.Contains(net2net.SplitRules(), o.Split):
+		return failure.Usagef("option \"split\" is %q; expected one of: %v", o.Split, net2net.SplitRules()[1:])
 	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:
 		return failure.Usagef("option \"compat\" is %q; expected original or original-without-norm", o.Compat)
 	}

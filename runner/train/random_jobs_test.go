@@ -319,7 +319,6 @@ func (j *randomJob) adapting(actions []string) {
 		j.maybe("form", j.pick(map[bool]any{true: `"identity"`,
 			false: `"residual"`}[strings.Contains(j.activation, "ReLU") && !j.grouped], `"residual"`))
 	}
-	j.maybe("equal_shares", true)
 	j.section("run")
 	j.set("seed", 1+j.IntN(100))
 }

@@ -1,0 +1,63 @@
+package rewrite
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"graft/torch"
+)
+
+// Each weight goes to one copy, whole. Slices without a source keep their weights.
+func TestPartition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dim := rapid.IntRange(0, 2).Draw(t, "dimension")
+		sources := rapid.IntRange(1, 5).Draw(t, "sources")
+		from := rapid.SliceOfN(rapid.IntRange(-1, sources-1), 1, 12).Draw(t, "from")
+		shape := []int{rapid.IntRange(1, 40).Draw(t, "rows"), 3, 2}
+		shape[dim] = len(from)
+		count := shape[0] * shape[1] * shape[2]
+		values := make([]float32, count)
+		inner := 1
+		for _, n := range shape[dim+1:] {
+			inner *= n
+		}
+		for k := range values { // copies have the value of their source
+			if source := from[k/inner%len(from)]; source >= 0 {
+				values[k] = float32(1 + source + 10*(k%inner) + 100*(k/inner/len(from)))
+			}
+		}
+		var got []float32
+		err := torch.With(func(s *torch.Scope) (err error) {
+			x := torch.From(s, values, shape...)
+			Partition(s, x, dim, from, rand.New(rand.NewPCG(1, 2)))
+			got, err = torch.Values[float32](x)
+			return err
+		})
+		require.NoError(t, err)
+		sums := map[[3]int]float32{}
+		for k, v := range got {
+			require.Contains(t, []float32{0, values[k]}, v)
+			sums[[3]int{k / inner / len(from), from[k/inner%len(from)], k % inner}] += v
+		}
+		for k := range values {
+			require.Equal(t, values[k], sums[[3]int{k / inner / len(from), from[k/inner%len(from)], k % inner}])
+		}
+	})
+}
+
+// The draws are fair.
+func TestCoins(t *testing.T) {
+	c := &coins{random: rand.New(rand.NewPCG(3, 4))}
+	for n := 1; n < 5; n++ {
+		counts := make([]int, n)
+		for range 1000 * n {
+			counts[c.draw(n)]++
+		}
+		for _, count := range counts {
+			require.InDelta(t, 1000, count, 150)
+		}
+	}
+}
