@@ -142,6 +142,22 @@ func (j *Job) shortBudget() []string {
 		"to train whole epochs", j.Time.Budget, e.Steps())}
 }
 
+// fewEpochs warns of a job that grows and trains for a few epochs only.
+func (j *Job) fewEpochs() []string {
+	e, known := j.Expected()
+	if !known || j.Adapt.Decider == DecideNone {
+		return nil
+	}
+	decisions := 0
+	for _, s := range e.Spans {
+		decisions += s.Decisions
+	}
+	if advice := trainer.GrowthAdvice(e.Epochs()); advice != "" && (decisions > 0 || e.Open) {
+		return []string{advice}
+	}
+	return nil
+}
+
 // checkCosts reports a profile that lacks the costs of the job's networks.
 func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 	p, err := j.Profile()

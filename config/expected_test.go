@@ -102,3 +102,22 @@ func TestExpectedWork(t *testing.T) {
 	_, known = must(ReadJob(files.OS{}, "", []string{"time.clock=wall"})).Expected()
 	require.False(t, known)
 }
+
+// A job that grows in few epochs gets a warning, unless it makes no decision.
+func TestFewEpochsOfGrowth(t *testing.T) {
+	const advice = "the job grows its network, but the budget ends after "
+	script := []string{"adapt.decider=script", `adapt.actions=["deepen:conv2"]`, "adapt.when=share", "adapt.at=[0.5]"}
+	for _, c := range []struct {
+		set    []string
+		warned bool
+	}{
+		{append([]string{"time.budget=2s"}, script...), true},
+		{append([]string{"time.budget=600s"}, script...), false},
+		{[]string{"time.budget=2s"}, false},
+		{[]string{"time.budget=2s", "adapt.decider=script", `adapt.actions=["deepen:conv2"]`}, false},
+	} {
+		j, err := ReadJob(files.OS{}, "", c.set)
+		require.NoError(t, err)
+		require.Equal(t, c.warned, strings.Contains(strings.Join(j.Warnings(), "\n"), advice), "%v", c.set)
+	}
+}

@@ -14,7 +14,7 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.shortBudget(), j.freeWidth(drawn || scripted), j.lateDecisions(),
+	return slices.Concat(j.missingData(), j.shortBudget(), j.fewEpochs(), j.freeWidth(drawn || scripted), j.lateDecisions(),
 		j.unasked(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(), j.idleDevices())
 }

@@ -23,6 +23,8 @@ type JobDetail struct {
 	// Measured is the measured energy of the job; null until the job ends, and if an older version of graft wrote the
 	// run.
 	Measured *runs.MeasuredEnergy `json:"measured"`
+	// Advice is a warning that growing rarely pays in such a job; empty without a warning.
+	Advice string `json:"advice,omitempty"`
 }
 
 // eventRow is an event of a job, such as a change of devices or an adaptation.
@@ -113,6 +115,9 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 	o, err := runs.OutcomeOf[runs.JobOutcome](r)
 	if err == nil && o != nil {
 		d.Measured = o.Measured
+		if slices.ContainsFunc(d.Events, func(e eventRow) bool { return e.Parameters > e.Before && e.Before > 0 }) {
+			d.Advice = trainer.GrowthAdvice(o.Epochs)
+		}
 	}
 	return d, err
 }
@@ -152,6 +157,9 @@ func (j *JobDetail) write(d *document.Document) {
 	d.Head(timelineHead)
 	d.Show(events)
 	d.Say(meanings(j.Events)...)
+	if j.Advice != "" {
+		d.Say("Note: " + j.Advice + ".")
+	}
 	d.Say("LAST and NEXT ACCURACY come from the evaluations before and after an event; the network trains in between.")
 	if j.Skipped > 0 {
 		d.Head("last %d of %s", len(j.Epochs), words.Plural(j.Skipped+len(j.Epochs), "epoch"))

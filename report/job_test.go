@@ -25,6 +25,16 @@ func TestRegisteredAndUnknownEventsAreShown(t *testing.T) {
 		{Name: "unheard of", Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
 }
 
+// A job that grew and trained for a few epochs gets a note.
+func TestGrowthInFewEpochsIsNoted(t *testing.T) {
+	for epochs, noted := range map[int]bool{0: true, 2: true, 3: false, 30: false} {
+		d, text := &document.Document{}, &strings.Builder{}
+		(&JobDetail{Advice: trainer.GrowthAdvice(epochs)}).write(d)
+		require.NoError(t, d.Print(text))
+		require.Equal(t, noted, strings.Contains(text.String(), "Note: the job grows its network, but"), epochs)
+	}
+}
+
 // Long lists of settings are broken over lines of a terminal, whole.
 func TestLongSettingsAreWrapped(t *testing.T) {
 	list := "[" + strings.Repeat(`"runs/a-scenario/table", `, 40) + `"runs/last/table"]`
