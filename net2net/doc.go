@@ -18,9 +18,9 @@
 //     that batch, and on similar ones. After an activation that is not idempotent, or after a normalisation over each
 //     example, no such layer is exact. Surgery then adds a residual branch that starts at zero.
 //   - A weight that reads a copied unit goes to one of the copies, and the others get zeros. With the rule "equal", a
-//     share is rounded to a multiple of the weight's last place (Dekker 1971), and the first copy takes the rest. Either
-//     way, copies add up exactly to the weight, so reverting restores the first weights exactly, in either precision and
-//     for all counts.
+//     share is rounded to a multiple of the weight's last place (Dekker 1971), and the first copy takes the rest.
+//     Either way, copies add up exactly to the weight, so reverting restores the first weights exactly, in either
+//     precision and for all counts.
 //   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors. The network
 //     adopts the sketch when everything has succeeded.
 //

@@ -101,7 +101,7 @@ func likenessOf(t *testing.T, s *torch.Scope, weight *torch.Tensor, units []int,
 	return stat.Median(cosines)
 }
 
-// Records of versions without rules replay as these versions applied them: shares in graphs, and equal shares otherwise.
+// Records of versions without rules replay as these versions applied them.
 func TestOldRecordsKeepTheirRule(t *testing.T) {
 	for _, c := range []struct {
 		network func() *model.Network
