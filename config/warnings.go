@@ -14,9 +14,9 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.shortBudget(), j.fewEpochs(), j.freeWidth(drawn || scripted), j.lateDecisions(),
-		j.unasked(),
-		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.computedProfile(), j.idleDevices())
+	return slices.Concat(j.missingData(), j.shortBudget(), j.fewEpochs(), j.freeWidth(drawn || scripted),
+		j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone),
+		j.computedProfile(), j.idleDevices())
 }
 
 // Warnings lists probable mistakes in a valid file, one sentence each.

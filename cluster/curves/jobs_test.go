@@ -45,21 +45,33 @@ func results(t *testing.T, c *schedtest.Case, policy cluster.Policy, p *Populati
 	return o, list
 }
 
-// Jobs that cannot grow, or that end by their budgets, run as in the trace. Only offers asks for offers. The accuracy
-// of a job that does not grow is the end of its curve under every scheduler.
+// Jobs that cannot grow, or that end by their budgets, run as in the trace, also with time limits and types of GPUs.
+// Only offers asks for offers. The accuracy of a job that does not grow is the end of its curve under every scheduler,
+// and less if it reached its limit.
 func TestGrowthKeepsSchedules(t *testing.T) {
-	grown := 0
+	grown, timedOut := 0, 0
 	for _, policy := range schedulers.Kinds() {
 		for k := range 20 {
 			r := rand.New(rand.NewPCG(13, uint64(k)))
-			c := schedtest.Draw(r, schedtest.Shape{Span: 3000, Jobs: 24, Parts: k%3 == 1})
+			c := schedtest.Draw(r, schedtest.Shape{Span: 3000, Jobs: 24, Parts: k%3 == 1, Limits: k%4 == 1,
+				Types: k%5 == 2})
+			c.Study.Limits = k%4 == 1
 			plain, _ := results(t, c, policy, nil, 0)
 			want := schedtest.Table(plain)
 			for _, ends := range []string{ByBudget, ByAccuracy} {
 				o, list := results(t, c, policy, drawPopulation(r, Options{Ends: ends}), 0)
 				require.Equal(t, want, schedtest.Table(o), "%s, ends %s, case %d", policy.Name, ends, k)
-				for _, r := range list {
-					require.InDelta(t, r.Never, r.Accuracy, 1e-9)
+				at := 0
+				for _, pool := range o.Pools {
+					for _, j := range pool.Jobs {
+						if r := list[at]; j.TimedOut() {
+							timedOut++
+							require.LessOrEqual(t, r.Accuracy, r.Never+1e-9)
+						} else {
+							require.InDelta(t, r.Never, r.Accuracy, 1e-9)
+						}
+						at++
+					}
 				}
 			}
 			if policy.Name == "offers" {
@@ -73,6 +85,7 @@ func TestGrowthKeepsSchedules(t *testing.T) {
 		}
 	}
 	require.Greater(t, grown, 200, "the cases hardly grow")
+	require.Greater(t, timedOut, 50, "the cases hardly reach limits")
 }
 
 // With the own curve, growth never makes a job that is alone worse: it ends no later, or with no lower accuracy.

@@ -50,10 +50,6 @@ func (s *simulations) addLimits(v study.Values, o *cluster.Outcome, of *cluster.
 // needsLimits returns an error if options need time limits that the trace does not have.
 func (s *inputs) needsLimits() error {
 	what := ""
-	if s.Cluster.EnforceLimits && s.Growth.On() {
-		return failure.Usagef("cluster.enforce_limits is set, but jobs whose networks grow have no time limits; " +
-			"remove the section growth or enforce_limits")
-	}
 	switch {
 	case s.Cluster.EnforceLimits:
 		what = "cluster.enforce_limits"

@@ -21,9 +21,6 @@ func TestLimitsAreNeeded(t *testing.T) {
 		s.base.Jobs[0].Limit = 60
 		require.NoError(t, s.needsLimits())
 	}
-	growing := &inputs{File: New()}
-	growing.Cluster.EnforceLimits, growing.Growth.Curves = true, "curves.json"
-	require.ErrorContains(t, growing.needsLimits(), "remove the section growth or enforce_limits")
 	f := New()
 	f.Cluster.Nodes, f.Schedule.DeadlineFactor = 1, -1
 	f.EnsureDefaults()

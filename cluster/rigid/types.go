@@ -114,10 +114,6 @@ func (f *File) validateTypes() error {
 		return fmt.Errorf("failures.spare_nodes is %d, but spare nodes have no type; remove spare_nodes or "+
 			"cluster.types", f.Failures.SpareNodes)
 	}
-	if f.Growth.On() {
-		return fmt.Errorf("cluster.types is set, but growth has the learning curves of a single type of GPUs; remove " +
-			"the section growth or cluster.types")
-	}
 	if len(f.Training.Models) > 0 {
 		return fmt.Errorf("training.models is set, but training.profile has the step times of a single type of GPUs; " +
 			"remove the section training or cluster.types")

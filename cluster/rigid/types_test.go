@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/cluster/curves"
 	"graft/cluster/failures"
 )
 
@@ -41,8 +40,6 @@ func TestTypesOfGPUs(t *testing.T) {
 	require.NoError(t, o.Validate())
 	f := File{Cluster: o, Failures: failures.Options{SpareNodes: 1}}
 	require.ErrorContains(t, f.Validate(), "spare nodes have no type; remove spare_nodes or cluster.types")
-	f = File{Cluster: o, Growth: curves.Options{Curves: "curves.json"}}
-	require.ErrorContains(t, f.Validate(), "remove the section growth or cluster.types")
 	f = File{Cluster: o, Training: Training{Models: []string{"bert"}, Networks: []string{"MLP"}}}
 	require.ErrorContains(t, f.Validate(), "remove the section training or cluster.types")
 }
