@@ -10,7 +10,8 @@ import (
 type quantity int
 
 // Powers by which a moment depends on the gradient. If a channel is copied and its consumers' weights are divided among
-// the copies, each copy has the same share of the gradient, and the gradient of the consumers' weights does not change.
+// the copies, each copy has the same share of the gradient (on average with SplitPartition), and the gradient of the
+// consumers' weights does not change.
 // The first moment is proportional to the gradient, the second to its square.
 const (
 	value quantity = iota

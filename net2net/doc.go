@@ -31,9 +31,10 @@
 //
 // The optimizer follows. A change record states the origin of each tensor. Moments follow their gradients: each of n
 // copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The conformance
-// suite checks this against gradients. A new tensor starts with first moment zero, and the mean second moment and
-// step count of its donor layer, so Adam's first steps are not too large. Learning rates and schedules stay
-// unchanged. Type Moments lists other rules, and Following records the births of new elements for a warm-up.
+// suite checks this against gradients with the rule "equal"; with "partition", copies get an nth on average. A new
+// tensor starts with first moment zero, and the mean second moment and step count of its donor layer, so Adam's first
+// steps are not too large. Learning rates and schedules stay unchanged. Type Moments lists other rules, and Following
+// records the births of new elements for a warm-up.
 //
 // The conformance suite is net2net/surgerytest. It draws networks with all kinds of layers and tests each registered
 // operation in both modes and both precisions: function, exact reversal, replay of a saved record, gradients. A
