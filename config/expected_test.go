@@ -105,7 +105,7 @@ func TestExpectedWork(t *testing.T) {
 
 // A job that grows in few epochs gets a warning, unless it makes no decision.
 func TestFewEpochsOfGrowth(t *testing.T) {
-	const advice = "the job grows its network, but the budget ends after "
+	const advice = "growing in a training of "
 	script := []string{"adapt.decider=script", `adapt.actions=["deepen:conv2"]`, "adapt.when=share", "adapt.at=[0.5]"}
 	for _, c := range []struct {
 		set    []string

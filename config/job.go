@@ -251,6 +251,14 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 		r.Blame("adapt.policy", err.Error())
 		return
 	}
+	if err := j.Adapt.Surgery.CheckCopies(j.network); err != nil && j.Adapt.Decider != DecideNone {
+		key := "adapt.noise"
+		if j.Adapt.Surgery.Noise == 0 {
+			key = "adapt.split"
+		}
+		r.Blame(key, err.Error())
+		return
+	}
 	if j.Adapt.rehearsed() { // other deciders skip actions that do not fit
 		j.rehearse(r)
 	}

@@ -88,7 +88,7 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	}
 	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
 	change.started(o)
-	change.divided(o)
+	change.recordSplit(o)
 	err := transact(n, change, o, func(e *edit) error {
 		if a.Kind == None {
 			return nil
@@ -118,7 +118,7 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	o.Seed, o.Noise, o.Compat, o.Form, o.replay = record.Seed, record.Noise, record.Compat, record.Form, record
-	o.Start, o.Amplitude, o.Split = record.Start, record.Amplitude, record.splitOf(n)
+	o.Start, o.Amplitude, o.Split = record.Start, record.Amplitude, record.recordedSplit(n)
 	return Apply(n, record.Action, o)
 }
 

@@ -10,8 +10,9 @@ import (
 type quantity int
 
 // Powers by which a moment depends on the gradient. If a channel is copied and its consumers' weights are divided among
-// the copies, each copy has the same share of the gradient (on average with SplitPartition), and the gradient of the
-// consumers' weights does not change.
+// the copies, each copy has the same share of the gradient, and the gradient of the consumers' weights does not change.
+// With SplitPartition, the copies have the same share only on average, and their second moments start too small, by up
+// to the number of copies.
 // The first moment is proportional to the gradient, the second to its square.
 const (
 	value quantity = iota
@@ -101,6 +102,9 @@ func (c carrier) withNew(t **torch.Tensor, dim int, sources []int, q quantity) [
 // merge undoes spread. For values it averages rows and sums columns; for gradients the reverse.
 func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	t = c.s.Detach(t)
+	if m.Columns != nil { // before the rows: copied rows are equal only after their columns are summed
+		t = c.fold(t, 1, m.Columns, q != value)
+	}
 	if m.Rows != nil {
 		_, copies, _ := firstCopies(m.Rows)
 		switch {
@@ -112,9 +116,6 @@ func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 			root := c.fold(c.s.Sqrt(t), 0, m.Rows, false)
 			t = c.s.Mul(root, root)
 		}
-	}
-	if m.Columns != nil {
-		t = c.fold(t, 1, m.Columns, q != value)
 	}
 	return t
 }

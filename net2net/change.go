@@ -37,7 +37,8 @@ type Move struct {
 	// did not change.
 	Rows    []int `json:"rows,omitempty"`
 	Columns []int `json:"columns,omitempty"`
-	// Partition reports that each weight of the columns went to one copy; see [SplitPartition].
+	// Partition reports that each weight of the columns went to one copy; see [SplitPartition]. In a graph, the plan
+	// states it instead.
 	Partition bool `json:"partition,omitempty"`
 	// Added holds the weights of new units, which are added to their slices. New units have the index -1 in Rows and
 	// Columns.
@@ -59,7 +60,7 @@ type Change struct {
 	Action Action  `json:"action"`
 	Seed   uint64  `json:"seed,omitempty"`
 	Noise  float64 `json:"noise,omitempty"`
-	// Split is the division of weights among copies; empty for changes without copies.
+	// Split is the rule of a widening for copies; empty for other changes, and if new units are not copies.
 	Split  SplitRule `json:"split,omitempty"`
 	Compat Compat    `json:"compat,omitempty"`
 	Form   Form      `json:"form,omitempty"`

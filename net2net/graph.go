@@ -13,7 +13,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// usualSpread makes copies separate in training: shares of n copies differ from 1/n by up to a quarter of 1/n.
+// usualSpread makes shares unequal: shares of n copies differ from 1/n by up to a quarter of 1/n.
 const usualSpread = 0.5
 
 // planGraph plans an action on a network that runs as a graph.
@@ -90,9 +90,9 @@ func planWider(n *model.Network, read *axes.Axes, a Action, o Options) (*rewrite
 		}
 		return plan, nil
 	}
-	r := rewrite.Options{Seed: o.Seed, Partition: o.Split == "" || o.Split == SplitPartition}
-	if o.Split == SplitShares {
-		r.Spread = usualSpread
+	r := rewrite.Options{Seed: o.Seed, Partition: o.SplitRule() == SplitPartition, Spread: usualSpread}
+	if o.Split == SplitEqual {
+		r.Spread = 0
 	}
 	plan, err := rewrite.Widen(read, axis, a.Size, r)
 	if err != nil {
@@ -138,7 +138,7 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
 	c := &Change{Action: a, Seed: o.Seed, Form: o.Form, Before: Fingerprint(n)}
 	c.started(o)
-	c.divided(o)
+	c.recordSplit(o)
 	if a.Kind == None {
 		c.After = c.Before
 		return c, c.adoptPlan(n, nil)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"graft/internal/files"
 	"graft/internal/validate"
@@ -76,6 +77,7 @@ func (c *Change) validate() error {
 	if err := c.Action.validate(); err != nil {
 		faults = append(faults, err)
 	}
+	faults.Unless(slices.Contains(SplitRules(), c.Split), "split is %q; expected one of: %v", c.Split, SplitRules()[1:])
 	faults.When(c.Noise < 0, "noise is %g; must not be negative", c.Noise)
 	if c.Start != "" {
 		_, err := c.Start.kind()

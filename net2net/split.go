@@ -3,6 +3,7 @@ package net2net
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"graft/model"
 )
@@ -20,15 +21,23 @@ const (
 // SplitRules lists all rules.
 func SplitRules() []SplitRule { return []SplitRule{"", SplitPartition, SplitShares, SplitEqual} }
 
-// divided records the rule of a change that makes copies.
-func (c *Change) divided(o Options) {
-	if c.Action.Kind == widening.kind && !o.Start.NeedsData() {
-		c.Split = cmp.Or(o.Split, SplitPartition)
+// SplitRule returns the rule of the options. It is empty if new units are not copies.
+func (o Options) SplitRule() SplitRule {
+	if o.Start.NeedsData() {
+		return ""
+	}
+	return cmp.Or(o.Split, SplitPartition)
+}
+
+// recordSplit records the rule of a widening.
+func (c *Change) recordSplit(o Options) {
+	if c.Action.Kind == widening.kind {
+		c.Split = o.SplitRule()
 	}
 }
 
-// splitOf returns the rule of a recorded change. Records of earlier versions have no rule: it depended on the network.
-func (c *Change) splitOf(n *model.Network) SplitRule {
+// recordedSplit returns the rule of a recorded change. Records of earlier versions have no rule: it depended on the network.
+func (c *Change) recordedSplit(n *model.Network) SplitRule {
 	switch {
 	case c.Action.Kind != widening.kind || c.Start.NeedsData():
 		return ""
@@ -38,9 +47,11 @@ func (c *Change) splitOf(n *model.Network) SplitRule {
 	return cmp.Or(c.Split, SplitEqual)
 }
 
-// splittable checks the options for copies in a network.
-func (o Options) splittable(n *model.Network) error {
+// CheckCopies returns an error if a network cannot have the options for copies.
+func (o Options) CheckCopies(n *model.Network) error {
 	switch {
+	case !slices.Contains(SplitRules(), o.Split):
+		return fmt.Errorf("split is %q; expected one of: %v", o.Split, SplitRules()[1:])
 	case n.Graph == nil && o.Split == SplitShares:
 		return fmt.Errorf("split is %q, which needs a network that runs as a graph of operators; use %q or %q", o.Split,
 			SplitPartition, SplitEqual)

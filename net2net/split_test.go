@@ -1,6 +1,7 @@
 package net2net_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -176,4 +177,54 @@ func smallTransformer() *model.Network {
 		panic(err)
 	}
 	return n
+}
+
+// A layer that reads and makes the same units, as in a residual sum, reverts to the bit: its copied rows have different
+// columns.
+func TestResidualsRevertToTheBit(t *testing.T) {
+	conv := func(in, out int) any { return fmt.Sprintf("Conv2d(%d, %d, 3, padding=1)", in, out) }
+	n, err := model.FromForm(map[string]any{"input": []any{1, 8, 8}, "layers": []any{
+		map[string]any{"name": "first", "layer": conv(1, 5)}, map[string]any{"residual": []any{conv(5, 5)}},
+		"AdaptiveAvgPool2d(1)", "Flatten()", "Linear(5, 3)"}})
+	require.NoError(t, err)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+		bits := func() (all [][]byte) {
+			for _, e := range n.State() {
+				b, err := e.Tensor.Bytes()
+				require.NoError(t, err)
+				all = append(all, b)
+			}
+			return all
+		}
+		before := bits()
+		a, err := net2net.ParseAction("widen:first:20")
+		require.NoError(t, err)
+		c, err := net2net.Apply(n, a, net2net.Options{Seed: 2})
+		require.NoError(t, err)
+		_, err = net2net.Revert(n, c)
+		require.NoError(t, err)
+		require.Equal(t, before, bits())
+		return nil
+	}))
+}
+
+// Firefly splits units into two opposite ones, which both keep half of the outgoing weights.
+func TestFireflySplitsAreEqual(t *testing.T) {
+	require.Equal(t, net2net.SplitRule(""), net2net.Options{Start: "firefly"}.SplitRule())
+	require.Equal(t, net2net.SplitPartition, net2net.Options{}.SplitRule())
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		l := newLearner(t, s, 1)
+		a, err := net2net.ParseAction("widen:conv1.layers.0:9")
+		require.NoError(t, err)
+		batch, labels := s.Narrow(l.task.images, 0, 0, batchSize), s.Narrow(l.task.labels, 0, 0, batchSize)
+		c, err := net2net.Apply(l.net, a, net2net.Options{Start: "firefly", Amplitude: 0.5, Batch: batch,
+			Loss: net2net.CrossEntropy(labels), Seed: 1})
+		require.NoError(t, err)
+		require.Empty(t, c.Split)
+		for _, m := range c.Moves {
+			require.False(t, m.Partition, m.Name)
+		}
+		return nil
+	}))
 }

@@ -57,7 +57,7 @@ func (o Options) startable(n *model.Network, a Action) error {
 	if a.Kind != widening.kind {
 		return nil
 	}
-	if err := errors.Join(o.ValidateStart(), o.splittable(n)); err != nil {
+	if err := errors.Join(o.ValidateStart(), o.CheckCopies(n)); err != nil {
 		return err
 	}
 	switch {

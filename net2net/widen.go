@@ -221,7 +221,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 		if m.Fate == Kept {
 			continue
 		}
-		m.Partition = m.Fate == Split && (e.Split == "" || e.Split == SplitPartition)
+		m.Partition = m.Fate == Split && e.change.Split == SplitPartition
 		m.Added = e.added[slotKey{leaf, k}]
 		e.moves[slotKey{leaf, k}] = m
 		if e.s == nil {

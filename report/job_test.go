@@ -31,7 +31,7 @@ func TestGrowthInFewEpochsIsNoted(t *testing.T) {
 		d, text := &document.Document{}, &strings.Builder{}
 		(&JobDetail{Advice: trainer.GrowthAdvice(epochs)}).write(d)
 		require.NoError(t, d.Print(text))
-		require.Equal(t, noted, strings.Contains(text.String(), "Note: the job grows its network, but"), epochs)
+		require.Equal(t, noted, strings.Contains(text.String(), "Note: growing in a training of "), epochs)
 	}
 }
 

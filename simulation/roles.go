@@ -17,8 +17,8 @@ func (t *Tree) Role(action string) string {
 	return action
 }
 
-// rolesOf returns the role of each widening in a tree.
-func rolesOf(t *Tree) map[string]string {
+// widthRoles returns the role of each widening in a tree.
+func widthRoles(t *Tree) map[string]string {
 	sizes := map[string][]int{} // by layer
 	for _, n := range t.Nodes {
 		for _, c := range n.Choices {

@@ -99,7 +99,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	if _, err := p.plant(o.Network.Sketch(), nil, all); err != nil {
 		return nil, fmt.Errorf("table %s: %w", t.Name, err)
 	}
-	p.tree.roles = rolesOf(p.tree)
+	p.tree.roles = widthRoles(p.tree)
 	return p.tree, nil
 }
 

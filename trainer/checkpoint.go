@@ -175,6 +175,7 @@ func (j *Job) parts() []any {
 func Digest(o Options) string {
 	o.Checkpoint = Checkpoint{}
 	o.Adapt.Surgery.Batch = nil
+	o.Adapt.Surgery.Split = o.Adapt.Surgery.SplitRule() // another default must not continue old results
 	text, err := json.Marshal(o)
 	if err != nil {
 		return err.Error() // no field can fail

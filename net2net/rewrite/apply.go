@@ -50,7 +50,8 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 		t = s.Scale(t, m.Scale, 0)
 	}
 	for _, d := range m.Dims {
-		if t = d.apply(s, t, d.Share, random); d.Partition {
+		t = d.apply(s, t, d.Share, random)
+		if d.Partition {
 			Partition(s, t, d.At, d.From, rand.New(rand.NewPCG(p.Seed, index<<8|uint64(d.At))))
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"graft/torch"
 )
 
-// partBytes limits the memory that Partition needs for a part of a weight.
-const partBytes = 1 << 20
+// usualPart is the number of weights that Partition changes at a time, to save memory.
+const usualPart = 1 << 18
 
 // Partition zeroes, in place, all but one of the copies of each weight, so that each weight of a layer that sums over a
 // dimension belongs to one copy of a unit, drawn at random. The argument from holds the source of each slice of the
@@ -19,11 +19,17 @@ const partBytes = 1 << 20
 // nearly equal under optimizers that normalise gradients, such as Adam. Samragh and others (HyperCloning, 2024, arXiv
 // 2409.12903) break the symmetry by noise of opposite signs.
 func Partition(s *torch.Scope, t *torch.Tensor, dim int, from []int, random *rand.Rand) {
+	partition(s, t, dim, from, random, usualPart)
+}
+
+// partition changes about limit weights at a time, in rows of the first dimension, or all of them if this dimension is
+// divided.
+func partition(s *torch.Scope, t *torch.Tensor, dim int, from []int, random *rand.Rand, limit int) {
 	info, err := t.Info()
 	if err != nil {
 		return
 	}
-	rows, size := 1, 1 // parts are rows of the first dimension, unless it is the one that is divided
+	rows, size := 1, 1
 	for d, n := range info.Shape {
 		if d > 0 || dim == 0 {
 			size *= n
@@ -36,30 +42,29 @@ func Partition(s *torch.Scope, t *torch.Tensor, dim int, from []int, random *ran
 	for _, n := range info.Shape[dim+1:] {
 		inner *= n
 	}
-	groups := placesOf(from)
-	for at, step := 0, max(1, partBytes/4/size); at < rows; at += step {
+	groups, draws := placesOf(from), &coins{random: random}
+	for at, step := 0, max(1, limit/size); at < rows; at += step {
 		part, length := t, min(step, rows-at)
 		if dim > 0 {
 			part = s.Narrow(t, 0, at, length)
 		}
 		shape := append([]int{}, part.Shape()...)
-		kept := s.To(torch.From(s, maskOf(length*size, len(from), inner, groups, random), shape...), info.DType,
+		kept := s.To(torch.From(s, maskOf(length*size, len(from), inner, groups, draws), shape...), info.DType,
 			info.Device)
 		product := s.Mul(part, kept)
-		positive := s.Scale(product, 1, 0) // turns -0 into 0, so that reverting several changes restores every bit
+		positive := s.Scale(product, 1, 0) // turns -0 into 0, so that reverting several changes restores the bits
 		s.Copy(part, positive)
 		s.Free(kept, product, positive)
 	}
 }
 
 // maskOf draws the copy that keeps each weight: 1 for this copy, and 0 for the others.
-func maskOf(count, wide, inner int, groups [][]int, random *rand.Rand) []float32 {
+func maskOf(count, wide, inner int, groups [][]int, draws *coins) []float32 {
 	mask := make([]float32, count)
-	coins := &coins{random: random}
 	for base := 0; base < count; base += wide * inner {
 		for _, places := range groups {
 			for k := range inner {
-				mask[base+places[coins.draw(len(places))]*inner+k] = 1
+				mask[base+places[draws.draw(len(places))]*inner+k] = 1
 			}
 		}
 	}

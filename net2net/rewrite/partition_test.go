@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,24 +26,36 @@ func TestPartition(t *testing.T) {
 			inner *= n
 		}
 		for k := range values { // copies have the value of their source
-			if source := from[k/inner%len(from)]; source >= 0 {
-				values[k] = float32(1 + source + 10*(k%inner) + 100*(k/inner/len(from)))
-			}
+			values[k] = float32(5 + from[k/inner%len(from)] + 10*(k%inner) + 100*(k/inner/len(from)))
 		}
 		var got []float32
 		err := torch.With(func(s *torch.Scope) (err error) {
-			x := torch.From(s, values, shape...)
-			Partition(s, x, dim, from, rand.New(rand.NewPCG(1, 2)))
-			got, err = torch.Values[float32](x)
-			return err
+			var parts []float32
+			for _, limit := range []int{usualPart, 1} { // at once, and row by row
+				x := torch.From(s, values, shape...)
+				partition(s, x, dim, from, rand.New(rand.NewPCG(1, 2)), limit)
+				if got, err = torch.Values[float32](x); err != nil {
+					return err
+				}
+				require.True(t, parts == nil || slices.Equal(parts, got), "another limit gives other weights")
+				parts = got
+			}
+			return nil
 		})
 		require.NoError(t, err)
 		sums := map[[3]int]float32{}
 		for k, v := range got {
 			require.Contains(t, []float32{0, values[k]}, v)
+			if from[k/inner%len(from)] < 0 {
+				require.Equal(t, values[k], v)
+				continue
+			}
 			sums[[3]int{k / inner / len(from), from[k/inner%len(from)], k % inner}] += v
 		}
 		for k := range values {
+			if from[k/inner%len(from)] < 0 {
+				continue
+			}
 			require.Equal(t, values[k], sums[[3]int{k / inner / len(from), from[k/inner%len(from)], k % inner}])
 		}
 	})

@@ -13,10 +13,11 @@ import (
 
 // Options determines how Widen divides the original weights among copies.
 type Options struct {
-	// Spread is the maximum relative deviation of a copy's share from 1/n, where n is the number of copies. Unequal
-	// shares let copies diverge during training. Zero gives equal shares, as in Net2Net; such copies stay equal.
+	// Spread is the maximum relative deviation of a copy's share from 1/n, where n is the number of copies. With unequal
+	// shares, gradients of copies differ by a factor. Zero gives equal shares, as in Net2Net; such copies stay equal.
 	Spread float64
-	// Partition gives each weight of a layer that sums over the axis to one copy, instead of shares to all copies.
+	// Partition gives each weight of a layer that sums over the axis to one copy, instead of shares to all copies. Axes
+	// inside of attention scores have no such layer; they get shares.
 	Partition bool
 	Seed      uint64    // seed of shares and padding
 	Shares    []float64 // share of each place on the axis; nil draws the shares
@@ -230,7 +231,11 @@ func (w *widening) spread() {
 		w.share = w.Shares
 		return
 	}
-	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
+	spread := w.Spread
+	if w.Partition && !w.scores {
+		spread = 0
+	}
+	w.share = shares(w.from, n, spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
 	for k, f := range w.From {
 		if f < 0 {
 			w.share[k] = 1 // a new unit shares nothing
