@@ -122,8 +122,8 @@ func charge(gains []Gain, costs []map[GainMeasure]float64) {
 	}
 }
 
-// Steepest returns the action with the largest gain per cost, or "none" if no gain is positive. It rates the actions with
-// a positive gain, so the measure of cost can differ from that of [Gradient], which also rates actions with a gain of zero.
+// Steepest returns the action with the largest gain per cost, or "none" if no gain is positive. It rates only actions
+// with a positive gain. [Gradient] also rates actions with a gain of zero, so it may use another measure of cost.
 func (s Situation) Steepest() net2net.Action {
 	var gains []Gain
 	var costs []map[GainMeasure]float64

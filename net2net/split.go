@@ -36,7 +36,8 @@ func (c *Change) recordSplit(o Options) {
 	}
 }
 
-// recordedSplit returns the rule of a recorded change. Records of earlier versions have no rule: it depended on the network.
+// recordedSplit returns the rule of a recorded change. Records of earlier versions have no rule: it depended on the
+// network.
 func (c *Change) recordedSplit(n *model.Network) SplitRule {
 	switch {
 	case c.Action.Kind != widening.kind || c.Start.NeedsData():

@@ -15,7 +15,7 @@ func GrowthAdvice(epochs int) string {
 	if epochs >= fewEpochs {
 		return ""
 	}
-	return fmt.Sprintf("growing in a training of %s rarely pays: in the growth study, it lost accuracy in all settings "+
-		"with fewer than %d epochs; compare with the network that does not grow, by 'graft compare'",
+	return fmt.Sprintf("growing in a training of %s rarely pays: in the growth study, it lost accuracy in all "+
+		"settings with fewer than %d epochs; compare with the network that does not grow, by 'graft compare'",
 		words.Plural(epochs, "complete epoch"), fewEpochs)
 }

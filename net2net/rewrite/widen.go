@@ -13,8 +13,9 @@ import (
 
 // Options determines how Widen divides the original weights among copies.
 type Options struct {
-	// Spread is the maximum relative deviation of a copy's share from 1/n, where n is the number of copies. With unequal
-	// shares, gradients of copies differ by a factor. Zero gives equal shares, as in Net2Net; such copies stay equal.
+	// Spread is the maximum relative deviation of a copy's share from 1/n, where n is the number of copies. With
+	// unequal shares, gradients of copies differ by a factor. Zero gives equal shares, as in Net2Net; such copies stay
+	// equal.
 	Spread float64
 	// Partition gives each weight of a layer that sums over the axis to one copy, instead of shares to all copies. Axes
 	// inside of attention scores have no such layer; they get shares.
