@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"graft/internal/files"
@@ -274,17 +273,7 @@ func decadeFiles() []madeScenario {
 }
 
 func TestDecadeFilesAreGenerated(t *testing.T) {
-	known := map[string]bool{}
-	for _, f := range decadeFiles() {
-		require.False(t, known[f.path], "%s is there twice", f.path)
-		golden(t, filepath.Join("..", "studies", "decades", f.path), f.text)
-		known[f.path] = true
-	}
-	for _, path := range append(must(filepath.Glob("../studies/decades/*.toml")),
-		must(filepath.Glob("../studies/decades/*/*.toml"))...) {
-		there := must(filepath.Rel("../studies/decades", path))
-		assert.True(t, known[filepath.ToSlash(there)], "%s is no longer generated; delete it", path)
-	}
+	checkGenerated(t, "../studies/decades", decadeFiles())
 }
 
 func TestDecadeFilesAreValid(t *testing.T) {

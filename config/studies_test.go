@@ -241,20 +241,27 @@ func studyFiles() (all []madeScenario) {
 }
 
 func TestStudyFilesAreGenerated(t *testing.T) {
-	known := map[string]bool{}
-	for _, f := range studyFiles() {
-		require.False(t, known[f.path], "%s is there twice", f.path)
-		golden(t, filepath.Join("..", "studies", "transfer", f.path), f.text)
-		known[f.path] = true
-	}
-	for _, path := range append(must(filepath.Glob("../studies/transfer/*.toml")),
-		must(filepath.Glob("../studies/transfer/*/*.toml"))...) {
-		there := must(filepath.Rel("../studies/transfer", path))
-		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
-	}
+	checkGenerated(t, "../studies/transfer", studyFiles())
 	learn, held := studies()
 	require.Len(t, learn, 120)
 	require.Len(t, held, 20)
+}
+
+// checkGenerated compares the files of a folder with generated files. The folder must have no others.
+func checkGenerated(t *testing.T, folder string, all []madeScenario) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, f := range all {
+		require.False(t, known[f.path], "%s is generated twice", f.path)
+		golden(t, filepath.Join(folder, f.path), f.text)
+		known[f.path] = true
+	}
+	for _, pattern := range []string{"*.toml", "*/*.toml"} {
+		for _, path := range must(filepath.Glob(filepath.Join(folder, pattern))) {
+			there := must(filepath.Rel(folder, path))
+			assert.True(t, known[filepath.ToSlash(there)], "%s is no longer generated; delete it", path)
+		}
+	}
 }
 
 // Every scenario of the study is right.
