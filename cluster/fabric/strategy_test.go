@@ -18,8 +18,8 @@ func drawProfile(t *rapid.T) *graph.Profile {
 	p := &graph.Profile{Model: "drawn"}
 	for k := range n {
 		p.Nodes = append(p.Nodes, graph.Node{
-			ID: k + 1, Forward: rapid.Float64Range(0, 20).Draw(t, "forward"), Backward: rapid.Float64Range(0,
-				40).Draw(t, "backward"), Activation: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "activation")),
+			ID: k + 1, Forward: drawTime(t, 20, "forward"), Backward: drawTime(t, 40, "backward"),
+			Activation: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "activation")),
 			Parameters: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "parameters")),
 		})
 		for from := range k {
@@ -33,6 +33,12 @@ func drawProfile(t *rapid.T) *graph.Profile {
 
 func ramp() *fabric.Ramp {
 	return &fabric.Ramp{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9}
+}
+
+// drawTime draws a time in ms, in whole ns. A step of seconds rounds operations below 1e-16 s away, and then the
+// order of operations that become ready depends on how a simulator sums.
+func drawTime(t *rapid.T, limit float64, name string) float64 {
+	return math.Round(rapid.Float64Range(0, limit).Draw(t, name)*1e6) / 1e6
 }
 
 // drawStudy draws a job of a network that is spread by a strategy.
