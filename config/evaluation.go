@@ -21,8 +21,8 @@ type EvaluationOptions struct {
 	// tables with the same network, dataset or budget; "held-out" leaves out the held-out tables of the learning file;
 	// empty means no cross-validation
 	LeaveOut string
-	// baseline to compare with; empty means the first policy or, with cross-validation, the best fixed sequence
-	Against string
+	// baselines to compare with; empty means the first policy or, with cross-validation, the best fixed sequence
+	Against []string
 	// additional candidate settings, such as learn.leaf=5; the learning file without them is also a candidate, and
 	// cross-validation on the training tables selects the best; empty means the learning file only
 	Try            []string

@@ -97,6 +97,28 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 			"most %.2f points", d.Noise)
 }
 
+// writeContrasts adds the comparisons of policies with several baselines.
+func writeContrasts(d *document.Document, c *evaluation.Comparison) {
+	t := document.NewTable("policy", "baseline").Numbers("", "", "difference").
+		Numbers(document.UnitShare, "%.0f%%", "relative").Numbers("", "", "p", "p (holm)")
+	for _, one := range c.Contrasts {
+		var p *float64
+		ratio := document.Missing()
+		if one.Difference != nil {
+			p = &one.Difference.Chance
+		}
+		if base := c.Standing(one.Baseline).Regret; one.Difference != nil && base > 0 {
+			ratio = document.Value(c.Standing(one.Policy).Regret/base, document.UnitShare).As("%.0f%%")
+		}
+		t.Add(one.Policy, one.Baseline, differenceCell(one.Difference), ratio, pCell(p), pCell(one.Holm))
+	}
+	d.Head("policies against baselines")
+	d.Show(t)
+	d.Say("DIFFERENCE is the regret of the policy minus the regret of the baseline, with its interval over tables; ~ " +
+		"as above. RELATIVE is the regret of the policy divided by the regret of the baseline. P is from a sign-flip " +
+		"test over tables; P (HOLM) is corrected for the number of baselines.")
+}
+
 // pText formats a p-value.
 func pText(p float64) string {
 	if p < 0.001 {
@@ -149,8 +171,14 @@ func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
 	d.Break()
 	d.Show(groupTable(*r))
 	writeStandings(d, r.Comparison, suffix)
+	if len(r.Contrasts) > 0 {
+		writeContrasts(d, r.Comparison)
+	}
 	d.Break()
-	d.Say(append(tuneSentences(*r), leftOutSentences(*r)...)...)
+	d.Say(tuneSentences(*r)...)
+	if len(r.Contrasts) == 0 {
+		d.Say(leftOutSentences(*r)...)
+	}
 	d.Break()
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }

@@ -147,9 +147,10 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.seeds, "seeds", 10,
 		"number of policies that --leave-out trains for each group of tables left out; their seeds are consecutive, "+
 			"starting at 1 or at run.seed of the --learn file")
-	flags.StringVar(&o.Leave.Against, "against", "",
+	flags.StringSliceVar(&o.Leave.Against, "against", nil,
 		fmt.Sprintf("baseline to compare with. With FILE, a scheduler (default: optimus); with --leave-out, "+
-			"one of: %s (default: the first)", strings.Join(evaluation.BaselineNames, "; ")))
+			"one or more of: %s (default: the first). With several, separated by commas, p-values are corrected for "+
+			"their number", strings.Join(evaluation.BaselineNames, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
 		"maximum number of learning steps for --leave-out (default: depends on --for)")
 }
@@ -205,9 +206,12 @@ func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOption
 	if o.Force && o.Out == "" {
 		return failure.Usagef("--force needs --out; add --out, or omit --force")
 	}
+	if len(o.Leave.Against) > 1 {
+		return failure.Usagef("--against names %d schedulers; name one", len(o.Leave.Against))
+	}
 	c, err := evaluate.Schedulers(command.Context(), environment(command.Context()),
-		evaluate.SchedulerOptions{File: path, Set: o.set, Policies: o.Policies, Against: o.Leave.Against, Out: o.Out,
-			Force: o.Force})
+		evaluate.SchedulerOptions{File: path, Set: o.set, Policies: o.Policies,
+			Against: strings.Join(o.Leave.Against, ""), Out: o.Out, Force: o.Force})
 	return show(command.OutOrStdout(), o.json, c, err,
 		func(w io.Writer, c *runs.ElasticComparison) error { return report.PrintElasticComparison(c, w) })
 }

@@ -204,6 +204,12 @@ func TestLeaveOut(t *testing.T) {
 	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
 	containsAll(t, held.stdout, "all held-out tables; 2 policies learn from the other tables",
 		"regret than never, in one table", "DIFFERENCE is the regret minus the regret of never")
+	several := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against",
+		"never,best fixed", "--against", "random")
+	require.Regexp(t, `(?s)POLICY +BASELINE +DIFFERENCE +RELATIVE +P +P \(HOLM\)
+policies, voting +never .*policies, voting +best fixed .*policies, voting +random .*policies, each seed +never `,
+		several.stdout)
+	require.NotContains(t, several.stdout, "regret than never")
 	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1",
 		"--try", `learn.method="forest"`)
 	require.Regexp(t, `settings selected by cross-validation on the learning tables: as in the file \d times?, `+

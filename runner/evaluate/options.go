@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,8 +50,9 @@ type LeaveOut struct {
 	For   string
 	Seeds int // number of policies per group; zero means the number in the file, or 10
 	Steps int // maximum number of learning steps; zero means the default of For
-	// baseline that differences are relative to, one of evaluation.BaselineNames; empty means the best fixed sequence
-	Against string
+	// baselines that policies are compared with, of evaluation.BaselineNames; differences in the table of policies are
+	// relative to the first; empty means the best fixed sequence
+	Against []string
 }
 
 // defaultSeeds is the default number of policies per group.
@@ -96,10 +96,7 @@ func (o LeaveOut) validate() error {
 	var faults validate.Faults
 	faults.When(groupings[o.By] == nil && o.By != heldOut,
 		"option \"leave-out\" is %q; expected scenario, network, dataset, budget or held-out", o.By)
-	if o.Against != "" && !slices.Contains(evaluation.BaselineNames, o.Against) {
-		faults = append(faults, fmt.Errorf("option \"against\" is %q; expected one of: %s", o.Against,
-			strings.Join(evaluation.BaselineNames, "; ")))
-	}
+	faults = append(faults, evaluation.CheckAgainst(o.Against))
 	faults.When(len(o.Try) > 0 && o.File == "",
 		"option \"try\" changes keys of a learning file; set option \"learn\" to the file")
 	for _, try := range o.Try {

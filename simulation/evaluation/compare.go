@@ -114,6 +114,8 @@ type Comparison struct {
 	Floor     float64       `json:"floor_points"` // expected regret of an oracle, averaged over the tables, in points
 	Tables    []TableScores `json:"tables"`       // scores of each table
 	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
+	// comparisons of each policy with each of several baselines; null unless several baselines were named
+	Contrasts []Contrast `json:"contrasts,omitempty"`
 }
 
 // Compare scores candidates on trees. Differences are relative to the candidate whose name is the argument against.

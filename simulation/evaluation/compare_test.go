@@ -201,31 +201,46 @@ func TestCompareLeftOut(t *testing.T) {
 	}
 }
 
-// What is held out is left out at once, and differences are to the rival that was asked for.
+// Held-out tables are left out together, and differences are relative to the baselines that were named.
 func TestHeldOutTogether(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
 	o := twoSeeds(ByHeld(trees[2:]))
-	o.Against = nameSmoothed
+	o.Against = []string{nameSmoothed}
 	r, err := CompareLeftOut(context.Background(), trees, o)
 	require.NoError(t, err)
 	require.Len(t, r.Groups, 1)
 	require.Equal(t, []string{"tree 0", "tree 1"}, r.Groups[0].Learned)
 	require.Equal(t, []string{"tree 2", "tree 3"}, r.Groups[0].Tables)
 	require.Nil(t, r.Standing(nameSmoothed).Difference)
+	require.Empty(t, r.Contrasts, "a single baseline")
 	d := r.Standing(nameNever).Difference
 	require.InDelta(t, r.Standing(nameNever).Regret-r.Standing(nameSmoothed).Regret, d.Mean, 1e-12)
 	require.Contains(t, []float64{0.5, 1}, d.Chance, "of four flips the given one and its opposite are as far, or all")
 
+	o.Against = []string{nameSmoothed, nameNever, nameRandom}
+	r, err = CompareLeftOut(context.Background(), trees, o)
+	require.NoError(t, err)
+	policies := slices.DeleteFunc(slices.Clone(r.Standings), func(s Standing) bool { return s.Role == RoleBaseline })
+	require.Len(t, r.Contrasts, len(o.Against)*len(policies))
+	for k, c := range r.Contrasts {
+		of, base := r.Standing(c.Policy), r.Standing(c.Baseline)
+		require.Equal(t, policies[k/len(o.Against)].Policy, c.Policy)
+		require.Equal(t, o.Against[k%len(o.Against)], c.Baseline)
+		require.InDelta(t, of.Regret-base.Regret, c.Difference.Mean, 1e-12)
+		require.InDelta(t, 1, *c.Holm, 0, "two tables cannot be significant: corrected, p is 1")
+	}
+
 	o.By = ByHeld(trees)
 	_, err = CompareLeftOut(context.Background(), trees, o)
 	require.ErrorContains(t, err, "add tables")
-	o.Against = "fate"
+	o.Against = []string{"fate", "fate"}
 	_, err = CompareLeftOut(context.Background(), trees, o)
-	require.ErrorContains(t, err, `Against is "fate"; must be one of: best fixed;`)
-	o.Against = nameLinear
+	require.ErrorContains(t, err, `"against" is "fate"; expected one of: best fixed;`)
+	require.ErrorContains(t, err, `"against" has "fate" twice`)
+	o.Against = []string{nameNever, nameLinear}
 	_, err = CompareLeftOut(context.Background(), trees, o)
 	require.ErrorContains(t, err, "baseline linear model is not available")
-	require.ErrorContains(t, LeaveOutOptions{Against: nameGradient}.available([]*simulation.Tree{
+	require.ErrorContains(t, LeaveOutOptions{Against: []string{nameGradient}}.available([]*simulation.Tree{
 		curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, make([]float64, 6))}), "gains")
 }
 

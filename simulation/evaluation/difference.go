@@ -54,6 +54,40 @@ func (c *comparer) difference(name, against string) *Difference {
 	return d
 }
 
+// Contrast compares a policy with a baseline.
+type Contrast struct {
+	Policy   string `json:"chooser"` // name of the policy
+	Baseline string `json:"against"` // name of the baseline
+	// difference of the policy's regret from the baseline's; null if either could not choose in a table
+	Difference *Difference `json:"difference"`
+	// p-value of the difference after Holm's correction for the baselines of the policy; null without a difference
+	Holm *float64 `json:"p_holm"`
+}
+
+// contrasts compares each policy with each of the baselines.
+func (c *comparer) contrasts(baselines []string) (all []Contrast) {
+	for _, e := range c.candidates {
+		if e.Role == RoleBaseline {
+			continue
+		}
+		from := len(all)
+		chances := make([]float64, len(baselines))
+		for k, name := range baselines {
+			d := c.difference(e.Name, name)
+			if chances[k] = math.NaN(); d != nil {
+				chances[k] = d.Chance
+			}
+			all = append(all, Contrast{Policy: e.Name, Baseline: name, Difference: d})
+		}
+		for k, p := range stat.Holm(chances) {
+			if !math.IsNaN(p) {
+				all[from+k].Holm = &p
+			}
+		}
+	}
+	return all
+}
+
 // apart is the variance of the difference of two means of records with a variance of one.
 func apart(a, b []float64) float64 {
 	sum := 0.0

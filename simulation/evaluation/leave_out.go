@@ -29,8 +29,9 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // seeds of the policies, one policy per seed; empty means 1 to 10
 	Together int      // number of seeds that vote together; zero means all seeds, 1 means no votes
 	AtOnce   int      // number of policies that learn in parallel; zero means 1
-	// baseline to which differences are relative, one of BaselineNames; empty means the best fixed sequence
-	Against string
+	// Baselines that policies are compared with, of BaselineNames. Differences in standings are relative to the first.
+	// With several, Comparison.Contrasts compares each policy with each. Empty means the best fixed sequence.
+	Against []string
 	// Tell receives the progress each time that a batch of policies, which learn in parallel, has finished. Nil
 	// disables the callback.
 	Tell func(LeaveOutProgress)
@@ -59,6 +60,9 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 	if len(o.Seeds) == 0 {
 		o.Seeds = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	}
+	if len(o.Against) == 0 {
+		o.Against = []string{nameFixed}
+	}
 	o.Together, o.AtOnce = cmp.Or(o.Together, len(o.Seeds)), cmp.Or(o.AtOnce, 1)
 }
 
@@ -70,10 +74,7 @@ func (o LeaveOutOptions) Validate() error {
 	for k, seed := range o.Seeds {
 		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d; remove one", seed)
 	}
-	if o.Against != "" && !slices.Contains(BaselineNames, o.Against) {
-		faults = append(faults, fmt.Errorf("the option Against is %q; must be one of: %s", o.Against,
-			strings.Join(BaselineNames, "; ")))
-	}
+	faults = append(faults, CheckAgainst(o.Against))
 	for k, way := range o.Ways {
 		faults.When(len(way.Options) == 0, "%s: got no options; expected at least one set", way.Name)
 		faults.When(slices.ContainsFunc(o.Ways[:k], func(w Way) bool { return w.Name == way.Name }),
@@ -81,6 +82,17 @@ func (o LeaveOutOptions) Validate() error {
 		for _, options := range way.Options {
 			faults = append(faults, options.Validate())
 		}
+	}
+	return errors.Join(faults...)
+}
+
+// CheckAgainst returns an error if the names are not different names of baselines.
+func CheckAgainst(names []string) error {
+	var faults validate.Faults
+	for k, name := range names {
+		faults.Unless(slices.Contains(BaselineNames, name), "option \"against\" is %q; expected one of: %s", name,
+			strings.Join(BaselineNames, "; "))
+		faults.When(slices.Contains(names[:k], name), "option \"against\" has %q twice; remove one", name)
 	}
 	return errors.Join(faults...)
 }
@@ -102,8 +114,7 @@ type LeaveOutReport struct {
 }
 
 // CompareLeftOut excludes each group of trees in turn and trains policies on all other trees. On the excluded group, it
-// compares these policies with baselines that were selected on the other trees. Differences are relative to the best
-// fixed sequence of the other trees, unless the options name another baseline.
+// compares these policies with baselines that were selected on the other trees.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -121,24 +132,28 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := l.comparer.result(cmp.Or(o.Against, nameFixed))
+	comparison, err := l.comparer.result(o.Against[0])
+	if err == nil && len(o.Against) > 1 {
+		comparison.Contrasts = l.comparer.contrasts(o.Against)
+	}
 	return &LeaveOutReport{l.groups, comparison}, err
 }
 
-// available returns an error if the tables lack the data of the baseline that differences are relative to.
+// available returns an error if the tables lack the data of a baseline that policies are compared with.
 func (o LeaveOutOptions) available(trees []*simulation.Tree) error {
-	lacks := ""
-	switch {
-	case slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil:
-		lacks = "the key \"fall\" (decrease of the training loss)"
-	case o.Against == nameGradient && !hasGains(trees):
-		lacks = "the gains of actions (simulate.gains)"
+	var faults validate.Faults
+	for _, name := range o.Against {
+		lacks := ""
+		switch {
+		case slices.Index(BaselineNames, name) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil:
+			lacks = "the key \"fall\" (decrease of the training loss)"
+		case name == nameGradient && !hasGains(trees):
+			lacks = "the gains of actions (simulate.gains)"
+		}
+		faults.When(lacks != "", "baseline %s is not available, because a table lacks %s; compare with another "+
+			"baseline", name, lacks)
 	}
-	if lacks == "" {
-		return nil
-	}
-	return fmt.Errorf("baseline %s is not available, because a table lacks %s; compare with another baseline",
-		o.Against, lacks)
+	return errors.Join(faults...)
 }
 
 type leaving struct {
