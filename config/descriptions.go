@@ -1094,7 +1094,7 @@ var descriptions = map[string]string{
 		"multiple of adapt.interval if it is \"periodic\", one per share if it is \"share\", and otherwise 1.",
 	"graft/trainer.Adapt.MinGain": "Minimum improvement of the validation accuracy per adapt.window, for adapt.when " +
 		"= \"plateau\", in points (hundredths of accuracy). A smaller improvement asks for a decision; after growth, " +
-		"it ends the decisions of the job. Zero means 0.05.",
+		"it ends the decisions of the job. Zero means 1.",
 	"graft/trainer.Adapt.Moments": "Optimizer state after each change of the network: \"carry\" lets the state " +
 		"follow the parameters; \"reset-new\" resets the state of new tensors and of new slices of tensors that " +
 		"grew; \"reset\" resets the state of all parameters. Empty means \"carry\". Unlike adapt.reset, no value " +
@@ -1115,7 +1115,7 @@ var descriptions = map[string]string{
 		"network since the last grant that no removal has reverted; without such a grant, the network stays the " +
 		"same. Empty means \"devices\".",
 	"graft/trainer.Adapt.Window": "Number of epochs between two comparisons of the best validation accuracy, for " +
-		"adapt.when = \"plateau\". Zero means 30.",
+		"adapt.when = \"plateau\". Zero means 1.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device processes at once. Larger " +
 		"batches are split into several parts, whose gradients are added. Zero means that only train.micro_batch and " +
 		"train.max_memory_mb limit the number.",

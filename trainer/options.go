@@ -97,10 +97,10 @@ type Adapt struct {
 	At []float64 `json:",omitempty"`
 	// Minimum improvement of the validation accuracy per adapt.window, for adapt.when = "plateau", in points
 	// (hundredths of accuracy). A smaller improvement asks for a decision; after growth, it ends the decisions of the
-	// job. Zero means 0.05.
+	// job. Zero means 1.
 	MinGain float64 `json:",omitempty"`
 	// Number of epochs between two comparisons of the best validation accuracy, for adapt.when = "plateau". Zero means
-	// 30.
+	// 1.
 	Window int `json:",omitempty"`
 	// Asks the decider at the start of each epoch after a device grant (up event), for adapt.when = "devices". False
 	// asks the decider once per grant.

@@ -58,10 +58,11 @@ const (
 	mostWindow    = 1_000_000
 )
 
-// Default values of the plateau rule; see plateau.
+// Default values of the plateau rule, as in the growth study (docs/study.md), whose jobs have up to 24 epochs. AutoGrow
+// has 0.05 points and 30 epochs.
 const (
-	plateauGain   = 0.05 // points of accuracy
-	plateauWindow = 30   // epochs
+	plateauGain   = 1.0 // points of accuracy
+	plateauWindow = 1   // epochs
 )
 
 // ensureWhen fills unset options of the rule for the times of decisions.

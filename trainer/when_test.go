@@ -56,6 +56,11 @@ func TestMoments(t *testing.T) {
 	o.EnsureDefaults()
 	require.Equal(t, 9, o.Adapt.MaxDecisions)
 	require.Len(t, o.Moments(), 9)
+
+	o = trainer.Options{Adapt: trainer.Adapt{When: trainer.WhenPlateau}}
+	o.EnsureDefaults()
+	require.Equal(t, []float64{1, 1, 3}, []float64{o.Adapt.MinGain, float64(o.Adapt.Window),
+		float64(o.Adapt.MaxDecisions)}, "the values of the growth study")
 }
 
 func TestRefusedTimesOfDecisions(t *testing.T) {
