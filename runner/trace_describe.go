@@ -43,8 +43,8 @@ its first job and line. Jobs with an anomaly marked as refused cannot be simulat
 
 The load is the GPU time of all jobs divided by the GPU time of the cluster from the first to the
 last submission. It needs the size of the cluster: --gpus, or --vc-file for the load of each
-virtual cluster. A job could have adapted if it ran at least --adapt-hours on whole GPUs, and had
-at least --adapt-gpus GPUs or --adapt-restarts restarts.
+virtual cluster. A job could have adapted if it ran at least --adapt-hours on whole GPUs, and met
+one further condition: at least --adapt-gpus GPUs, or at least --adapt-restarts restarts.
 
 If the file is damaged, the jobs before the damage are described, and the exit code is 3.`,
 		Example: `  graft trace describe slurm.csv --gpus 512 --spot scavenger
@@ -89,6 +89,9 @@ func printTrace(w io.Writer, r *traces.Description) error {
 	if r.Jobs == 0 {
 		return p.Err
 	}
+	for _, warning := range traceWarnings(r) {
+		p.Line("%s", warning)
+	}
 	p.Line("\nVirtual clusters")
 	p.Table(vcTable(r))
 	if more := len(r.VCs) - mostVCs; more > 0 {
@@ -120,7 +123,39 @@ func printTrace(w io.Writer, r *traces.Description) error {
 		p.Line("  %s: %s%s, first %s in line %d: %s", f.Kind, words.Plural(f.Count, "job"), refused,
 			document.Printable(f.FirstID), f.FirstLine, f.Text)
 	}
+	if advice := leftOutText(r.Findings); advice != "" {
+		p.Line("%s", advice)
+	}
 	return p.Err
+}
+
+// leftOutText explains what simulations do with jobs that did not run, and with jobs whose end is unknown. It is empty
+// if there are none.
+func leftOutText(findings []trace.Finding) (text string) {
+	has := func(kind trace.Kind) bool {
+		return slices.ContainsFunc(findings, func(f trace.Finding) bool { return f.Kind == kind })
+	}
+	if has(trace.Runaway) || has(trace.NeverStarted) {
+		text = "Simulations leave out runaway and never-started jobs."
+	}
+	if has(trace.Runaway) {
+		text += "\nSlurm's accounting lost the ends of runaway jobs; 'sacctmgr show runawayjobs' lists and ends them."
+	}
+	return text
+}
+
+// traceWarnings returns sentences about numbers of the page that can mislead.
+func traceWarnings(r *traces.Description) (list []string) {
+	if n := r.Runaway.Jobs; n > 0 {
+		list = append(list, fmt.Sprintf("Durations, GPUs in use and all sums of GPU hours leave out %s with %.0f GPU "+
+			"hours.", words.Plural(n, "runaway job"), r.Runaway.GPUHours))
+	}
+	if r.InUse != nil && r.GPUs > 0 && r.InUse.MostGPUs > r.GPUs {
+		list = append(list, fmt.Sprintf("The trace has %d GPUs in use at once, but the cluster has %d. Likely causes: "+
+			"--gpus or --vc-file is wrong; in formats other than slurm, a restarted job counts as one interval; jobs "+
+			"that still run in the trace ended earlier.", r.InUse.MostGPUs, r.GPUs))
+	}
+	return list
 }
 
 const hoursOfDay = 24
@@ -167,8 +202,8 @@ const mostVCs = 15
 
 // vcTable has a line per virtual cluster. It omits the smallest of many virtual clusters.
 func vcTable(r *traces.Description) *document.Table {
-	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours", "most gpus").Numbers("",
-		"%.2f", "load")
+	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours",
+		"max gpus per job").Numbers("", "%.2f", "load")
 	for _, vc := range largestVCs(r.VCs) {
 		nodes := document.Missing()
 		if vc.Nodes > 0 {
@@ -260,6 +295,10 @@ func failuresText(w *trace.Waste, f *trace.NodeFailures) string {
 		text += fmt.Sprintf("; %.2f per 1000 GPU days", *f.Rate)
 	}
 	text += ".\n"
+	if w.Unlisted > 0 {
+		text += fmt.Sprintf("  The file has no row for %s, so node failures and lost GPU hours are too low. Export it "+
+			"with 'sacct --duplicates'.\n", words.Plural(w.Unlisted, "restart"))
+	}
 	if len(f.Worst) == 0 {
 		return text
 	}
@@ -272,7 +311,8 @@ func failuresText(w *trace.Waste, f *trace.NodeFailures) string {
 
 func adaptable(a *trace.Adaptable) string {
 	return fmt.Sprintf("Could have adapted: %s, %.1f%% of all; %.0f GPU hours, %.1f%% of all.\n"+
-		"  These jobs ran at least %g h on whole GPUs, and had at least %s or %s.", words.Plural(a.Jobs, "job"),
-		100*a.Share, a.GPUHours, 100*a.GPUShare, a.Hours, words.Plural(a.GPUs, "GPU"),
-		words.Plural(a.Restarts, "restart"))
+		"  Each of these jobs ran at least %g h on whole GPUs,\n"+
+		"  and met one further condition: at least %s, or at least %s.", words.Plural(a.Jobs, "job"),
+		100*a.Share, a.GPUHours, 100*a.GPUShare, a.Hours,
+		words.Plural(a.GPUs, "GPU"), words.Plural(a.Restarts, "restart"))
 }

@@ -33,6 +33,18 @@ const accounting = "JobID|User|Partition|QOS|Submit|Start|End|ElapsedRaw|AllocTR
 	"cpu=1,gres/gpu=1|NODE_FAIL|n1\n" +
 	"4|eve|gpu|normal|2026-05-01T01:00:00|Unknown|Unknown|0||cpu=1,gres/gpu=1|PENDING|None assigned\n"
 
+// troubled has a runaway job, a job that started three times but has one row, jobs that never started, and more GPUs
+// in use than the cluster has.
+const troubled = "JobID|Partition|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES|State|Timelimit|NodeList|Restarts\n" +
+	"1|gpu|2026-05-01T00:00:00|2026-05-01T00:00:00|Unknown|86400|gres/gpu=8|gres/gpu=8|RUNNING|02:00:00|n1|0\n" +
+	"2|gpu|2026-05-01T00:00:00|2026-05-01T00:00:00|2026-05-01T01:00:00|3600|gres/gpu=8|gres/gpu=8|COMPLETED|" +
+	"02:00:00|n1|2\n" +
+	"3|gpu|2026-05-01T00:00:00|2026-05-01T00:30:00|2026-05-01T01:30:00|3600|gres/gpu=2|gres/gpu=2|COMPLETED|" +
+	"02:00:00|n2|0\n" +
+	"4|gpu|2026-05-01T00:00:00|2026-05-01T09:00:00|Unknown|0||gres/gpu=1|PENDING|02:00:00|None assigned|0\n" +
+	"5|gpu|2026-05-01T00:10:00|2026-05-01T08:00:00|2026-05-01T08:00:00|0||gres/gpu=1|CANCELLED by 7|02:00:00|" +
+	"None assigned|0\n"
+
 // writeTraces makes a folder of traces, which the test is in then.
 func writeTraces(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -44,7 +56,7 @@ func writeTraces(t *testing.T) {
 		"tasks.csv": "j1,worker,2.0,Terminated,10.0,15.0,600.0,29.3,50.0,T4\n" +
 			"j2,worker,1.0,Waiting,,,600.0,29.3,50.0,T4\n",
 		"jobs.csv":  "j1,i1,ann,Terminated,5.0,15.0\n",
-		"slurm.csv": accounting,
+		"slurm.csv": accounting, "troubled.csv": troubled,
 	} {
 		write(t, name, text)
 	}
@@ -53,16 +65,17 @@ func writeTraces(t *testing.T) {
 func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 	writeTraces(t)
 	goldenScreens(t, "trace", "trace describe", "", map[string]goldenCall{
-		"few.txt":    {"few.csv", failure.Done},
-		"nodes.txt":  {"few.csv --vc-file nodes.csv --gpus-per-node 4", failure.Done},
-		"nodes.json": {"few.csv --vc-file nodes.csv --gpus-per-node 4 --json", failure.Done},
-		"half.txt":   {"half.csv", failure.Partial},
-		"window.txt": {"few.csv --window 43210..", failure.Done},
-		"empty.txt":  {"none.swf", failure.Done},
-		"pods.txt":   {"pods.csv", failure.Done},
-		"tasks.txt":  {"tasks.csv --job-table jobs.csv", failure.Done},
-		"slurm.txt":  {"slurm.csv --gpus 16 --spot scavenger", failure.Done},
-		"slurm.json": {"slurm.csv --gpus 16 --adapt-hours 0.5 --adapt-gpus 1 --json", failure.Done},
+		"few.txt":      {"few.csv", failure.Done},
+		"nodes.txt":    {"few.csv --vc-file nodes.csv --gpus-per-node 4", failure.Done},
+		"nodes.json":   {"few.csv --vc-file nodes.csv --gpus-per-node 4 --json", failure.Done},
+		"half.txt":     {"half.csv", failure.Partial},
+		"window.txt":   {"few.csv --window 43210..", failure.Done},
+		"empty.txt":    {"none.swf", failure.Done},
+		"pods.txt":     {"pods.csv", failure.Done},
+		"tasks.txt":    {"tasks.csv --job-table jobs.csv", failure.Done},
+		"slurm.txt":    {"slurm.csv --gpus 16 --spot scavenger", failure.Done},
+		"troubled.txt": {"troubled.csv --gpus 8", failure.Done},
+		"slurm.json":   {"slurm.csv --gpus 16 --adapt-hours 0.5 --adapt-gpus 1 --json", failure.Done},
 	})
 }
 

@@ -7,8 +7,8 @@ import (
 	"graft/internal/validate"
 )
 
-// AdaptOptions defines the jobs that could have adapted to the GPUs of the cluster: long jobs on whole GPUs that have
-// several GPUs or were restarted.
+// AdaptOptions defines the jobs that could have adapted to the GPUs of the cluster. Such a job is long and runs on
+// whole GPUs. In addition, it has several GPUs, or it was restarted several times.
 type AdaptOptions struct {
 	Hours    float64 `json:"min_hours"`    // minimum run time in hours; zero means 1
 	GPUs     int     `json:"min_gpus"`     // minimum number of GPUs; zero means 2
@@ -54,7 +54,7 @@ func (o *AdaptOptions) holds(job *Job) bool {
 
 func (t *tally) addAdaptable(job *Job, gpuSeconds float64) {
 	a := &t.sum.Adapt
-	if a.holds(job) {
+	if a.holds(job) && !job.Runaway() {
 		a.Jobs++
 		a.GPUHours += gpuSeconds // in seconds until the end
 	}

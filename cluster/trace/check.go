@@ -16,7 +16,9 @@ const (
 	DuplicateID    Kind = "duplicate-id"    // an earlier job has the same ID
 	NegativeSubmit Kind = "negative-submit" // job was submitted before second zero
 	Unsorted       Kind = "unsorted"        // job was submitted before the previous job
-	NoDuration     Kind = "no-duration"     // job has the duration zero
+	NoDuration     Kind = "no-duration"     // job has the duration zero, and may have started
+	NeverStarted   Kind = "never-started"   // job never ran on the traced cluster
+	Runaway        Kind = "runaway"         // job still runs more than an hour beyond its time limit
 	// NegativeDuration reports that a job's duration is negative.
 	NegativeDuration Kind = "negative-duration"
 	NoGPUs           Kind = "no-gpus"       // job requests no device
@@ -39,6 +41,8 @@ var kinds = []kindRow{
 	{NegativeSubmit, true, "it is submitted before second 0"},
 	{Unsorted, false, "it is submitted before the previous job; readers sort jobs"},
 	{NoDuration, false, "its duration is zero"},
+	{NeverStarted, false, "it never started"},
+	{Runaway, false, "it still runs, more than an hour beyond its time limit"},
 	{NegativeDuration, true, "its duration is negative"},
 	{NoGPUs, true, "it requests no GPU"},
 	{TooManyGPUs, true, "it requests more GPUs than its virtual cluster has"},
@@ -125,7 +129,9 @@ func (c *Checker) Add(job *Job, line int) bool {
 	odd(NegativeSubmit, job.Submit < 0)
 	late := line < c.line // the reader held the job back
 	odd(Unsorted, c.jobs > 0 && job.Submit < c.last && !late)
-	odd(NoDuration, job.Duration == 0)
+	odd(NoDuration, job.Duration == 0 && !job.NeverStarted())
+	odd(NeverStarted, job.NeverStarted())
+	odd(Runaway, job.Runaway())
 	odd(NegativeDuration, job.Duration < 0)
 	odd(NoGPUs, job.GPUs <= 0)
 	if c.gpus != nil {

@@ -32,6 +32,8 @@ func TestWhatIsOdd(t *testing.T) {
 	for kind, spoil := range map[trace.Kind]func(*trace.Job){
 		trace.DuplicateID:      func(j *trace.Job) { j.ID = "1" },
 		trace.NoDuration:       func(j *trace.Job) { j.Duration = 0 },
+		trace.NeverStarted:     func(j *trace.Job) { j.Duration, j.State = 0, trace.Pending },
+		trace.Runaway:          func(j *trace.Job) { j.Limit, j.Duration, j.State = 10, 3611, trace.Running },
 		trace.NegativeDuration: func(j *trace.Job) { j.Duration = -1 },
 		trace.Unsorted:         func(j *trace.Job) { j.Submit = 4 },
 		trace.NoGPUs:           func(j *trace.Job) { j.GPUs = 0 },

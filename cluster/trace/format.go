@@ -91,9 +91,20 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 		}
 		return nil, source.fault(0, 0, "", "the file is empty", "name a trace with at least one line")
 	}
-	return nil, source.fault(0, 0, "", "unknown trace format",
-		"set the trace format to one of "+names())
+	return nil, unknownFormat(&source, firstLine(head))
 }
+
+// unknownFormat returns the error for a file whose first line no format has.
+func unknownFormat(source *lines, line []byte) error {
+	text, remedy := "unknown trace format", setFormat+" to one of "+names()
+	if fault, advice := sacctFault(line); fault != "" {
+		text, remedy = text+": the first line looks like sacct output, but "+fault, advice+", or "+setFormat
+	}
+	return source.fault(0, 0, "", text, remedy)
+}
+
+// setFormat is the remedy for a wrong format.
+const setFormat = "set the trace format with --from or the key cluster.format"
 
 func firstLine(head []byte) []byte {
 	line, _, _ := bytes.Cut(head, []byte("\n"))

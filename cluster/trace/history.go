@@ -43,6 +43,9 @@ func setLost(t *table, job *Job, cell []byte) string {
 		return wantWait
 	}
 	t.record(job).Lost = v
+	if !t.history {
+		job.addLost(v)
+	}
 	return ""
 }
 

@@ -1,5 +1,7 @@
 package trace
 
+import "math"
+
 // State is the end state of a job on the traced cluster.
 type State uint8
 
@@ -39,9 +41,36 @@ type Job struct {
 	NeedsType bool  // the job runs only on GPUType; if false, GPUType is the type on which the job ran
 	Spot      bool  // the cluster may evict the job
 	State     State // end state
+	lost      int32 // replaces History.Lost if History is nil
 
 	Training *Training // nil if the trace has none of its values
 	History  *History  // only with the option History, and only if the trace has any of its values; otherwise nil
+}
+
+// NeverStarted reports whether a job never ran on the traced cluster: its user cancelled it before its start, or it was
+// still waiting when the trace was taken.
+func (job *Job) NeverStarted() bool {
+	return job.Duration == 0 && (job.State == Cancelled || job.State == Pending || job.State == Requeued)
+}
+
+// Runaway reports whether the last start of a job still runs more than an hour beyond the time limit. Slurm ends jobs
+// at their limit, so its accounting database lost the end of such a job; sacctmgr show runawayjobs lists them.
+func (job *Job) Runaway() bool {
+	const grace = secondsOfHour // Slurm's options OverTimeLimit and KillWait delay the end
+	return job.State == Running && job.Limit > 0 && job.Duration-job.earlier() > job.Limit+grace
+}
+
+// earlier returns the run time of the starts before the last one, in seconds.
+func (job *Job) earlier() int64 {
+	if job.History != nil {
+		return job.History.Lost
+	}
+	return int64(job.lost)
+}
+
+// addLost adds the run time of a start that another start follows, for jobs without a history.
+func (job *Job) addLost(seconds int64) {
+	job.lost = int32(min(int64(job.lost)+max(seconds, 0), math.MaxInt32))
 }
 
 // Training describes what a job trains. Jobs of a trace with equal descriptions share one, so do not change it. A field

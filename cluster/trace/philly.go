@@ -61,7 +61,7 @@ func openPhilly(source lines, o *Options) (rows, error) {
 	}
 	if token != json.Delim('[') {
 		return nil, p.fault(1, 0, "", "the file is not a list of jobs",
-			"if the trace has another format, set the trace format")
+			"if the trace has another format, "+setFormat)
 	}
 	return p, nil
 }
@@ -171,7 +171,8 @@ func (p *philly) spent(a *phillyAttempt) (int64, error) {
 		}
 		at[k] = unix
 	}
-	return max(at[1]-at[0], 0), nil
+	seconds, _ := between(at[0], at[1])
+	return seconds, nil
 }
 
 func (a *phillyAttempt) devices() (n int) {

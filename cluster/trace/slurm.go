@@ -94,6 +94,7 @@ type slurmRow struct {
 	qos         string
 	nodes       string // nodes of a start that a node failure ended
 	restarts    int    // number of earlier starts, if the row has it
+	unassigned  bool   // Slurm assigned no nodes
 }
 
 // slurmScratch holds what the columns of a row fill in besides the job.
@@ -118,6 +119,9 @@ type slurm struct {
 	err     error    // found while reading ahead
 	at      int      // line of the last job
 	left    int      // number of rows without a time
+
+	used     []change // starts and ends of the last job; only with the option History
+	unlisted int      // restarts of the last job without a row; only with the option History
 }
 
 // next reads the rows of a job and merges them.
@@ -255,11 +259,19 @@ func (s *slurm) complete(row *slurmRow) {
 	if job.Duration == 0 && row.began != missing && row.over != missing {
 		job.Duration, _ = between(row.began, row.over)
 	}
+	if row.neverStarted() { // such rows can have the time of the cancellation, or the expected start
+		job.Duration, row.began = 0, missing
+	}
 	row.setResources()
 	job.Spot = job.State == Preempted || slices.Contains(s.spot, job.VC) || slices.Contains(s.spot, row.qos)
 	if job.State != NodeFailed {
 		row.nodes = ""
 	}
+}
+
+// neverStarted reports whether the row is not a start of its job.
+func (r *slurmRow) neverStarted() bool {
+	return r.unassigned || r.job.State == Pending || r.job.State == Cancelled && r.job.Duration == 0
 }
 
 // setSlurmID reads an ID such as 123, 123_4, 123_[5-9%2] or 123+1. It removes the component of a heterogeneous job.
@@ -296,9 +308,10 @@ func setSlurmQOS(t *table, _ *Job, cell []byte) string {
 }
 
 func setNodeList(t *table, _ *Job, cell []byte) string {
-	t.scratch.row.nodes = ""
-	if string(cell) != "None assigned" {
-		t.scratch.row.nodes = t.scratch.nodes.of(cell)
+	row := &t.scratch.row
+	row.nodes, row.unassigned = "", string(cell) == "None assigned"
+	if !row.unassigned {
+		row.nodes = t.scratch.nodes.of(cell)
 	}
 	return ""
 }

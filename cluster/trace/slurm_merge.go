@@ -94,6 +94,7 @@ func isRestart(a, b *slurmRow) bool {
 
 // merged returns the job of the group's rows.
 func (s *slurm) merged() Job {
+	s.used, s.unlisted = s.used[:0], 0
 	if len(s.group) == 1 {
 		return s.withHistory(s.group, s.group[0].job)
 	}
@@ -122,6 +123,9 @@ func (s *slurm) withStarts(starts []slurmRow) Job {
 	for k := range starts[:len(starts)-1] {
 		earlier := &starts[k].job
 		job.Duration = clamped(job.Duration + earlier.Duration)
+		if !s.table.history {
+			job.addLost(earlier.Duration)
+		}
 		job.Spot = job.Spot || earlier.Spot
 		if job.GPUs == 0 && job.CPUs == 0 {
 			job.GPUs, job.CPUs, job.RAM = earlier.GPUs, earlier.CPUs, earlier.RAM
@@ -157,9 +161,22 @@ func (s *slurm) withHistory(starts []slurmRow, job Job) Job {
 			h.Lost = min(h.Lost+max(start.job.Duration, 0), maxSeconds)
 		}
 		h.Restarts = max(h.Restarts, start.restarts, before)
+		s.addUse(start)
 	}
+	s.unlisted = max(s.unlisted, h.Restarts-(len(starts)-1))
 	return job
 }
+
+// addUse adds the time in which a start had its GPUs. The end of a runaway start is unknown.
+func (s *slurm) addUse(start *slurmRow) {
+	job := &start.job
+	if start.began != missing && job.GPUs > 0 && job.Duration > 0 && !job.Runaway() {
+		s.used = append(s.used, change{start.began, job.GPUs}, change{start.began + job.Duration, -job.GPUs})
+	}
+}
+
+// starts returns the starts and ends of the last job, and the number of its restarts without a row.
+func (s *slurm) starts() (used []change, unlisted int) { return s.used, s.unlisted }
 
 // between returns the time from one event to a later one. sacct prints local times. At the end of daylight saving time,
 // clocks go back by an hour, so that the later event can have a time that is up to an hour earlier.
@@ -181,6 +198,7 @@ func joinComponent(job, other *Job) {
 	job.RAM = min(job.RAM+other.RAM, maxCount)
 	job.Submit = min(job.Submit, other.Submit)
 	job.Duration, job.Limit = max(job.Duration, other.Duration), max(job.Limit, other.Limit)
+	job.lost = max(job.lost, other.lost)
 	job.Spot = job.Spot || other.Spot
 	if job.State == Completed || job.State == Unknown {
 		job.State = other.State

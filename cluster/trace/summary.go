@@ -30,12 +30,21 @@ type Summary struct {
 	States   []StateSummary `json:"states"`        // jobs by end state, most GPU hours first
 	Waste    Waste          `json:"waste"`         // GPU time without a result
 	Failures NodeFailures   `json:"node_failures"` // failures of nodes that ended jobs
-	Adapt    Adaptable      `json:"adaptable"`     // jobs that could have adapted
-	Types    []TypeSummary  `json:"gpu_types"`     // jobs by GPU type, most GPU hours first; empty if unknown
-	Spot     int            `json:"spot_jobs"`     // number of jobs that the cluster may evict
-	VCs      []VCSummary    `json:"vcs"`           // virtual clusters by name, or in the order of the listed sizes
-	Sizes    []SizeSummary  `json:"sizes"`         // jobs by number of GPUs
-	Findings []Finding      `json:"findings"`      // anomalies in the trace
+	// jobs whose end is unknown; no duration and no other sum of GPU hours includes their last start
+	Runaway  Runaways      `json:"runaway"`
+	Adapt    Adaptable     `json:"adaptable"` // jobs that could have adapted
+	Types    []TypeSummary `json:"gpu_types"` // jobs by GPU type, most GPU hours first; empty if unknown
+	Spot     int           `json:"spot_jobs"` // number of jobs that the cluster may evict
+	VCs      []VCSummary   `json:"vcs"`       // virtual clusters by name, or in the order of the listed sizes
+	Sizes    []SizeSummary `json:"sizes"`     // jobs by number of GPUs
+	Findings []Finding     `json:"findings"`  // anomalies in the trace
+}
+
+// Runaways summarises jobs that still run more than an hour beyond their time limit: Slurm's accounting database lost
+// their ends.
+type Runaways struct {
+	Jobs     int     `json:"jobs"`      // number of jobs
+	GPUHours float64 `json:"gpu_hours"` // GPU hours of their last starts until the trace was taken
 }
 
 // Spread summarizes the distribution of durations. All fields are zero if there are no jobs.
@@ -117,6 +126,7 @@ func Summarize(r *Reader, o SummaryOptions) (*Summary, error) {
 			return t.finish(r, o), err
 		}
 		t.add(&job, r.Line())
+		t.addStarts(&job, r)
 	}
 }
 
@@ -144,6 +154,7 @@ type tally struct {
 }
 
 type sizeTally struct {
+	jobs             int
 	gpuSeconds       float64
 	durations, waits []int64
 }
@@ -169,7 +180,7 @@ func (t *tally) add(job *Job, line int) {
 	if job.User != "" {
 		t.users[job.User] = true
 	}
-	gpuSeconds := float64(job.GPUs) * float64(max(job.Duration, 0))
+	gpuSeconds := t.gpuSeconds(job)
 	vc := t.vcs[job.VC]
 	if vc == nil {
 		vc = &VCSummary{Name: job.VC}
@@ -179,17 +190,35 @@ func (t *tally) add(job *Job, line int) {
 	vc.GPUHours += gpuSeconds // in seconds until the end
 	vc.MostGPUs = max(vc.MostGPUs, job.GPUs)
 	size := &t.sizes[rangeOf(job.GPUs)]
-	size.gpuSeconds += gpuSeconds
-	size.durations = append(size.durations, job.Duration)
-	if h := job.History; h != nil && h.Started {
-		size.waits = append(size.waits, h.Wait)
-		t.addChanges(job)
-	}
+	size.add(job, gpuSeconds)
 	t.addState(job, gpuSeconds)
 	t.addType(job, gpuSeconds)
 	t.addFailures(job)
 	t.addAdaptable(job, gpuSeconds)
 	t.checker.Add(job, line)
+}
+
+// gpuSeconds returns the GPU time of a job. It counts the last start of a runaway job separately.
+func (t *tally) gpuSeconds(job *Job) float64 {
+	ran := max(job.Duration, 0)
+	if job.Runaway() {
+		s := &t.sum.Runaway
+		s.Jobs++
+		s.GPUHours += float64(job.GPUs) * float64(ran-job.earlier()) / secondsOfHour
+		ran = job.earlier()
+	}
+	return float64(job.GPUs) * float64(ran)
+}
+
+func (s *sizeTally) add(job *Job, gpuSeconds float64) {
+	s.jobs++
+	s.gpuSeconds += gpuSeconds
+	if !job.Runaway() {
+		s.durations = append(s.durations, job.Duration)
+	}
+	if h := job.History; h != nil && h.Started {
+		s.waits = append(s.waits, h.Wait)
+	}
 }
 
 const secondsOfHour = 3600
@@ -216,7 +245,7 @@ func (t *tally) finishSizes() {
 	var durations, waits []int64
 	for k := range t.sizes {
 		size := &t.sizes[k]
-		jobs := len(size.durations)
+		jobs := size.jobs
 		if jobs == 0 {
 			continue
 		}

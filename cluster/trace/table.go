@@ -78,7 +78,7 @@ func (t *table) bind(kind string, known []column) error {
 		if c.required && !found[c.names[0]] {
 			return t.fault(t.first, 0, "",
 				fmt.Sprintf("the header has no column %s, which a %s trace needs", c.names[0], kind),
-				"add the column, or set the trace format")
+				"add the column, or "+setFormat)
 		}
 	}
 	return nil

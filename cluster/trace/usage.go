@@ -17,13 +17,31 @@ type change struct {
 	gpus int // negative for an end
 }
 
-// addChanges adds the start and the end of a job. A job with restarts counts as one interval, because a trace does not
-// have the times between its starts.
+// startsReader is implemented by formats with a row for each start of a job.
+type startsReader interface {
+	// starts returns the starts and ends of the last job, and the number of its restarts without a row.
+	starts() (used []change, unlisted int)
+}
+
+// addStarts adds the starts of the last job that was read.
+func (t *tally) addStarts(job *Job, r *Reader) {
+	if rows, has := r.rows.(startsReader); has {
+		used, unlisted := rows.starts()
+		t.changes = append(t.changes, used...)
+		t.sum.Waste.Unlisted += unlisted
+	} else {
+		t.addChanges(job)
+	}
+}
+
+// addChanges adds the start and the end of a job. A job with restarts counts as one interval, because the trace does
+// not have the times between its starts.
 func (t *tally) addChanges(job *Job) {
-	if job.GPUs == 0 || job.Duration <= 0 || job.Share > 0 {
+	h := job.History
+	if h == nil || !h.Started || job.GPUs == 0 || job.Duration <= 0 || job.Share > 0 || job.Runaway() {
 		return
 	}
-	start := job.Submit + job.History.Wait
+	start := job.Submit + h.Wait
 	t.changes = append(t.changes, change{start, job.GPUs}, change{start + job.Duration, -job.GPUs})
 }
 

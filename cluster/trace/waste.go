@@ -19,9 +19,11 @@ type StateSummary struct {
 // cancelled or evicted, or lost a node, and the time of the earlier starts of all other jobs. Checkpoints may have
 // saved a part of it.
 type Waste struct {
-	Jobs     int     `json:"jobs"`           // number of jobs that ended without a result
-	Ended    float64 `json:"gpu_hours"`      // GPU hours of these jobs
-	Restarts int     `json:"restarts"`       // number of starts after the first one, over all jobs
+	Jobs     int     `json:"jobs"`      // number of jobs that ended without a result
+	Ended    float64 `json:"gpu_hours"` // GPU hours of these jobs
+	Restarts int     `json:"restarts"`  // number of starts after the first one, over all jobs
+	// number of restarts without a row in a trace of Slurm; their node failures and lost GPU hours are unknown
+	Unlisted int     `json:"restarts_without_row"`
 	Lost     float64 `json:"lost_gpu_hours"` // GPU hours of the earlier starts of the other jobs
 	GPUShare float64 `json:"gpu_share"`      // both GPU hours as a fraction of the GPU hours of all jobs
 }

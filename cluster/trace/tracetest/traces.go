@@ -134,7 +134,7 @@ func Faults() map[string]Fault {
 			`a.csv:1:37: job_id is a duplicate column`},
 		"nothing": {"", `a.csv: the file is empty; name a trace with at least one line`},
 		"something else": {"a,b,c\n1,2,3\n",
-			`a.csv: unknown trace format; set the trace format to one of`},
+			`a.csv: unknown trace format; set the trace format with --from or the key cluster.format to one of graft,`},
 		"a line without end": {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},
 		"our own, no such start": {swap(Ours, "2021-03-04", "2021-03-32"),
 			`a.csv:1:17: submit [s] is "2021-03-32 00:00:00": expected a date`},
