@@ -12,7 +12,9 @@ import (
 // Difference is a mean difference of completion times between two outcomes, in seconds, with its confidence interval.
 type Difference struct {
 	Mean, Low, High float64
-	Windows         int // number of days with submissions; the bootstrap draws the jobs of a day together
+	// number of blocks with submissions; the bootstrap draws the jobs of a block together. A block is a day, or several
+	// days if jobs of successive days depend on each other, as with queues that last longer than a day
+	Windows int
 }
 
 // Interval is a mean with its confidence interval.
@@ -20,6 +22,7 @@ type Interval = Difference
 
 const (
 	windowLength = 86_400 // seconds; jobs of one day depend on each other more than jobs of different days
+	fewestBlocks = 8      // of the bootstrap, if blocks have several days
 	draws        = 1_000
 	confidence   = 0.95
 	bootstrap    = 0x5eed // seed of the draws: equal outcomes have equal intervals
@@ -40,8 +43,9 @@ func (o *Outcome) Completions() []float64 {
 
 // OverDays returns the mean of the values and its confidence interval; the list "values" has one value for each job.
 // The mean is NaN if there are no jobs. The interval comes from a bootstrap over submission days, which samples all
-// jobs of a day together (Künsch, The jackknife and the bootstrap for general stationary observations, 1989). With
-// fewer than two days, the interval is NaN.
+// jobs of a day together (Künsch, The jackknife and the bootstrap for general stationary observations, 1989). If the
+// means of successive days are correlated, it samples blocks of several days. With fewer than two days, the interval is
+// NaN.
 func OverDays(jobs []trace.Job, values []float64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
 }
@@ -49,6 +53,7 @@ func OverDays(jobs []trace.Job, values []float64) Interval {
 // overWindows returns the mean of a value of jobs, with its interval over days.
 func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 	windows := windowsOf(jobs, value)
+	windows = joined(windows, blockOf(windows))
 	total := sumOf(windows)
 	i := Interval{Mean: total.sum / float64(total.count), Low: math.NaN(), High: math.NaN(), Windows: len(windows)}
 	if len(windows) < 2 {
@@ -84,6 +89,50 @@ func windowsOf(jobs []trace.Job, value func(k int) (float64, bool)) (windows []s
 	return windows
 }
 
+// blockOf returns the number of windows in a block. It is doubled until the means of successive blocks are no longer
+// significantly correlated (one-sided, at 5%), as for batch means (Law and Carson, A sequential procedure for
+// determining the length of a steady-state simulation, 1979), or until few blocks remain.
+func blockOf(windows []share) (block int) {
+	const oneSided = 1.645
+	for block = 1; len(windows) >= 2*fewestBlocks*block; block *= 2 {
+		blocks := joined(windows, block)
+		means := make([]float64, len(blocks))
+		for k, b := range blocks {
+			means[k] = b.sum / float64(b.count)
+		}
+		if successive(means) <= oneSided/math.Sqrt(float64(len(means))) {
+			break
+		}
+	}
+	return block
+}
+
+// successive returns the correlation of successive values; zero for equal values.
+func successive(values []float64) float64 {
+	mean, covariance, variance := stat.Mean(values), 0.0, 0.0
+	for k, v := range values {
+		variance += (v - mean) * (v - mean)
+		if k > 0 {
+			covariance += (v - mean) * (values[k-1] - mean)
+		}
+	}
+	if variance == 0 {
+		return 0
+	}
+	return covariance / variance
+}
+
+// joined sums windows in blocks. The last block can be shorter.
+func joined(windows []share, block int) (blocks []share) {
+	if block == 1 {
+		return windows
+	}
+	for some := range slices.Chunk(windows, block) {
+		blocks = append(blocks, sumOf(some))
+	}
+	return blocks
+}
+
 func sumOf(windows []share) (total share) {
 	for _, w := range windows {
 		total.join(w)
@@ -93,12 +142,18 @@ func sumOf(windows []share) (total share) {
 
 // OverDaysAndSeeds returns the mean of values and its confidence interval over days and seeds; the list "values" has
 // one value for each job, for each seed. The bootstrap draws days and seeds independently (Owen, The pigeonhole
-// bootstrap, 2007). With fewer than two days or seeds, the interval is NaN.
+// bootstrap, 2007), days in blocks as OverDays does. It draws one seed fewer than there are, because the variance of a
+// bootstrap sample of n values is (n-1)/n of theirs (Rao and Wu, Resampling inference with complex survey data, 1988).
+// With fewer than two days or seeds, the interval is NaN.
 func OverDaysAndSeeds(jobs []trace.Job, values [][]float64) Interval {
 	seeds, total, days := make([][]share, len(values)), share{}, 0
 	for k, list := range values {
 		seeds[k] = windowsOf(jobs, func(j int) (float64, bool) { return list[j], !anyNaN(values, j) })
 		total.join(sumOf(seeds[k]))
+	}
+	block := blockOf(overSeeds(seeds))
+	for k := range seeds {
+		seeds[k] = joined(seeds[k], block)
 		days = len(seeds[k])
 	}
 	i := Interval{Mean: total.sum / float64(total.count), Low: math.NaN(), High: math.NaN(), Windows: days}
@@ -108,7 +163,7 @@ func OverDaysAndSeeds(jobs []trace.Job, values [][]float64) Interval {
 	b := bootstrapOf(days)
 	i.Low, i.High = stat.Middle(b.Statistics(days, func(sample []int) float64 {
 		drawn := share{}
-		for range seeds {
+		for range len(seeds) - 1 {
 			seed := seeds[b.Random.IntN(len(seeds))]
 			for _, k := range sample {
 				drawn.join(seed[k])
@@ -117,6 +172,19 @@ func OverDaysAndSeeds(jobs []trace.Job, values [][]float64) Interval {
 		return drawn.sum / float64(drawn.count)
 	}), confidence)
 	return i
+}
+
+// overSeeds sums the windows of all seeds, which have the same days.
+func overSeeds(seeds [][]share) (sums []share) {
+	for k := range seeds {
+		if sums == nil {
+			sums = make([]share, len(seeds[k]))
+		}
+		for d := range sums {
+			sums[d].join(seeds[k][d])
+		}
+	}
+	return sums
 }
 
 // anyNaN reports whether a job has no value for some seed.

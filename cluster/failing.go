@@ -83,14 +83,14 @@ func (o *Outcome) Outages() Outages {
 	var s Outages
 	down, all := int64(0), int64(0)
 	for _, p := range o.Pools {
-		all += int64(p.Nodes+p.Spares) * max(0, p.Last-o.Begin)
+		all += int64(p.Nodes+p.Spares) * max(0, p.Ended-o.Begin)
 		for _, n := range p.Outages {
 			if n.Kind == failures.Drain {
 				s.Drains++
 				continue
 			}
 			s.Failures++
-			down += max(0, min(n.To, p.Last)-max(n.From, o.Begin))
+			down += max(0, min(n.To, p.Ended)-max(n.From, o.Begin))
 		}
 	}
 	s.Availability = float64(all-down) / float64(all)
@@ -103,8 +103,9 @@ func (j *Job) LostGPUSeconds() float64 { return j.Lost().Work * float64(j.Demand
 // EvictedGPUSeconds returns the device-seconds of work that an ended job repeated because of evictions.
 func (j *Job) EvictedGPUSeconds() float64 { return j.Lost().Evicted * float64(j.Demand()) / Whole }
 
-// WriteOutages writes a table that [failures.ParseList] reads, with one row per outage of a node, sorted by virtual
-// cluster and by beginning. Times are in seconds since the trace's time 0. An outage that had not ended has no end.
+// WriteOutages writes a list of outages that [failures.Options] reads, with one row per outage of a node, sorted by
+// virtual cluster and by beginning. Times are in seconds since the trace's time 0. An outage that had not ended has no
+// end.
 func (o *Outcome) WriteOutages(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	_, _ = b.WriteString(strings.Join(failures.Columns, ",") + "\n") // Flush returns the first error

@@ -22,6 +22,19 @@ func (j *Job) TimedOut() bool { return j.Lost().timedOut }
 // limited reports whether a job ends at its time limit.
 func (p *Pool) limited(j *Job) bool { return p.limits && j.Trace.Limit > 0 }
 
+// Rest returns the remaining work of a job or, if it is shorter, the rest of its time limit, if limits are enforced.
+func (p *Pool) Rest(j *Job) float64 {
+	left := p.Left(j)
+	if !p.limited(j) {
+		return left
+	}
+	l := j.Lost()
+	if j.Running() {
+		l.ran += max(0, p.Now()-l.began)
+	}
+	return min(left, float64(j.Trace.Limit-l.ran))
+}
+
 // beforeLimit returns the second at which a running job ends that would otherwise end at a given second. A job has used
 // its time limit if it had devices for as many seconds in total.
 func (p *Pool) beforeLimit(j *Job, end int64) int64 {

@@ -27,6 +27,7 @@ type Nodes struct {
 
 	lost   int   // free devices of nodes that are out of service
 	out    int   // number of nodes out of service
+	moves  int   // number of changes of the nodes in service
 	drains bool  // a drain is planned
 	until  int64 // expected end of the current job, if a drain is planned
 
@@ -72,6 +73,7 @@ func (n *Nodes) setOut(name int, why uint8, set bool) {
 	if nd == nil {
 		return
 	}
+	n.moves++
 	n.leave(nd)
 	was := nd.out
 	if nd.out &^= why; set {
@@ -131,6 +133,7 @@ func (n *Nodes) name(name int, nd *node) {
 
 // reindex rebuilds the indexes after nodes were added or removed.
 func (n *Nodes) reindex() {
+	n.moves++
 	n.lost, n.away, n.both = 0, 0, 0
 	n.index.clear(len(n.list), n.each)
 	n.types.clear(n)

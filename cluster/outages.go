@@ -196,12 +196,12 @@ func (o *outages) fail(e *engine, name int) int {
 		l := j.loses()
 		l.Failures++
 		l.Work += lost
-		l.Delay += o.Restart
 		if sched, can := e.sched.(Shrinker); can && o.Shrink && j.Partner() == nil && len(j.Nodes) > 1 {
 			e.pool.shrink(j, name, lost, o.Restart)
 			sched.Shrunk(e.pool, j)
 			continue
 		}
+		l.Delay += o.Restart
 		if l.Restarts++; l.Restarts > mostRestarts {
 			e.pool.fail("failures stopped job %s %d times, and its work left is %.0f s; set a checkpoint interval "+
 				"that is "+
@@ -285,12 +285,20 @@ func (p *Pool) shrink(j *Job, name int, lost float64, delay int64) {
 	j.Nodes, j.GPUs = kept, j.GPUs-devicesOf(gone)
 	p.repeat(j, lost)
 	p.given(j)
-	rate, _ := p.rates(j)
-	p.repeat(j, float64(delay)*rate)
 	j.running.saved = j.work
+	p.delay(j, p.Now()+delay)
+	rate, _ := p.rates(j)
 	p.setRate(j, rate)
 	p.tell(j, "resize")
 	p.relink()
+}
+
+// delay lets a settled job continue its work at a second, with its devices.
+func (p *Pool) delay(j *Job, until int64) {
+	if more := until - j.running.since; more > 0 {
+		j.running.since, j.running.delayed = until, true
+		j.loses().Delay += more
+	}
 }
 
 func devicesOf(shares []Share) (n int) {

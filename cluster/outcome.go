@@ -34,7 +34,8 @@ type PoolOutcome struct {
 	Name  string  // name of the virtual cluster
 	Nodes int     // number of nodes
 	Jobs  []*Job  // simulated jobs, in order of arrival
-	Last  int64   // last simulated second
+	Last  int64   // last second that counts, the same for all pools
+	Ended int64   // last simulated second: outages are known until then
 	Used  float64 // device-seconds in which a device had a job
 	All   float64 // device-seconds of all devices
 	// device-seconds with a job, and of all devices in service, until the pool's last second
@@ -55,7 +56,7 @@ func (pr *PoolRun) close(e *engine) {
 	if e.each != nil {
 		e.each()
 	}
-	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(),
+	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(), Ended: p.Now(),
 		Used: p.busy.taken, All: p.busy.all, UsedEver: p.busy.takenEver, AllEver: p.busy.allEver,
 		InService: p.GPUs(), Usage: pr.usage, Events: e.handled, Asked: e.asked, Spares: pr.Spares,
 		Learner: p.learner}
@@ -65,6 +66,13 @@ func (pr *PoolRun) close(e *engine) {
 	if e.spot != nil {
 		pr.done.addSpot(e.spot.engine)
 	}
+}
+
+// extend counts the devices of a pool without jobs until a second; utilization counts them until the horizon.
+func (d *PoolOutcome) extend(last, horizon int64) {
+	d.All += float64(max(0, min(last, horizon)-d.Last)) * float64(d.InService)
+	d.AllEver += float64(max(0, last-d.Last)) * float64(d.InService)
+	d.Last = max(d.Last, last)
 }
 
 // addSpot adds the spot jobs of a pool, which used devices of the same nodes and had the same outages.

@@ -15,6 +15,7 @@ type Policy struct {
 	Estimable bool
 	// Deadlines means that the scheduler orders jobs by their deadlines.
 	Deadlines bool
+	Resizes   bool    // the scheduler changes the number of devices of running jobs
 	Profiles  bool    // the policy needs profiles of models
 	Quirks    []Quirk // faults of the scheduler's original simulator
 	// Speed returns the study's speed model, modified for the quirks that affect speeds. If Speed is nil, the model is
@@ -40,6 +41,17 @@ type Setup struct {
 	Varied bool
 	// true if nodes have several types, and jobs require types or have different speeds on them
 	Typed bool
+	// true if the rates of running jobs change with the devices of other jobs, because they share links
+	Linked bool
+}
+
+// Rest returns the remaining work of a waiting job or, if it is shorter, the rest of its time limit, if limits are
+// enforced.
+func (s *Study) Rest(j *Job) float64 {
+	if s.Limits && j.Trace.Limit > 0 {
+		return min(j.work, float64(j.Trace.Limit-j.Lost().ran))
+	}
+	return j.work
 }
 
 func (r *Run) speed() SpeedModel {

@@ -76,6 +76,10 @@ func (p *Pool) Now() int64 { return p.agenda.Now() }
 // of spot jobs, the devices of other jobs do not count.
 func (p *Pool) GPUs() int { return len(p.nodes.list)*p.nodes.each - p.nodes.lost - p.nodes.away }
 
+// Moves counts the changes of the nodes that the pool can use: nodes that enter or leave the service and, for the
+// scheduler of spot jobs, devices that other jobs take or return.
+func (p *Pool) Moves() int { return p.nodes.moves }
+
 // Free returns the number of devices without a job.
 func (p *Pool) Free() int { return p.nodes.free }
 
@@ -325,7 +329,11 @@ func (p *Pool) wait(j *Job) {
 // stop removes a job from the running jobs and from its devices.
 func (p *Pool) stop(j *Job) {
 	r := j.running
-	if left := r.since - p.Now(); left > 0 { // spot jobs still use its devices
+	switch left := r.since - p.Now(); {
+	case left <= 0:
+	case r.delayed:
+		j.loses().Delay -= left
+	default: // spot jobs still use its devices
 		j.Queue -= left
 		if j.Start == r.since {
 			j.Start = Never

@@ -97,7 +97,23 @@ func (r *Run) simulate(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err // return it once, instead of once per pool
 	}
-	return errs.Join()
+	if err := errs.Join(); err != nil {
+		return err
+	}
+	r.extend()
+	return nil
+}
+
+// extend counts the devices of all pools until the last job of any pool has ended, because idle devices count in the
+// utilization and the energy.
+func (r *Run) extend() {
+	last := r.Horizon
+	for _, pr := range r.Pools {
+		last = max(last, pr.done.Last)
+	}
+	for _, pr := range r.Pools {
+		pr.done.extend(last, r.Horizon)
+	}
 }
 
 func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
@@ -105,8 +121,9 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 	if err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
 	}
+	_, linked := r.speed().(LinkModel)
 	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(),
-		Typed:  r.typed.differ,
+		Typed: r.typed.differ, Linked: linked,
 		Varied: r.varied || len(r.resources) > 0 || r.Failures != nil && len(r.Failures.Pools[pr.Name].Drains) > 0}
 	var learner Learner
 	if r.Study.Learner != nil {
@@ -127,7 +144,6 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) (err error) {
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, below.close()) }()
 		below.each, below.changes = nil, nil
 		e.spot = &spots{Spot: r.Spot, engine: below}
 		e.spot.attach(e.pool)
@@ -148,6 +164,9 @@ func (r *Run) scheduled(pr *PoolRun, jobs []*Job, setup Setup) (*engine, error) 
 	}
 	if r.Failures != nil {
 		pr.Spares = r.Failures.Spares
+		if r.Horizon-r.Begin <= mostFollowed { // nodes also fail after the last job of their pool
+			pr.Until = max(pr.Until, r.Horizon)
+		}
 	}
 	e := r.engine(pr, jobs, sched, setup.Extra)
 	if r.Failures != nil {
@@ -156,12 +175,19 @@ func (r *Run) scheduled(pr *PoolRun, jobs []*Job, setup Setup) (*engine, error) 
 	return e, nil
 }
 
-// close ends a scheduler that is a program.
-func (e *engine) close() error {
+// mostFollowed is the longest time for which pools without jobs are simulated, in seconds: ten years. Real traces are
+// shorter, and repeated failures over centuries would fill the memory.
+const mostFollowed = 10 * 365 * 86_400
+
+// close ends the schedulers that are programs.
+func (e *engine) close() (err error) {
 	if c, ok := e.sched.(io.Closer); ok {
-		return c.Close()
+		err = c.Close()
 	}
-	return nil
+	if e.spot != nil {
+		err = errors.Join(err, e.spot.engine.close())
+	}
+	return err
 }
 
 // divideSpot separates the spot jobs of a pool from the other jobs.

@@ -69,6 +69,9 @@ func (s *spots) claim(upper *node) {
 	n.leave(nd)
 	taken := n.all() &^ upper.free
 	more := taken &^ nd.lent
+	if taken != nd.lent {
+		n.moves++
+	}
 	nd.lent = taken
 	nd.free = n.all() &^ (nd.own | nd.lent)
 	n.enter(nd)

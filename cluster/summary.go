@@ -14,7 +14,7 @@ type Summary struct {
 	Completion Spread // time from submission to end
 	Queue      Spread // total waiting time, including the time in a profiler's queue
 	// mean bounded slowdown: a job's completion time divided by its duration, or by ten seconds if the duration is
-	// shorter; at least 1 for each job
+	// shorter; at least 1 for each job. The duration of a job that reached its time limit is the limit
 	Slowdown    float64
 	Preemptions int            // total number of preemptions
 	Counts      map[string]int // number of jobs by event that their policy records
@@ -51,7 +51,7 @@ func (z *Summarizer) Summarize(jobs []*Job) Summary {
 	users := map[string]*share{}
 	for _, j := range jobs {
 		z.completion, z.queue = append(z.completion, j.Completion()), append(z.queue, j.Queue)
-		slow := float64(j.Completion()) / float64(max(j.Trace.Duration, shortest))
+		slow := float64(j.Completion()) / float64(max(j.alone(), shortest))
 		s.Slowdown += max(1, slow)
 		u := users[j.Trace.User]
 		if u == nil {
@@ -66,6 +66,14 @@ func (z *Summarizer) Summarize(jobs []*Job) Summary {
 	s.Completion, s.Queue = z.spread(z.completion), z.spread(z.queue)
 	s.Fairness = jain(users)
 	return s
+}
+
+// alone returns the seconds that a job would take if it started at once.
+func (j *Job) alone() int64 {
+	if j.TimedOut() {
+		return min(j.Trace.Duration, j.Trace.Limit)
+	}
+	return j.Trace.Duration
 }
 
 func (s *Summary) count(j *Job) {
@@ -131,14 +139,9 @@ type Power struct{ Busy, Idle float64 }
 // Joules returns the energy of all devices in service until the last job ended. A device with several jobs counts once,
 // and a device out of service uses no energy.
 func (o *Outcome) Joules(w Power) float64 {
-	last := int64(0)
-	for _, p := range o.Pools {
-		last = max(last, p.Last)
-	}
 	joules := 0.0
 	for _, p := range o.Pools {
-		idle := p.AllEver - p.UsedEver + float64(last-p.Last)*float64(p.InService)
-		joules += w.Busy*p.UsedEver + w.Idle*idle
+		joules += w.Busy*p.UsedEver + w.Idle*(p.AllEver-p.UsedEver)
 	}
 	return joules
 }

@@ -21,7 +21,7 @@ func (o *Outcome) WriteUsage(w io.Writer, every int64) error {
 	rows := int64(0)
 	for _, p := range o.Pools {
 		if len(p.Usage) > 0 {
-			rows += (p.Last-p.Usage[0].At)/every + 1
+			rows += (p.Ended-p.Usage[0].At)/every + 1
 		}
 	}
 	if rows > mostRows {
@@ -30,7 +30,7 @@ func (o *Outcome) WriteUsage(w io.Writer, every int64) error {
 	}
 	return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {
 		for _, p := range o.Pools {
-			for u := range Sampled(p.Usage, every, p.Last) {
+			for u := range Sampled(p.Usage, every, p.Ended) {
 				u.Pool = p.Name
 				if !yield(u) {
 					return

@@ -49,6 +49,9 @@ var descriptions = map[string]string{
 	"graft/cluster/curves.Options.Knowledge": "Knowledge with which a job decides whether its network grows. " +
 		"\"typical\" means the job's own curve without growth, and the median effect of growth over all curves. " +
 		"\"own\" adds the effect of growth in the job's own curve; this is an oracle. Default \"typical\".",
+	"graft/cluster/curves.Options.MinGPUs": "Minimum number of GPUs of the jobs whose networks can grow. Default 0.",
+	"graft/cluster/curves.Options.MinHours": "Minimum run time in the trace of the jobs whose networks can grow, in " +
+		"hours. Default 0.",
 	"graft/cluster/curves.Options.MostWork": "Most work of a job that ends by accuracy, as a multiple of its work in " +
 		"the trace. A job that does not reach its accuracy ends after this work. Default 2.",
 	"graft/cluster/curves.Options.NoiseScale": "Batch size at which doubling the batch of a job makes each example " +
@@ -57,6 +60,8 @@ var descriptions = map[string]string{
 		"devices than it requests. Zero means that jobs never use more devices than they request.",
 	"graft/cluster/curves.Options.Shares": "Shares of the jobs whose networks can grow, between 0 and 1. graft " +
 		"simulates each share separately; the jobs of a smaller share also grow in a larger one. Empty means 0 and 1.",
+	"graft/cluster/curves.Options.States": "End states in the trace of the jobs whose networks can grow, such as " +
+		"[\"COMPLETED\"]. Empty means all states.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server in one " +
 		"step, so that the policy adds them in separate steps. If an imitated scheduler adds both in one step, the " +
 		"step becomes two training samples. Has no effect on jobs without parameter servers. False offers the " +
@@ -189,8 +194,8 @@ var descriptions = map[string]string{
 		"Empty keeps demand.skewness.",
 	"graft/cluster/failures.Listed.Class": "Class of the fault, for the table of outages. May be empty.",
 	"graft/cluster/failures.Listed.From":  "Start of the outage, in seconds after time 0 of the job trace.",
-	"graft/cluster/failures.Listed.Kind": "Kind of the outage: \"failure\" or \"drain\" (a planned outage, announced " +
-		"in advance). Default \"failure\".",
+	"graft/cluster/failures.Listed.Kind": "Kind of the outage: \"failure\", \"drain\" (a planned outage, announced " +
+		"in advance) or \"unannounced-drain\". Default \"failure\".",
 	"graft/cluster/failures.Listed.Node": "Number of the node in its virtual cluster, from 0. Spare nodes follow the " +
 		"other nodes.",
 	"graft/cluster/failures.Listed.To": "End of the outage, in seconds after time 0 of the job trace. Zero means " +
@@ -200,12 +205,17 @@ var descriptions = map[string]string{
 		"the requested GPUs. A job that loses a node, or is evicted, repeats the work since its last checkpoint. " +
 		"Zero means no checkpoints: the job repeats all work since its start.",
 	"graft/cluster/failures.Options.File": "Path of the failures: a fault trace in the JSON format of InfiniteHBD, " +
-		"which any cluster can replay, or a CSV table of outages of this cluster's nodes with the columns vc, node, " +
-		"from [s], to [s], kind and class. May be empty.",
+		"which any cluster can replay; a CSV table of outages of this cluster's nodes with the columns vc, node, " +
+		"from [s], to [s], kind and class; or the output of Slurm's \"sacctmgr --parsable2 show event\". May be " +
+		"empty.",
 	"graft/cluster/failures.Options.FileDays": "Days that the fault trace observed. After this time the failures " +
 		"repeat. Zero means up to the last event, rounded up to a whole day.",
 	"graft/cluster/failures.Options.FileNodes": "Number of nodes that the fault trace observed, including nodes " +
 		"without faults, which the file does not list. Zero means the number of nodes in the file.",
+	"graft/cluster/failures.Options.Nodes": "Names of the cluster's nodes in their order, without spare nodes, as " +
+		"names or Slurm hostlist expressions such as \"ga[01-12]\", for a file with names of nodes. Slurm events of " +
+		"other nodes are left out. Empty numbers the nodes of a file of Slurm events in the natural order of their " +
+		"names.",
 	"graft/cluster/failures.Options.OnDrain": "Reaction of a job that runs on a node when a drain begins: \"finish\" " +
 		"lets it run to its end; \"preempt\" saves its state and queues it again. Default \"finish\".",
 	"graft/cluster/failures.Options.OnFailure": "Reaction of a job that loses some of its nodes: \"restart\" " +
@@ -245,7 +255,8 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.Largest": "Maximum size of a job that is profiled, in GPUs. Zero means 8, or all " +
 		"GPUs of the profiler if it has fewer.",
 	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
-	"graft/cluster/lucid.Options.Nodes": "Number of nodes on which Lucid profiles jobs. Zero means 2.",
+	"graft/cluster/lucid.Options.Nodes": "Number of nodes on which Lucid profiles jobs, which the cluster gives up. " +
+		"Zero means the number of virtual clusters in from or, without it, 2, or 1 if there is one virtual cluster.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
 		"the delay. Default 1s.",
 	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 directory that the user can write to; \"none\" " +

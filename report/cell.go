@@ -169,12 +169,11 @@ func (c *CellDetail) writeOutages(d *document.Document) {
 	t := document.NewTable("node", "virtual cluster").Numbers("", "%.0f", "outages").Numbers("s", "%.0f", "out").
 		Numbers("", "%.0f", "jobs hit").Texts("state at the end")
 	for _, n := range nodes {
-		state := "in service"
+		state, out := "in service", document.Value(n.out, "s").As("%.0f")
 		if n.open {
-			state = "out"
+			state, out = "out", document.Missing() // its last outage has no end
 		}
-		t.Add(document.Cell{Text: n.name, Link: linkTo("node", n.vc+"/"+n.name)}, n.vc, n.count, n.out, n.hit,
-			state)
+		t.Add(document.Cell{Text: n.name, Link: linkTo("node", n.vc+"/"+n.name)}, n.vc, n.count, out, n.hit, state)
 	}
 	d.Head("nodes with outages")
 	d.Show(t)

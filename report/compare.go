@@ -57,15 +57,17 @@ type comparedQuantity struct {
 type comparedValue struct {
 	summary
 	// Chance is the p-value for a difference from the first column: of a paired t-test for cluster simulations with
-	// equal seeds, otherwise of a permutation test. It is null in the first column, and for quantities without a
-	// preferred direction.
+	// equal seeds, otherwise of a permutation test. It is null in the first column, for quantities without a
+	// preferred direction, and for single simulations of a cluster.
 	Chance *float64 `json:"chance"`
-	// Inside reports whether the difference from the first column is not significant.
+	// Inside reports whether the difference from the first column is not significant, or was not tested.
 	Inside bool `json:"inside_noise"`
 
 	values []float64
 	seeds  []int64
 	same   bool // all values equal the first column's
+	// both columns have a single simulation of a cluster, so that nothing tells a difference from chance
+	untested bool
 }
 
 // Sentences that explain intervals over seeds, and their absence.
@@ -256,6 +258,10 @@ func (q *comparedQuantity) test() {
 			chance := q.chance(first, cell)
 			if cell.same {
 				chance = 1
+			}
+			if cell.untested = q.paired && !cell.same && len(first.values)+len(cell.values) == 2; cell.untested {
+				cell.Inside = true
+				continue
 			}
 			cell.Chance, cell.Inside = &chance, chance > significance/float64(len(q.Cells)-1)
 		}

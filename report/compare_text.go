@@ -163,7 +163,7 @@ func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
 		return document.Missing()
 	}
 	cell := one.cell(q.Unit)
-	if one.Inside && !one.same {
+	if one.Inside && !one.same && !one.untested {
 		cell.After = noiseMark
 	}
 	return cell
@@ -232,8 +232,12 @@ func (c *comparison) remarks(all bool) []string {
 	case c.has(func(one *comparedValue) bool { return one.N > 1 }):
 		lines = append(lines, fewSeeds)
 	}
-	if c.has(func(one *comparedValue) bool { return one.Inside && !one.same }) {
+	if c.has(func(one *comparedValue) bool { return one.Inside && !one.same && !one.untested }) {
 		lines = append(lines, c.noise())
+	}
+	if c.has(func(one *comparedValue) bool { return one.untested }) {
+		lines = append(lines, "Differences are not tested: each column has one simulation. To test them, compare "+
+			"runs with several seeds (schedule.seeds).")
 	}
 	if len(c.Columns) > maxLines && !all {
 		lines = append(lines, "--all shows every line")

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,11 +40,15 @@ func writeChanges(o *study.Outcome, d *document.Document) {
 		t.Add(cells...)
 	}
 	d.Show(t)
-	d.Say("Differences from "+strings.Join(o.ChangeBases(), " and ")+", paired by workload and seed.",
-		"Brackets hold 95% intervals over seeds, from three pairs on.")
+	intervals := "Brackets hold 95% intervals over seeds."
+	if !slices.ContainsFunc(o.Changes, func(c study.PointChange) bool { return c.Change.Low != nil }) {
+		intervals = fmt.Sprintf("There are no intervals, because each difference has fewer than %d pairs; raise "+
+			"schedule.seeds.", stat.FewestSeeds)
+	}
+	d.Say("Differences from "+strings.Join(o.ChangeBases(), " and ")+", paired by workload and seed.", intervals)
 	if crossed {
 		d.Say("OVER JOBS is the 95% interval of the difference in " + o.Metric(keys[0]).Title + " over jobs and " +
-			"seeds together: days of submission and seeds are drawn independently.")
+			"seeds together, from a bootstrap that draws days of submission and seeds independently.")
 	}
 }
 

@@ -176,3 +176,30 @@ func TestLiveJobsUntilTheirLosses(t *testing.T) {
 	done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet", "--resume", "--set", "schedule.workers=1")
 	require.Equal(t, want, contents(t, "run/outcome.json"))
 }
+
+// A run does not continue if a file that the job file names has changed.
+func TestLiveJobsResumeWithTheSameFiles(t *testing.T) {
+	liveCluster(t, liveSection)
+	write(t, "profile.toml", "name = \"p\"\n[costs.step]\nlayer_seconds = 0.001\n[costs.batch]\n"+
+		"layer_seconds = 0.001\n")
+	write(t, "job.toml", strings.Replace(liveJob, `"round-gpu"`, `"profile.toml"`, 1))
+	args := []string{"cluster", "run", "cluster.toml", "--out", "run", "--quiet", "--scheduler", "fifo"}
+	done(t, args...)
+	done(t, append(args, "--resume")...)
+	write(t, "profile.toml", "name = \"p\"\n[costs.step]\nlayer_seconds = 0.002\n[costs.batch]\n"+
+		"layer_seconds = 0.001\n")
+	fails(t, failure.Configuration, "", append(args, "--resume")...)
+}
+
+// A live job that reaches its time limit has the work until then, with and without adaptation, and misses its loss.
+func TestLiveJobsUntilTheirLimits(t *testing.T) {
+	liveCluster(t, liveSection+"ends = \"loss\"\n")
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,limit [s]\n7,0,1000,8,500\n8,300,200,4,9999\n"+
+		"9,400,100,8,9999\n")
+	done(t, "cluster", "run", "cluster.toml", "--out", "run", "--quiet", "--scheduler", "fifo", "--set",
+		"cluster.enforce_limits=true")
+	for _, c := range readStudy(t, "run").Cells {
+		require.InDelta(t, (0.5+1)/2, float64(c.Values["live_work_share"]), 0.01, c.Point)
+		require.InDelta(t, 1, float64(c.Values["live_missed_jobs"]), 0, c.Point)
+	}
+}

@@ -173,8 +173,9 @@ func TestClusterRefusesJobs(t *testing.T) {
 		"--scheduler",
 		withoutProfiles(), "--estimates", "exact", "--quiet")
 	containsAll(t, got.stderr, "1 larger than its virtual cluster, such as job 2",
-		"1 unknown virtual cluster, such as job 3", "1 no devices requested, such as job 5",
+		"1 unknown virtual cluster, such as job 3",
 		"1 duplicate ID, such as job 4", "1 submitted before the simulation begins, such as job 6")
+	require.Contains(t, got.stdout, "Left out of the trace: 1 job without GPUs.")
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 

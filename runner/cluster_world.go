@@ -84,11 +84,18 @@ func (o *clusterFlags) worldAssignments(w *study.World) (set []string, err error
 		switch key := keys[flag.Name]; {
 		case key != "":
 			set = append(set, key+"="+o.worldValue(w, flag, text[flag.Name], list[flag.Name]))
-		case clusterKeys[flag.Name] != "":
+		case clusterKeys[flag.Name] != "" || ofAnyWorld(flag.Name):
 			err = failure.Usagef("--%s does not apply to %s; omit it, or set a key with --set", flag.Name, w.Titles)
 		}
 	})
 	return set, err
+}
+
+// ofAnyWorld reports whether a flag sets a key of some world.
+func ofAnyWorld(name string) bool {
+	return slices.ContainsFunc(worlds.All(), func(w *study.World) bool {
+		return slices.ContainsFunc(w.Flags, func(f study.Flag) bool { return f.Name == name })
+	})
 }
 
 // givesOneOf reports whether one of some flags is given; true for no flags.

@@ -141,9 +141,13 @@ func TestAdaptivePage(t *testing.T) {
 // The page of the cluster does what it says.
 func TestClusterPage(t *testing.T) {
 	source, env := docFolder(t)
-	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "types"),
-		os.DirFS(filepath.Join(source, "scenarios", "types"))))
+	copyScenarios(t, source, "types")
 	require.Equal(t, 4, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
+}
+
+// copyScenarios copies a folder of scenarios of the source into the current folder.
+func copyScenarios(t *testing.T, source, name string) {
+	require.NoError(t, os.CopyFS(filepath.Join("scenarios", name), os.DirFS(filepath.Join(source, "scenarios", name))))
 }
 
 func TestHowTos(t *testing.T) {
@@ -164,6 +168,9 @@ func TestHowTos(t *testing.T) {
 			}
 			source, env := docFolder(t)
 			writePhotos(t)
+			if filepath.Base(page) == "worth.md" {
+				copyScenarios(t, source, "growing")
+			}
 			require.Positive(t, followPage(t, source, filepath.Join(source, "docs/howto", filepath.Base(page)), env))
 		})
 	}

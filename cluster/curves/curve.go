@@ -58,6 +58,17 @@ type Curve struct {
 	Fit     Quality `json:"fit"`     // errors of predictions
 }
 
+// Measured reports whether the table of a curve has a kind of growth. The fit leaves all effects of another kind at
+// zero.
+func (c *Curve) Measured(k Kind) bool {
+	for _, t := range []Terms{c.Rate, c.Floor, c.Step} {
+		if k == Deepen && t.Deepen != 0 || k == Widen && t.Widen != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Quality holds the errors of predicted final accuracies. Each sequence is predicted from the other sequences only.
 type Quality struct {
 	Sequences int     `json:"sequences"`       // number of sequences

@@ -3,33 +3,36 @@ package curves
 import (
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"graft/cluster"
+	"graft/internal/stat"
 )
 
 // Population draws the curves of jobs.
 type Population struct {
 	Options
 	curves  []*Curve
-	typical *Curve // median effects of growth
+	typical *Curve // median effects of each kind of growth, over the curves whose tables have it
 }
 
 // NewPopulation returns the population of a list of curves, which must not be empty.
 func NewPopulation(o Options, curves []*Curve) *Population {
-	middle := func(of func(c *Curve) float64) float64 {
+	middle := func(k Kind, of func(c *Curve) float64) float64 {
 		var list []float64
 		for _, c := range curves {
-			list = append(list, of(c))
+			if c.Measured(k) {
+				list = append(list, of(c))
+			}
 		}
-		slices.Sort(list)
-		n := len(list)
-		return (list[(n-1)/2] + list[n/2]) / 2
+		if len(list) == 0 {
+			return 0
+		}
+		return stat.Median(list)
 	}
 	effects := func(of func(c *Curve) Terms) Terms {
-		return Terms{Deepen: middle(func(c *Curve) float64 { return of(c).Deepen }),
-			Widen: middle(func(c *Curve) float64 { return of(c).Widen })}
+		return Terms{Deepen: middle(Deepen, func(c *Curve) float64 { return of(c).Deepen }),
+			Widen: middle(Widen, func(c *Curve) float64 { return of(c).Widen })}
 	}
 	return &Population{o, curves, &Curve{
 		Rate:  effects(func(c *Curve) Terms { return c.Rate }),
@@ -99,7 +102,7 @@ func (l *Learner) begin(j *cluster.Job) state {
 	_, _ = h.Write([]byte(j.Trace.ID)) // never fails
 	draws := rand.New(rand.NewPCG(l.seed, h.Sum64()))
 	s := state{curve: l.curves[draws.IntN(len(l.curves))], budget: j.Remaining(), work: j.Remaining()}
-	s.grows = draws.Float64() < l.share
+	s.grows = draws.Float64() < l.share && l.Accepts(j.Trace)
 	s.believed, s.error = l.Population.believed(s.curve), s.curve.Chance
 	if l.Ends == ByAccuracy {
 		s.target = s.never()
@@ -150,7 +153,8 @@ func (l *Learner) Given(j *cluster.Job, left float64) (float64, error) {
 }
 
 // choose returns the growth with the largest expected advantage: the lowest error at the end of the budget or, with a
-// target, the least work until the target. A network grows no earlier than in the table of its curve.
+// target, the least work until the target. A network grows no earlier than in the table of its curve, and only in ways
+// that the table has.
 func (s *state) choose() (best plan) {
 	if !s.grows || s.network.Total() >= s.curve.Actions || s.budget <= 0 {
 		return plan{}
@@ -158,6 +162,9 @@ func (s *state) choose() (best plan) {
 	wait := max(0, s.curve.First-s.done/s.budget)
 	least := s.value(plan{})
 	for k := range Kind(kinds) {
+		if !s.curve.Measured(k) {
+			continue
+		}
 		p := plan{k, wait, true}
 		if v := s.value(p); v < least {
 			best, least = p, v
@@ -216,7 +223,7 @@ func (l *Learner) Offer(j *cluster.Job, gpus int, left float64) cluster.Offer {
 // advantage returns the expected work without growth, relative to the work with a planned growth, for the same error:
 // the target, or the error at the end of the budget.
 func (s *state) advantage(p plan) float64 {
-	with, plain := s.work/s.budget, *s
+	with, plain := (s.work-s.debt)/s.budget, *s
 	if s.target > 0 {
 		with = s.value(p)
 	} else {
@@ -295,7 +302,11 @@ func (l *Learner) Result(j *cluster.Job) Result {
 	s := &l.states[k]
 	r := Result{Grows: s.grows, Network: s.network, Accuracy: 1 - s.error, Never: 1 - s.never()}
 	r.Missed = s.target > 0 && s.error > s.target+closeEnough
-	r.Worse = s.network.Total() > 0 && (r.Accuracy < r.Never-closeEnough || s.done > s.budget+1)
+	never := r.Never
+	if j.TimedOut() && s.budget > 0 { // without growth, it would have reached its limit too
+		never = 1 - s.curve.Train(Network{}, s.curve.Chance, min(1, s.done/s.budget))
+	}
+	r.Worse = s.network.Total() > 0 && (r.Accuracy < never-closeEnough || s.done > s.budget+1)
 	return r
 }
 

@@ -56,6 +56,9 @@ func TestGrowthKeepsSchedules(t *testing.T) {
 			c := schedtest.Draw(r, schedtest.Shape{Span: 3000, Jobs: 24, Parts: k%3 == 1, Limits: k%4 == 1,
 				Types: k%5 == 2})
 			c.Study.Limits = k%4 == 1
+			if policy.Name == "lucid" && len(c.Study.VCs) == 1 && c.Study.VCs[0].Nodes == 1 {
+				continue // lucid needs a node for its profiler
+			}
 			plain, _ := results(t, c, policy, nil, 0)
 			want := schedtest.Table(plain)
 			for _, ends := range []string{ByBudget, ByAccuracy} {
@@ -166,6 +169,48 @@ func TestOffers(t *testing.T) {
 		}
 	}
 	require.Greater(t, grows, 100)
+}
+
+// Jobs grow only in ways that the tables of their curves have, and the effects of the other ways do not count in the
+// typical effect.
+func TestGrowthIsMeasured(t *testing.T) {
+	grown := 0
+	for k := range 200 {
+		r := rand.New(rand.NewPCG(31, uint64(k)))
+		lacks := Kind(r.IntN(2))
+		c := drawCurve(r)
+		c.Rate, c.Floor, c.Step, c.Loss = c.Rate.without(lacks), c.Floor.without(lacks), c.Step.without(lacks),
+			c.Loss.without(lacks)
+		require.False(t, c.Measured(lacks))
+		require.True(t, c.Measured(1-lacks))
+		p := drawPopulation(r, Options{Ends: ByBudget})
+		other := p.typical.Rate
+		p = NewPopulation(p.Options, append(p.curves, c))
+		require.Equal(t, other.of(lacks), p.typical.Rate.of(lacks))
+		p.curves = []*Curve{c}
+		job := &cluster.Job{Trace: &trace.Job{ID: "1", GPUs: 1}}
+		learner := p.Learner(1, 1)([]*cluster.Job{job}).(*Learner)
+		s := &learner.states[0]
+		s.budget, s.work = 1000, 1000
+		for _, left := range []float64{1000, 800, 600, 400} {
+			_, err := learner.Given(job, left)
+			require.NoError(t, err)
+		}
+		require.Zero(t, s.network[lacks])
+		grown += s.network.Total()
+	}
+	require.Greater(t, grown, 20)
+}
+
+func (t Terms) of(k Kind) float64 { return [kinds]float64{t.Deepen, t.Widen}[k] }
+
+func (t Terms) without(k Kind) Terms {
+	if k == Deepen {
+		t.Deepen = 0
+	} else {
+		t.Widen = 0
+	}
+	return t
 }
 
 func TestOptions(t *testing.T) {

@@ -54,7 +54,7 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 }
 
 // usable reports whether a job has devices and a duration.
-func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 }
+func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 && !j.Runaway() }
 
 // Divide splits jobs, sorted by submission, into workloads of consecutive jobs. The argument size is the number of jobs
 // per workload. The first counts[0] workloads (at least one) are part 0, the next counts[1] workloads are part 1, and

@@ -17,6 +17,8 @@ import (
 const (
 	Failure = "failure" // the node fails: its jobs lose work
 	Drain   = "drain"   // planned outage: no job starts that would overlap it
+	// drain that schedulers do not know before it begins
+	UnannouncedDrain = "unannounced-drain"
 )
 
 // Listed is an outage of a node of the simulated cluster.
@@ -29,9 +31,9 @@ type Listed struct {
 	From int64 `config:"from_seconds"`
 	// End of the outage, in seconds after time 0 of the job trace. Zero means that the node does not recover.
 	To int64 `config:"to_seconds"`
-	// Kind of the outage: "failure" or "drain" (a planned outage, announced in advance). Default
+	// Kind of the outage: "failure", "drain" (a planned outage, announced in advance) or "unannounced-drain". Default
 	// "failure".
-	Kind string `config:",one=|failure|drain"`
+	Kind string `config:",one=|failure|drain|unannounced-drain"`
 	// Class of the fault, for the table of outages. May be empty.
 	Class string
 }
@@ -45,8 +47,8 @@ func (l *Listed) Validate() error {
 		return fmt.Errorf("from_seconds is %d; must be between 0 and %d", l.From, maxSecond)
 	case l.To != 0 && l.To < l.From || l.To > maxSecond:
 		return fmt.Errorf("to_seconds is %d; must be 0 or from from_seconds (%d) to %d", l.To, l.From, maxSecond)
-	case l.Kind != "" && l.Kind != Failure && l.Kind != Drain:
-		return fmt.Errorf("kind is %q; must be %q or %q", l.Kind, Failure, Drain)
+	case !slices.Contains([]string{"", Failure, Drain, UnannouncedDrain}, l.Kind):
+		return fmt.Errorf("kind is %q; must be %q, %q or %q", l.Kind, Failure, Drain, UnannouncedDrain)
 	case len(l.Class) > maxText || len(l.VC) > maxText:
 		return fmt.Errorf("a text is longer than the limit of %d bytes; shorten it", maxText)
 	}
@@ -63,12 +65,20 @@ const maxListed = 2_000_000
 // of jobs that an outage stopped in a simulation, and is not read.
 var Columns = []string{"vc", "node", "from [s]", "to [s]", "kind", "class", "jobs"}
 
-// ParseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
-// name the file, the line and a remedy.
-func ParseList(text []byte, path string) (list []Listed, err error) {
-	c := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+// entry is a row of a file that lists outages.
+type entry struct {
+	Listed        // Node is zero if the node has a name
+	name   string // name of the node; empty if the row has its number
+	line   int    // line of the file
+}
+
+// parseList reads a list of outages from a CSV table. An empty "to [s]" means that the node does not recover. Errors
+// name the file, the line and a remedy. The function isName reports whether a cell of the column node is the name of a
+// node; nil means that nodes have no names.
+func parseList(text []byte, path string, isName func(cell string) bool) (list []entry, err error) {
+	c := csv.NewReader(bytes.NewReader(withoutMark(text)))
 	c.ReuseRecord = true
-	r := &rows{path: path, csv: c, at: map[string]int{}}
+	r := &rows{path: path, csv: c, at: map[string]int{}, isName: isName}
 	if err := r.header(); err != nil {
 		return nil, err
 	}
@@ -84,11 +94,11 @@ func ParseList(text []byte, path string) (list []Listed, err error) {
 			return nil, r.fault("", fmt.Sprintf("the list has more than the limit of %d outages", maxListed),
 				"split it")
 		}
-		l, err := r.listed()
+		e, err := r.entry()
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, l)
+		list = append(list, e)
 	}
 }
 
@@ -98,14 +108,21 @@ type rows struct {
 	csv   *csv.Reader
 	at    map[string]int // columns by name
 	cells []string
+	// reports whether a node is a name; nil if nodes have no names
+	isName func(cell string) bool
 }
 
 func (r *rows) fault(field, text, remedy string) error {
-	line := 1
-	if len(r.cells) > 0 {
-		line, _ = r.csv.FieldPos(0)
+	return &trace.Error{Path: r.path, Line: r.line(), Field: field, Text: text, Remedy: remedy}
+}
+
+// line returns the line of the current row; it is the header before the first row.
+func (r *rows) line() int {
+	if len(r.cells) == 0 {
+		return 1
 	}
-	return &trace.Error{Path: r.path, Line: line, Field: field, Text: text, Remedy: remedy}
+	line, _ := r.csv.FieldPos(0)
+	return line
 }
 
 // broken returns an error about text that is not CSV.
@@ -148,29 +165,59 @@ func (r *rows) text(column string) string {
 	return ""
 }
 
-func (r *rows) listed() (l Listed, err error) {
-	l = Listed{VC: r.text("vc"), Kind: r.text("kind"), Class: r.text("class")}
-	number := func(column string, may string) (v int64) {
-		text := r.text(column)
-		if text == may && err == nil {
-			return 0
-		}
-		v, fault := strconv.ParseInt(text, 10, 64)
-		if fault != nil && err == nil {
-			err = r.fault(column, fmt.Sprintf("is %.40q: expected a whole number", text), "correct the line")
-		}
-		return v
-	}
-	l.Node, l.From, l.To = int(number("node", "-")), number("from [s]", "-"), number("to [s]", "")
+// number reads a whole number.
+func (r *rows) number(column string) (int64, error) {
+	text := r.text(column)
+	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return l, err
+		return 0, r.fault(column, fmt.Sprintf("is %.40q: expected a whole number", text), "correct the line")
 	}
-	if r.text("to [s]") != "" && l.To == 0 { // zero means never
-		return l, r.fault("to [s]", "is 0: expected a later second", "leave the cell empty if the node does not "+
-			"recover")
+	return v, nil
+}
+
+// node reads the number or the name of a node.
+func (r *rows) node(e *entry) error {
+	text := r.text("node")
+	if r.isName != nil && r.isName(text) {
+		e.name = text
+		return nil
 	}
-	if fault := l.Validate(); fault != nil {
-		return l, r.fault("", fault.Error(), "correct the line")
+	n, err := strconv.Atoi(text)
+	if e.Node = n; err == nil {
+		return nil
 	}
-	return l, nil
+	want, remedy := "a whole number", "correct the line, or name the cluster's nodes with failures.nodes"
+	if r.isName != nil {
+		want, remedy = "a whole number or a known node name", "correct the line or failures.nodes"
+	}
+	return r.fault("node", fmt.Sprintf("is %.40q: expected %s", text, want), remedy)
+}
+
+// end reads the end of an outage; zero means that the node does not recover.
+func (r *rows) end() (int64, error) {
+	if r.text("to [s]") == "" {
+		return 0, nil
+	}
+	v, err := r.number("to [s]")
+	if err == nil && v == 0 {
+		err = r.fault("to [s]", "is 0: expected a later second", "leave the cell empty if the node does not recover")
+	}
+	return v, err
+}
+
+func (r *rows) entry() (e entry, err error) {
+	e = entry{Listed: Listed{VC: r.text("vc"), Kind: r.text("kind"), Class: r.text("class")}, line: r.line()}
+	if err := r.node(&e); err != nil {
+		return e, err
+	}
+	if e.From, err = r.number("from [s]"); err != nil {
+		return e, err
+	}
+	if e.To, err = r.end(); err != nil {
+		return e, err
+	}
+	if fault := e.Validate(); fault != nil {
+		return e, r.fault("", fault.Error(), "correct the line")
+	}
+	return e, nil
 }

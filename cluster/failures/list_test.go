@@ -2,6 +2,7 @@ package failures_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,17 +26,19 @@ func TestInvalidLists(t *testing.T) {
 		"": `o.csv:1: column "node" is missing; add it to the header`,
 		"node,when\n": `o.csv:1: unknown column "when"; use the columns vc, node, from [s], ` +
 			`to [s], kind, class, jobs`,
-		"node,node\n":               `o.csv:1: duplicate column "node"; remove one`,
-		header + "a,1,2,3,,\n":      "o.csv:2: invalid CSV: wrong number of fields; correct the line",
-		header + "\n\na,x,2,3,,,\n": `o.csv:4: node is "x": expected a whole number; correct the line`,
-		header + "a,1,,3,,,\n":      `o.csv:2: from [s] is "": expected a whole number; correct the line`,
-		header + "a,-1,2,3,,,\n":    "o.csv:2: node is -1; must be between 0 and 999999; correct the line",
+		"node,node\n":          `o.csv:1: duplicate column "node"; remove one`,
+		header + "a,1,2,3,,\n": "o.csv:2: invalid CSV: wrong number of fields; correct the line",
+		header + "\n\na,x,2,3,,,\n": `o.csv:4: node is "x": expected a whole number; correct the line, or ` +
+			`name the cluster's nodes with failures.nodes`,
+		header + "a,1,,3,,,\n":   `o.csv:2: from [s] is "": expected a whole number; correct the line`,
+		header + "a,-1,2,3,,,\n": "o.csv:2: node is -1; must be between 0 and 999999; correct the line",
 		header + "a,1,4,3,,,\n": "o.csv:2: to_seconds is 3; must be 0 or from from_seconds (4) to 274877906944; " +
 			"correct the line",
 		header + "a,1,0,0,,,\n": "o.csv:2: to [s] is 0: expected a later second; leave the cell empty if the node " +
 			"does " +
 			"not recover",
-		header + "a,1,2,3,repair,,\n": `o.csv:2: kind is "repair"; must be "failure" or "drain"; correct the line`,
+		header + "a,1,2,3,repair,,\n": `o.csv:2: kind is "repair"; must be "failure", "drain" or ` +
+			`"unannounced-drain"; correct the line`,
 		header + "a,\"1\n": "o.csv:2: invalid CSV: extraneous or missing \" in quoted-field; correct the " +
 			"line",
 	} {
@@ -51,7 +54,8 @@ func TestInvalidOptions(t *testing.T) {
 			Restart: -1},
 		{File: "f", Source: "draw"}, {File: "f", OnFailure: "stop"}, {File: "f", OnDrain: "stop"}, {FileNodes: 3},
 		{File: "f", FileNodes: -3}, {File: "f", FileDays: -3}, {File: "f", RateFactor: 2}, {Source: "fit"},
-		{Outages: []failures.Listed{{Node: -1}}},
+		{Outages: []failures.Listed{{Node: -1}}}, {File: "f", Nodes: []string{"a", "a[1"}}, {File: "f",
+			Nodes: []string{"a", "b,a"}}, {Nodes: []string{"a"}},
 	} {
 		require.Error(t, o.Validate(), "%+v", o)
 	}
@@ -74,7 +78,8 @@ func TestFeedsFollowSchedules(t *testing.T) {
 			}
 			return list
 		}
-		s.Failures, s.Listed, s.Drains = draw(s.Period), draw(last), draw(last)
+		s.Failures, s.Listed, s.Drains, s.Sudden = draw(s.Period), draw(last), draw(last), draw(last)
+		s.Sudden = slices.DeleteFunc(s.Sudden, func(o failures.Outage) bool { return o.From == o.To })
 		feed, failed, drained := failures.NewFeed(s), [nodes]int{}, [nodes]int{}
 		for now := range int64(last) {
 			for feed.Next() <= now {
@@ -102,7 +107,8 @@ func TestFeedsFollowSchedules(t *testing.T) {
 				}
 				down := in(s.Listed, now, last) || now >= s.Start && in(s.Failures, (now-s.Start)%s.Period, s.Period)
 				require.Equal(t, down, failed[n] > 0, "case %d: node %d at second %d: %+v", k, n, now, s)
-				require.Equal(t, in(s.Drains, now, 2*last), drained[n] > 0, "case %d: node %d at second %d", k, n, now)
+				drain := in(s.Drains, now, 2*last) || in(s.Sudden, now, 2*last)
+				require.Equal(t, drain, drained[n] > 0, "case %d: node %d at second %d", k, n, now)
 			}
 		}
 	}

@@ -1,11 +1,12 @@
 package failures
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"graft/internal/files"
 	"graft/internal/validate"
@@ -16,10 +17,14 @@ import (
 // operating system's syntax. Relative paths are looked up in the working directory first, then in the folder of the
 // file.
 type Options struct {
-	// Path of the failures: a fault trace in the JSON format of InfiniteHBD, which any cluster can replay, or a CSV
-	// table of outages of this cluster's nodes with the columns vc, node, from [s], to [s], kind and class. May be
-	// empty.
+	// Path of the failures: a fault trace in the JSON format of InfiniteHBD, which any cluster can replay; a CSV table
+	// of outages of this cluster's nodes with the columns vc, node, from [s], to [s], kind and class; or the output of
+	// Slurm's "sacctmgr --parsable2 show event". May be empty.
 	File string `config:",path" json:",omitempty" result:"contents"`
+	// Names of the cluster's nodes in their order, without spare nodes, as names or Slurm hostlist expressions such as
+	// "ga[01-12]", for a file with names of nodes. Slurm events of other nodes are left out. Empty numbers the nodes of
+	// a file of Slurm events in the natural order of their names.
+	Nodes []string `json:",omitempty"`
 	// Use of a fault trace: "replay" gives each node of the cluster the faults of one node of the trace, chosen at
 	// random; "fit" generates faults with a model fitted to the trace. Both depend on schedule.seed. Default "replay".
 	Source string `config:",one=|replay|fit" json:",omitempty"`
@@ -68,7 +73,7 @@ func (o *Options) Enabled() bool { return o.File != "" || len(o.Outages) > 0 }
 // Validate returns an error that lists every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	if err := (ReadOptions{o.FileNodes, o.FileDays}).Validate(); err != nil {
+	if err := o.reading().Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("file_nodes, file_days: %w", err))
 	}
 	one := func(key, value string, values ...string) {
@@ -91,6 +96,10 @@ func (o *Options) Validate() error {
 	faults.When(len(o.Outages) > maxListed, "outages has %d entries; at most %d", len(o.Outages), maxListed)
 	faults.When(o.File == "" && (o.FileNodes != 0 || o.FileDays != 0 || o.Source != ""),
 		"file is missing; name a fault trace, or remove file_nodes, file_days and source")
+	faults.When(o.File == "" && len(o.Nodes) > 0, "file is missing; name a file with names of nodes, or remove nodes")
+	if _, err := o.numbers(); err != nil {
+		faults = append(faults, fmt.Errorf("nodes: %w", err))
+	}
 	faults.When(!o.Enabled() && (o.SpareNodes != 0 || o.Restart != 0 || o.OnFailure != "" ||
 		o.OnDrain != ""), "no node fails; set failures.file or failures.outages, or remove the section")
 	for k := range o.Outages {
@@ -101,12 +110,31 @@ func (o *Options) Validate() error {
 	return errors.Join(faults...)
 }
 
+// numbers returns the number of each node in nodes, in the order of the cluster's nodes.
+func (o *Options) numbers() (map[string]int, error) {
+	names, err := hosts(o.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	return numbered(names)
+}
+
+// reading returns the options for reading a fault trace.
+func (o *Options) reading() ReadOptions { return ReadOptions{Nodes: o.FileNodes, Days: o.FileDays} }
+
 // Source holds the failures that options name.
 type Source struct {
 	Options
 	Trace  *Trace   // fault trace; nil if there is none
 	Model  *Model   // model fitted to the trace; nil unless it generates the failures
-	Listed []Listed // outages of single nodes
+	Listed []Listed // outages of single nodes, without outages of the file
+	// Date of second zero of the job trace, taken as UTC. The zero time means that the date is unknown, which is an
+	// error for Slurm events.
+	Start time.Time
+
+	rows  []entry        // outages of the file
+	dated bool           // times of rows are in seconds since 1970
+	names map[string]int // numbers of the nodes that rows name
 }
 
 // Read reads the file of failures.
@@ -119,23 +147,67 @@ func (o *Options) Read(fsys files.FS) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !IsTrace(text) {
-		if o.FileNodes != 0 || o.FileDays != 0 || o.Source != "" {
-			return nil, fmt.Errorf("%s is a list of outages, but file_nodes, file_days and source are for fault "+
-				"traces; "+
-				"remove these keys, or name a fault trace", o.File)
-		}
-		list, err := ParseList(text, o.File)
-		s.Listed = append(list, s.Listed...)
-		return s, err
-	}
-	if s.Trace, err = Parse(text, o.File, ReadOptions{o.FileNodes, o.FileDays}); err != nil {
+	format, err := formatOf(text, o.File)
+	if err != nil {
 		return nil, err
 	}
-	if o.Source == FromFit {
+	return s, s.parse(text, format)
+}
+
+// parse reads the text of the file.
+func (s *Source) parse(text []byte, format string) (err error) {
+	switch {
+	case format == FaultTrace:
+		return s.parseTrace(text)
+	case s.FileNodes != 0 || s.FileDays != 0 || s.Options.Source != "":
+		return fmt.Errorf("%s is a list of outages, but file_nodes, file_days and source are for fault traces; "+
+			"remove these keys, or name a fault trace", s.File)
+	case format == SlurmEvents:
+		return s.parseSlurm(text)
+	}
+	var isName func(string) bool
+	if len(s.Nodes) > 0 {
+		if s.names, err = s.numbers(); err != nil {
+			return err
+		}
+		isName = func(cell string) bool { return has(s.names, cell) }
+	}
+	s.rows, err = parseList(text, s.File, isName)
+	return err
+}
+
+func has(names map[string]int, name string) bool { _, ok := names[name]; return ok }
+
+func (s *Source) parseTrace(text []byte) (err error) {
+	if len(s.Nodes) > 0 {
+		return fmt.Errorf("%s is a fault trace, which is assigned to nodes at random, but nodes is set; remove nodes",
+			s.File)
+	}
+	if s.Trace, err = Parse(text, s.File, s.reading()); err == nil && s.Options.Source == FromFit {
 		s.Model = Fit(s.Trace)
 	}
-	return s, nil
+	return err
+}
+
+// parseSlurm reads Slurm events, and numbers their nodes.
+func (s *Source) parseSlurm(text []byte) error {
+	file, err := parseSlurm(text, s.File)
+	if err != nil {
+		return err
+	}
+	s.rows, s.dated = file.rows, true
+	if len(s.Nodes) == 0 {
+		s.names, err = numbered(file.nodes())
+		return err
+	}
+	if s.names, err = s.numbers(); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.rows, func(e entry) bool { return has(s.names, e.name) }) {
+		return fmt.Errorf("%s has no events of the nodes in failures.nodes, but of nodes such as %s; correct "+
+			"failures.nodes", s.File, words.Some(file.nodes(), 3))
+	}
+	return nil
 }
 
 // String describes the failures in one line.
@@ -149,11 +221,30 @@ func (s *Source) String() string {
 		parts = append(parts, fmt.Sprintf(what, filepath.Base(s.File), s.Trace.Faults(), s.Trace.Total,
 			float64(s.Trace.Period)/secondsOfDay))
 	}
-	if n := len(s.Listed); n > 0 {
+	if s.dated {
+		parts = append(parts, s.aboutEvents())
+	}
+	if n := len(s.Listed) + len(s.rows); n > 0 && !s.dated {
 		parts = append(parts, words.Plural(n, "listed outage"))
+	} else if len(s.Listed) > 0 {
+		parts = append(parts, words.Plural(len(s.Listed), "listed outage"))
 	}
 	return strings.Join(parts, ", and ")
 }
 
-// IsTrace reports whether text is a fault trace and not a list of outages.
-func IsTrace(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) }
+// aboutEvents describes the Slurm events, and the events that are left out.
+func (s *Source) aboutEvents() string {
+	kept, nodes, drains := s.kept(), map[string]bool{}, 0
+	for _, e := range kept {
+		nodes[e.name] = true
+		if e.Kind == UnannouncedDrain {
+			drains++
+		}
+	}
+	text := fmt.Sprintf("%s and %s of %s (Slurm events of %s)", words.Plural(len(kept)-drains, "failure"),
+		words.Plural(drains, "unannounced drain"), words.Plural(len(nodes), "node"), filepath.Base(s.File))
+	if left := len(s.rows) - len(kept); left > 0 {
+		text += fmt.Sprintf(", without %s before second 0 or outside of failures.nodes", words.Plural(left, "event"))
+	}
+	return text
+}

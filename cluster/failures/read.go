@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"graft/cluster/trace"
 	"graft/internal/files"
@@ -27,6 +28,8 @@ type ReadOptions struct {
 	Nodes int
 	// observed days; zero means up to the last event, rounded up to a whole day
 	Days float64
+	// date at which the observed period of Slurm events begins; the zero time means midnight before the first event
+	Start time.Time
 }
 
 // Validate returns an error for an invalid option.
@@ -52,16 +55,6 @@ type event struct {
 	} `json:"fault_type"`
 }
 
-// Read reads a fault trace in the JSON format of InfiniteHBD: a list of events in order of time. A fault without an end
-// lasts until the end of the observed period. Errors name the file, the line and a remedy.
-func Read(fsys files.FS, path string, o ReadOptions) (*Trace, error) {
-	text, err := readAll(fsys, path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(text, path, o)
-}
-
 func readAll(fsys files.FS, path string) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -79,7 +72,8 @@ func readAll(fsys files.FS, path string) ([]byte, error) {
 	return text, nil
 }
 
-// Parse reads a fault trace from text. The argument path names the file in errors.
+// Parse reads a fault trace in the JSON format of InfiniteHBD: a list of events in order of time. A fault without an
+// end lasts until the end of the observed period. Errors name the file path, the line and a remedy.
 func Parse(text []byte, path string, o ReadOptions) (*Trace, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -247,15 +241,13 @@ func (r *reader) finish(o ReadOptions) (*Trace, error) {
 			"is %d", len(t.Nodes), o.Nodes), Remedy: "correct the number of observed nodes"}
 	}
 	if o.Days == 0 {
-		t.Period = (r.last/secondsOfDay + min(1, r.last%secondsOfDay)) * secondsOfDay
+		t.Period = wholeDays(r.last)
 	}
 	if len(t.Nodes) == 0 {
 		return nil, &trace.Error{Path: r.path, Text: "the trace has no events", Remedy: "name another file"}
 	}
 	if t.Period < r.last || t.Period == 0 {
-		return nil, &trace.Error{Path: r.path, Text: fmt.Sprintf("the last event is on day %g, but %g days were "+
-			"observed",
-			r.days, float64(t.Period)/secondsOfDay), Remedy: "correct the number of observed days"}
+		return nil, lateError(r.path, r.days, t.Period)
 	}
 	for n := range t.Nodes {
 		for k := range t.Nodes[n].Faults {
@@ -265,4 +257,13 @@ func (r *reader) finish(o ReadOptions) (*Trace, error) {
 		}
 	}
 	return t, nil
+}
+
+// wholeDays rounds seconds up to a whole day.
+func wholeDays(last int64) int64 { return (last + secondsOfDay - 1) / secondsOfDay * secondsOfDay }
+
+// lateError returns the error for an event after the observed period.
+func lateError(path string, days float64, period int64) error {
+	return &trace.Error{Path: path, Text: fmt.Sprintf("the last event is on day %g, but %g days were observed", days,
+		float64(period)/secondsOfDay), Remedy: "correct the number of observed days"}
 }

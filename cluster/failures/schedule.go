@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster/trace"
+	"graft/internal/words"
 )
 
 // Schedule plans the outages of the nodes of a virtual cluster.
@@ -15,7 +16,8 @@ type Schedule struct {
 	Start    int64    // second at which the period begins
 	Period   int64    // seconds after which the failures repeat; zero if they do not repeat
 	Listed   []Outage // failures that do not repeat
-	Drains   []Outage // planned outages
+	Drains   []Outage // planned outages, which are announced
+	Sudden   []Outage // planned outages, which schedulers do not know before they begin
 }
 
 // Schedules plans the outages of virtual clusters, by name. Fault traces begin at the second begin. They are assigned
@@ -30,7 +32,16 @@ func (s *Source) Schedules(vcs []trace.VC, begin int64, seed uint64) (map[string
 			return nil, err
 		}
 	}
-	return plans, s.list(plans, vcs)
+	p := planner{plans: plans, vcs: vcs, spares: s.SpareNodes}
+	if err := s.addRows(&p); err != nil {
+		return nil, err
+	}
+	for _, l := range s.Listed {
+		if text, remedy := p.add(l); text != "" {
+			return nil, fmt.Errorf("outage of node %d at second %d: %s; %s", l.Node, l.From, text, remedy)
+		}
+	}
+	return plans, nil
 }
 
 // assign gives each node of the cluster the outages of a node of the trace, or of a generated trace.
@@ -70,35 +81,111 @@ func (s *Source) assign(plans map[string]Schedule, vcs []trace.VC, seed uint64) 
 	return nil
 }
 
-// list adds the listed outages.
-func (s *Source) list(plans map[string]Schedule, vcs []trace.VC) error {
-	sizes := map[string]int{}
-	for _, vc := range vcs {
-		sizes[vc.Name] = vc.Nodes + s.SpareNodes
+// addRows adds the outages of the file.
+func (s *Source) addRows(p *planner) error {
+	if s.dated && s.Start.IsZero() {
+		return fmt.Errorf("%s has dates, but the trace of jobs has none; simulate a trace with dates, or write the "+
+			"outages as a CSV table with seconds", s.File)
 	}
-	for _, l := range s.Listed {
-		if l.VC == "" && len(vcs) == 1 {
-			l.VC = vcs[0].Name
+	if nodes := trace.Nodes(p.vcs); len(s.names) > nodes {
+		return s.tooManyNames(nodes)
+	}
+	for _, e := range s.kept() {
+		if e.name != "" {
+			vc, node := p.position(s.names[e.name])
+			if e.VC != "" && e.VC != vc {
+				return s.fault(e, fmt.Sprintf("vc is %.40q, but node %s is in %.40q", e.VC, e.name, vc), "correct vc")
+			}
+			e.VC, e.Node = vc, node
 		}
-		size, known := sizes[l.VC]
-		switch {
-		case !known:
-			return fmt.Errorf("outage of node %d at second %d: unknown virtual cluster %q; correct vc", l.Node, l.From,
-				l.VC)
-		case l.Node >= size:
-			return fmt.Errorf("outage at second %d: virtual cluster %q has no node %d; its nodes have the numbers 0 "+
-				"to %d",
-				l.From, l.VC, l.Node, size-1)
+		if text, remedy := p.add(e.Listed); text != "" {
+			return s.fault(e, text, remedy)
 		}
-		plan, o := plans[l.VC], Outage{Node: l.Node, From: l.From, To: cmp.Or(l.To, Never), Class: l.Class}
-		if l.Kind == Drain {
-			plan.Drains = append(plan.Drains, o)
-		} else {
-			plan.Listed = append(plan.Listed, o)
-		}
-		plans[l.VC] = plan
 	}
 	return nil
+}
+
+func (s *Source) fault(e entry, text, remedy string) error {
+	return &trace.Error{Path: s.File, Line: e.line, Text: text, Remedy: remedy}
+}
+
+func (s *Source) tooManyNames(nodes int) error {
+	if len(s.Nodes) > 0 {
+		return fmt.Errorf("failures.nodes has %d names, but the cluster has %d nodes without spare nodes; correct "+
+			"failures.nodes or the number of nodes", len(s.names), nodes)
+	}
+	return fmt.Errorf("%s names %d nodes, but the cluster has %d without spare nodes; list the cluster's nodes in "+
+		"failures.nodes, such as [\"ga[01-12]\"], which leaves out the events of other nodes, or correct the number "+
+		"of nodes", s.File, len(s.names), nodes)
+}
+
+// kept returns the outages of the file that apply to the simulation: of known nodes, after second zero.
+func (s *Source) kept() []entry {
+	if !s.dated {
+		return s.rows
+	}
+	return slices.DeleteFunc(since(s.rows, s.Start.Unix()), func(e entry) bool { return !has(s.names, e.name) })
+}
+
+// planner adds outages to the nodes of virtual clusters.
+type planner struct {
+	plans  map[string]Schedule
+	vcs    []trace.VC
+	spares int // spare nodes of each virtual cluster
+}
+
+// position returns the virtual cluster and the number of a node of the cluster, without spare nodes.
+func (p *planner) position(node int) (vc string, number int) {
+	for _, one := range p.vcs {
+		if node < one.Nodes {
+			return one.Name, node
+		}
+		node -= one.Nodes
+	}
+	return "", 0
+}
+
+// add adds an outage. It returns a fault and its remedy if the cluster does not have the node.
+func (p *planner) add(l Listed) (fault, remedy string) {
+	if l.VC == "" && len(p.vcs) == 1 {
+		l.VC = p.vcs[0].Name
+	}
+	k := slices.IndexFunc(p.vcs, func(vc trace.VC) bool { return vc.Name == l.VC })
+	if k < 0 {
+		return fmt.Sprintf("unknown virtual cluster %.40q", l.VC), "set vc to one of " + p.names()
+	}
+	if size := p.vcs[k].Nodes + p.spares; l.Node >= size {
+		return fmt.Sprintf("virtual cluster %q has no node %d", l.VC, l.Node), fmt.Sprintf("use the numbers 0 to %d",
+			size-1)
+	}
+	plan := p.plans[l.VC]
+	plan.add(l)
+	p.plans[l.VC] = plan
+	return "", ""
+}
+
+// names lists the virtual clusters.
+func (p *planner) names() string {
+	const most = 50 // names in an error
+	var names []string
+	for _, vc := range p.vcs {
+		names = append(names, vc.Name)
+	}
+	return words.Some(names, most)
+}
+
+func (s *Schedule) add(l Listed) {
+	o := Outage{Node: l.Node, From: l.From, To: cmp.Or(l.To, Never), Class: l.Class}
+	switch l.Kind {
+	case Drain:
+		s.Drains = append(s.Drains, o)
+	case UnannouncedDrain:
+		if o.From < o.To { // a drain without a duration has no effect
+			s.Sudden = append(s.Sudden, o)
+		}
+	default:
+		s.Listed = append(s.Listed, o)
+	}
 }
 
 // What is a change of a node.
@@ -135,12 +222,13 @@ type track struct {
 }
 
 // NewFeed returns the changes of a schedule after the second begin. Overlapping outages of a node, if they have the
-// same kind, are merged; failures that overlap listed failures are not, so count the failures of each node.
+// same kind, are merged; failures that overlap listed failures, and drains that overlap drains of another kind, are
+// not, so count the failures and drains of each node.
 func NewFeed(s Schedule) *Feed {
 	f := &Feed{}
 	for _, t := range []track{{changesOf(s.Failures, Fails, Recovers, s.Period), 0, s.Start, s.Period},
 		{changesOf(s.Listed, Fails, Recovers, Never), 0, 0, 0}, {changesOf(s.Drains, Drains, Drained, Never), 0, 0,
-			0}} {
+			0}, {changesOf(s.Sudden, Drains, Drained, Never), 0, 0, 0}} {
 		if len(t.changes) > 0 {
 			f.tracks = append(f.tracks, t)
 		}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -59,6 +60,15 @@ func Learners(ctx context.Context, t Trainer, ids []string) func([]*cluster.Job)
 	}
 }
 
+// Untrained returns the work of a live job that does not adapt.
+func Untrained(j *cluster.Job) Work {
+	w := Work{Share: 1, First: math.NaN()}
+	if j.TimedOut() {
+		w.Share, w.Missed = max(0, 1-j.Remaining()/float64(j.Trace.Duration)), true
+	}
+	return w
+}
+
 // asTraced is the work of a job that ends as in the trace.
 var asTraced = Work{Share: 1, First: 1}
 
@@ -108,8 +118,17 @@ func (t *Timeline) copy() Timeline {
 	return c
 }
 
-// Ended implements [cluster.Learner].
-func (*Learner) Ended(*cluster.Job, float64) {}
+// Ended implements [cluster.Learner]. A job that reached its time limit has the work until then, and misses its loss.
+func (l *Learner) Ended(j *cluster.Job, left float64) {
+	p := l.jobs[j]
+	if p == nil {
+		return
+	}
+	p.follow(left)
+	if j.TimedOut() && p.line.Budget > 0 {
+		p.work.Share, p.work.Missed = p.done/p.line.Budget, true
+	}
+}
 
 // Offer implements [cluster.Learner].
 func (*Learner) Offer(j *cluster.Job, gpus int, _ float64) cluster.Offer {

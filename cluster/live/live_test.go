@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,9 +58,20 @@ func TestSummariesOfLiveJobs(t *testing.T) {
 	never := []float64{0.5, 0.6, 0.7}
 	o := &Outcome{Jobs: []Job{{Scheduler: "fifo", Adaptive: 0.6}}}
 	for k := range never {
-		o.Jobs = append(o.Jobs, Job{Scheduler: "fair", Changes: k, Adaptive: never[k] + 0.1, Never: &never[k]})
+		one := Job{Job: fmt.Sprint(k), Scheduler: "fair", Changes: k, Adaptive: never[k] + 0.1, Never: &never[k]}
+		o.Jobs = append(o.Jobs, one)
 	}
 	o.Summarize()
+	once := o.Summaries[1]
+	for seed := range uint64(9) {
+		for _, j := range o.Jobs[1:4] {
+			j.Seed = 1 + seed
+			o.Jobs = append(o.Jobs, j)
+		}
+	}
+	o.Summarize()
+	require.Equal(t, once.Adaptive.N, o.Summaries[1].Adaptive.N, "more simulations of the same jobs are no more jobs")
+	require.InDelta(t, *once.Adaptive.Low, *o.Summaries[1].Adaptive.Low, 1e-9)
 	require.Len(t, o.Summaries, 2)
 	require.Nil(t, o.Summaries[0].Never, "without a decider")
 	fair := o.Summaries[1]

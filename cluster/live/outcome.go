@@ -45,7 +45,8 @@ type Summary struct {
 	Point     string  `json:"point"`     // name of the point; empty for the only point
 	Scheduler string  `json:"scheduler"` // name of the scheduler
 	Changes   float64 `json:"changes"`   // mean number of changes of a job's devices
-	// mean test accuracy of the jobs as configured, with its 95% interval over jobs by Student's t-distribution
+	// mean test accuracy of the jobs as configured, with its 95% interval over jobs by Student's t-distribution;
+	// several simulations of a job count as their mean
 	Adaptive stat.OverSeeds `json:"adaptive"`
 	// mean test accuracy of the jobs without the decider, with its interval; null if the job file has no decider
 	Never *stat.OverSeeds `json:"never"`
@@ -68,16 +69,40 @@ func (o *Outcome) Summarize() {
 	}
 }
 
-func (o *Outcome) summary(point, scheduler string) Summary {
-	s := Summary{Point: point, Scheduler: scheduler}
-	var adaptive, never, differences, changes []float64
+// byJob returns the simulations of each live job under a scheduler at a point. They share the job's work, so they are
+// not independent.
+func (o *Outcome) byJob(point, scheduler string) (list [][]Job) {
+	at := map[[2]string]int{}
 	for _, j := range o.Jobs {
 		if j.Point != point || j.Scheduler != scheduler {
 			continue
 		}
-		adaptive, changes = append(adaptive, j.Adaptive), append(changes, float64(j.Changes))
-		if j.Never != nil {
-			never, differences = append(never, *j.Never), append(differences, 100*(j.Adaptive-*j.Never))
+		key := [2]string{j.Workload, j.Job}
+		if _, known := at[key]; !known {
+			at[key], list = len(list), append(list, nil)
+		}
+		list[at[key]] = append(list[at[key]], j)
+	}
+	return list
+}
+
+func eachOf(runs []Job, of func(Job) float64) (values []float64) {
+	for _, j := range runs {
+		values = append(values, of(j))
+	}
+	return values
+}
+
+func (o *Outcome) summary(point, scheduler string) Summary {
+	s := Summary{Point: point, Scheduler: scheduler}
+	var adaptive, never, differences, changes []float64
+	for _, runs := range o.byJob(point, scheduler) {
+		mean := func(of func(Job) float64) float64 { return stat.Mean(eachOf(runs, of)) }
+		adaptive = append(adaptive, mean(func(j Job) float64 { return j.Adaptive }))
+		changes = append(changes, mean(func(j Job) float64 { return float64(j.Changes) }))
+		if runs[0].Never != nil {
+			never = append(never, mean(func(j Job) float64 { return *j.Never }))
+			differences = append(differences, mean(func(j Job) float64 { return 100 * (j.Adaptive - *j.Never) }))
 		}
 	}
 	s.Changes, s.Adaptive = stat.Mean(changes), stat.NewOverSeeds(adaptive, missProbability, stat.Shares)

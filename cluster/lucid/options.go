@@ -15,7 +15,9 @@ const Limit = 200
 // Options determines how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
 // closest equivalent on other clusters.
 type Options struct {
-	Nodes int   // Number of nodes on which Lucid profiles jobs. Zero means 2.
+	// Number of nodes on which Lucid profiles jobs, which the cluster gives up. Zero means the number of virtual
+	// clusters in from or, without it, 2, or 1 if there is one virtual cluster.
+	Nodes int
 	Limit int64 `config:"profile_seconds,was=limit"` // Profiling time per job in seconds. Zero means 200.
 	// Maximum size of a job that is profiled, in GPUs. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`
@@ -49,14 +51,14 @@ func (o Options) Validate() error {
 var ofVenus = []string{"vc8Gr", "vcefl", "vcYVn"}
 
 func (o *Options) applyDefaults(r *cluster.Run) {
-	o.Nodes, o.Limit = cmp.Or(o.Nodes, 2), cmp.Or(o.Limit, Limit)
+	o.Nodes, o.Limit = cmp.Or(o.Nodes, len(o.From), min(2, len(r.Pools))), cmp.Or(o.Limit, Limit)
 	o.Largest = cmp.Or(o.Largest, min(8, o.devices(r)))
 	names := ofVenus
 	if o.Nodes != 2 || slices.ContainsFunc(names, func(name string) bool { return r.Pool(name) == nil }) {
 		names = largest(r, o.Nodes+1)
 	}
-	if len(o.From) == 0 {
-		o.From = names[:min(o.Nodes, len(names))]
+	for k := range o.Nodes - len(o.From) {
+		o.From = append(o.From, names[k%len(names)]) // several nodes of one, if there are more nodes than clusters
 	}
 	if o.Echo == "" && len(names) > o.Nodes {
 		o.Echo = names[o.Nodes]

@@ -44,13 +44,14 @@ func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*clu
 
 // profile runs jobs on the profiler's nodes and records when each was profiled. Jobs that end there are done.
 func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error {
+	only := len(o.From) == 0 && len(r.Pools) == 1
 	o.applyDefaults(r)
 	likes, until := profiled(r, o)
 	for _, name := range o.From {
 		p := r.Pool(name)
-		if p == nil || p.Nodes == 0 {
+		if p == nil || p.Nodes == 0 || p.Nodes == 1 && only {
 			return fmt.Errorf("virtual cluster %q is unknown or has no nodes left for the profiler; name another "+
-				"virtual cluster in lucid.from", name)
+				"virtual cluster in lucid.from, or give the cluster more nodes", name)
 		}
 		p.Nodes--
 	}

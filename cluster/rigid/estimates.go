@@ -70,9 +70,11 @@ func (s *inputs) with(p cluster.Policy, factor float64) (*cluster.Study, error) 
 	}
 	if factor != 1 {
 		study.Jobs = slices.Clone(study.Jobs)
+		first := max(study.Begin, study.Jobs[0].Submit)
 		for k := range study.Jobs {
-			j := &study.Jobs[k]
-			j.Submit = study.Begin + int64(min(float64(j.Submit-study.Begin)/factor, never))
+			if j := &study.Jobs[k]; j.Submit > first {
+				j.Submit = first + int64(min(float64(j.Submit-first)/factor, never))
+			}
 		}
 	}
 	return &study, nil

@@ -130,6 +130,10 @@ func (f *File) Validate() error {
 
 // together returns an error for sections that exclude each other.
 func (f *File) together() error {
+	if f.Cluster.EnforceLimits && slices.Contains(f.Schedule.Schedulers, "lucid") {
+		return errors.New("cluster.enforce_limits is true, but lucid does not enforce time limits in its profiler; " +
+			"remove one of them")
+	}
 	if f.Growth.NoiseScale > 0 && len(f.Training.Models) > 0 {
 		return errors.New("growth.noise_scale and training.models are set; remove one: the step times of a network " +
 			"do not depend on the noise scale")

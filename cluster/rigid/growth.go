@@ -1,6 +1,7 @@
 package rigid
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,11 +149,30 @@ func (s *simulations) aboutGrowth() []string {
 	if o.Knowledge == curves.OwnKnowledge {
 		knowledge = "Jobs decide with the effect of growth in their own curves (oracle)."
 	}
-	shares := fmt.Sprintf("%g%% of the jobs can grow.", 100*o.Shares[0])
+	shares := fmt.Sprintf("%g%% of these jobs can grow.", 100*o.Shares[0])
 	if len(o.Shares) > 1 {
-		shares = "growing N means that a share N of the jobs can grow."
+		shares = "growing N means that a share N of these jobs can grow."
 	}
-	return []string{"Accuracies are computed from " + o.Curves + ": no network is trained.", ends, knowledge, shares}
+	return []string{"Accuracies are computed from " + o.Curves + ": no network is trained. Networks grow, but do not " +
+		"shrink.", s.whoGrows(), ends, knowledge, shares}
+}
+
+// whoGrows describes the jobs whose networks can grow.
+func (s *simulations) whoGrows() string {
+	o, jobs := &s.Growth, 0
+	for _, w := range s.workloads {
+		for k := range w.base.Jobs {
+			if o.Accepts(&w.base.Jobs[k]) {
+				jobs++
+			}
+		}
+	}
+	if !o.Selects() {
+		return "Every job counts as a training whose network can grow, whatever it ran; growth.states, " +
+			"growth.min_hours and growth.min_gpus select jobs."
+	}
+	return fmt.Sprintf("Only %s can grow: states %s, at least %g h and %s.", words.Plural(jobs, "job"),
+		cmp.Or(strings.Join(o.States, ", "), "all"), o.MinHours, words.Plural(max(1, o.MinGPUs), "GPU"))
 }
 
 // addGrowth adds the metrics of networks that grow.

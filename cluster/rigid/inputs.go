@@ -26,6 +26,7 @@ type inputs struct {
 	failing    *failures.Source     // failures of nodes; nil if no node fails
 	format     string               // of the trace
 	undivided  bool                 // one virtual cluster has all jobs and overrides the trace
+	replayed   replayed
 }
 
 // mostChecked is the largest trace, in bytes, that a quick check reads completely.
@@ -72,32 +73,35 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
 			"change or remove cluster.from_seconds and cluster.to_seconds", path, f.Cluster.From, f.Cluster.To)
 	}
-	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
+	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 && !j.Runaway() }) {
 		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or set "+
 			"adaptive.data to a folder of applications to simulate adaptive jobs", path)
 	}
+	first := read.Jobs[0].Submit
+	read.Jobs = s.replay(read.Jobs)
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
 	s.base.Memory, s.base.WholeGPUs, s.base.Spot = f.Cluster.Memory, f.Cluster.WholeGPUs, f.spot()
 	s.base.Limits, s.base.DeadlineFactor = f.Cluster.EnforceLimits, f.Schedule.DeadlineFactor
 	if s.base.Begin = f.Cluster.From; s.base.Begin == 0 {
-		s.base.Begin = max(0, midnight(read.Jobs[0].Submit)) // earlier jobs are refused
+		s.base.Begin = max(0, midnight(first)) // earlier jobs are refused
 	}
 	if err := errors.Join(s.readKnowledge(read), s.readTraining(), s.readGrowth()); err != nil {
 		return nil, err
 	}
-	if err := s.readFailures(); err != nil {
+	if err := s.readFailures(read); err != nil {
 		return nil, err
 	}
 	return s, s.ready()
 }
 
 // readFailures reads the failures of nodes, and plans them once to find faults before anything is written.
-func (s *inputs) readFailures() (err error) {
+func (s *inputs) readFailures(read *trace.Trace) (err error) {
 	if !s.File.Failures.Enabled() {
 		return nil
 	}
 	if s.failing, err = s.File.Failures.Read(s.env.Files); err == nil {
+		s.failing.Start = read.Start
 		_, err = s.failures(s.Schedule.Seed)
 	}
 	if errors.Is(err, fs.ErrNotExist) {

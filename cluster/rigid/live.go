@@ -3,7 +3,6 @@ package rigid
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"graft/cluster"
@@ -70,7 +69,7 @@ func (w *inputs) addLive(v study.Values, o *cluster.Outcome) {
 			if !slices.Contains(ids, j.Trace.ID) {
 				continue
 			}
-			one := live.Work{Share: 1, First: math.NaN()} // of a job that does not adapt
+			one := live.Untrained(j)
 			if adapts {
 				one = l.Result(j)
 			}

@@ -122,7 +122,7 @@ func (o Options) Validate() error {
 
 // TraceOptions returns the options for reading the trace.
 func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
-	t := trace.Options{Format: o.Format}
+	t := trace.Options{Format: o.Format, History: true}
 	if o.From > 0 || o.To > 0 {
 		t.Window = &trace.Window{From: o.From, To: cmp.Or(o.To, math.MaxInt64)}
 	}

@@ -55,6 +55,8 @@ func (f *File) validateSpot() error {
 	evict := f.Cluster.Spot.Evict
 	faults.When(evict && f.Cluster.Compat == CompatLucid, "cluster.spot.evict is true, but compat is \"lucid\", whose "+
 		"simulator has no spot jobs; remove compat or evict")
+	faults.When(evict && len(f.Training.Models) > 0, "cluster.spot.evict is true and training.models is set; remove "+
+		"one: spot jobs and other jobs would not share links")
 	faults.When(f.Failures.Checkpoint != 0 && !f.Failures.Enabled() && !evict, "failures.checkpoint_seconds is set, "+
 		"but no node fails and no job is evicted; set failures.file, failures.outages or cluster.spot.evict, or "+
 		"remove it")

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"graft/cluster"
-	"graft/cluster/curves"
 	"graft/cluster/live"
 	"graft/cluster/study"
 	"graft/cluster/trace"
@@ -42,9 +41,8 @@ func (s *simulations) Plan() *study.Plan {
 	p.Facts = map[string]any{"traces": s.Workload.Traces, "format": first.format, "gpus": gpus,
 		"virtual_clusters": len(first.base.VCs), "begin_s": first.base.Begin, "placement": c.Placement,
 		"compat": c.Compat}
-	if text := s.endings(); text != "" && s.Growth.Ends != curves.ByAccuracy {
-		p.Remarks = append(p.Remarks, text)
-	}
+	p.Remarks = append(p.Remarks, s.replayed()...)
+	p.Remarks = append(p.Remarks, s.resizing()...)
 	if c.Compat == CompatLucid {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
@@ -87,6 +85,24 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
+// resizing names the schedulers that resize jobs.
+func (s *simulations) resizing() []string {
+	var names []string
+	for _, name := range s.Schedule.Schedulers {
+		if policy := s.policy(name); policy.Resizes {
+			names = append(names, policy.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	speed := "the speed of a job is proportional to its GPUs"
+	if len(s.Training.Models) > 0 {
+		speed = "the speed of a job without a network in training.models is proportional to its GPUs"
+	}
+	return []string{fmt.Sprintf("Schedulers that resize every job: %s; %s.", strings.Join(names, ", "), speed)}
+}
+
 // withFailures adds the failures of nodes to a plan. It returns the seeds of the simulations, or nil if no failures are
 // drawn.
 func (s *simulations) withFailures(p *study.Plan) (seeds []uint64) {
@@ -108,30 +124,6 @@ func (s *simulations) seeds() (seeds []uint64) {
 		seeds = append(seeds, s.Schedule.Seed+uint64(k))
 	}
 	return seeds
-}
-
-// endings counts the jobs that did not complete on the traced cluster, which are replayed like all other jobs.
-func (s *simulations) endings() string {
-	counts := map[trace.State]int{}
-	for _, w := range s.workloads {
-		for _, j := range w.base.Jobs {
-			if j.Duration > 0 && j.GPUs > 0 {
-				counts[j.State]++
-			}
-		}
-	}
-	var parts []string
-	for _, state := range []trace.State{trace.Cancelled, trace.Failed, trace.TimedOut, trace.NodeFailed,
-		trace.Running} {
-		if n := counts[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "All jobs run for their durations in the trace, even jobs that did not complete there: " +
-		strings.Join(parts, ", ") + "."
 }
 
 // oracleMark is the mark of schedulers that use the true durations of jobs.

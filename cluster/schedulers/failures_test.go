@@ -373,9 +373,10 @@ func TestOutagesReplayTheSimulation(t *testing.T) {
 		require.NoError(t, err)
 		var table, again bytes.Buffer
 		require.NoError(t, first.WriteOutages(&table))
-		list, err := failures.ParseList(table.Bytes(), "outages.csv")
+		path := filepath.Join(t.TempDir(), "outages.csv")
+		require.NoError(t, os.WriteFile(path, table.Bytes(), 0o600))
+		source, err := (&failures.Options{File: path}).Read(files.OS{})
 		require.NoError(t, err)
-		source := failures.Source{Listed: list}
 		replay := *c.Study.Failures
 		replay.Pools, err = source.Schedules(c.Study.VCs, 0, 0)
 		require.NoError(t, err)

@@ -176,7 +176,7 @@ func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin in
 	for _, p := range o.Pools {
 		part := want["per_vc"].(map[string]any)[p.Name].(map[string]any)
 		got := figuresOf(new(cluster.Summarizer).Summarize(p.Jobs), begin)
-		got["seq_rows"] = float64(len(slices.Collect(cluster.Sampled(p.Usage, 60, p.Last))))
+		got["seq_rows"] = float64(len(slices.Collect(cluster.Sampled(p.Usage, 60, p.Ended))))
 		b, n := busyIn(p, begin)
 		got["busy_gpu_frac_26d"] = b / n
 		requireFigures(t, p.Name, part, got)
@@ -185,7 +185,7 @@ func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin in
 
 // busyIn adds up the devices of a pool with a job, and all, at each minute of 26 days.
 func busyIn(p cluster.PoolOutcome, begin int64) (busy, all float64) {
-	for u := range cluster.Sampled(p.Usage, 60, p.Last) {
+	for u := range cluster.Sampled(p.Usage, 60, p.Ended) {
 		if u.At < begin+26*86_400 {
 			busy, all = busy+float64(u.GPUs-u.Idle), all+float64(u.GPUs)
 		}

@@ -40,9 +40,10 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 			"limits; oracle without them)", New: newBackfill, Foresees: true},
 		{Name: "edf", About: "earliest deadline first; deadlines follow from the users' time limits", New: newEDF,
 			Deadlines: true},
-		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
+		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair,
+			Resizes: true},
 		{Name: "offers", About: "most progress per second of all jobs, by their offers; jobs grow and shrink",
-			New: newOffers},
+			New: newOffers, Resizes: true},
 	}
 }
 

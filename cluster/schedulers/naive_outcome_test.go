@@ -280,10 +280,12 @@ func (o *outcome) changes(got *cluster.Outcome) error {
 // pool compares the use of a pool, second by second.
 func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 	s, last := o.pools[k], o.pools[k].usage[len(o.pools[k].usage)-1].At
-	if got.Last != last || got.Used != s.used || got.All != s.all || got.Nodes != s.base ||
+	// Devices count until the last submission, also after the last job of their pool.
+	all := s.all + float64(max(0, min(got.Last, s.horizon)-last))*float64(got.InService)
+	if got.Ended != last || got.Used != s.used || got.All != all || got.Nodes != s.base ||
 		len(got.Jobs) != len(o.members[k]) {
-		return fmt.Errorf("last %d used %v all %v nodes %d jobs %d; should be %d %v %v %d %d",
-			got.Last, got.Used, got.All, got.Nodes, len(got.Jobs), last, s.used, s.all, s.base, len(o.members[k]))
+		return fmt.Errorf("ended %d used %v all %v nodes %d jobs %d; should be %d %v %v %d %d",
+			got.Ended, got.Used, got.All, got.Nodes, len(got.Jobs), last, s.used, all, s.base, len(o.members[k]))
 	}
 	events := int64(0)
 	for i, j := range o.members[k] {
@@ -294,7 +296,7 @@ func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 			events += 2
 		}
 	}
-	samples := slices.Collect(cluster.Sampled(got.Usage, 1, got.Last))
+	samples := slices.Collect(cluster.Sampled(got.Usage, 1, got.Ended))
 	if len(samples) != len(s.usage) || got.Events != events {
 		return fmt.Errorf("%d events and %d samples; there should be %d and %d", got.Events, len(samples), events,
 			len(s.usage))

@@ -8,7 +8,8 @@ import (
 	"graft/cluster/treap"
 )
 
-// srtf runs the jobs with the least remaining work, and preempts others for them. It uses true durations.
+// srtf runs the jobs with the least remaining work, and preempts others for them. It uses true durations. If time
+// limits are enforced, the rest of a job's limit counts if it is shorter.
 //
 // Running jobs approach their ends and waiting jobs do not, so their order changes all the time. But when a running job
 // overtakes a waiting one, the same jobs fit as before: either both were admitted, or the waiting one was not and now
@@ -21,17 +22,19 @@ type srtf struct {
 	waiting *treap.Tree // by remaining work
 	seq     int64
 	extra   int64 // seconds that jobs keep their devices after their work is done
-	typed   bool  // types of nodes matter
+	typed   bool  // types of nodes matter, or rates of running jobs change
+	study   *cluster.Study
 
 	start, stop []*cluster.Job
 }
 
 func newSRTF(s cluster.Setup) (cluster.Scheduler, error) {
 	all := treap.NewArena(len(s.Pool.Jobs))
-	return &srtf{running: all.Tree(), waiting: all.Tree(), extra: s.Extra, typed: s.Typed}, nil
+	return &srtf{running: all.Tree(), waiting: all.Tree(), extra: s.Extra, typed: s.Typed || s.Linked,
+		study: s.Study}, nil
 }
 
-func (s *srtf) Arrived(j *cluster.Job) { s.wait(j, int64(j.Remaining())) }
+func (s *srtf) Arrived(j *cluster.Job) { s.wait(j, int64(s.study.Rest(j))) }
 
 func (s *srtf) Ended(j *cluster.Job) { s.running.Take(j) }
 
@@ -55,7 +58,7 @@ func (s *srtf) Schedule(p *cluster.Pool) int64 {
 	for _, j := range s.stop {
 		s.running.Take(j)
 		p.Preempt(j)
-		s.wait(j, int64(p.Left(j)))
+		s.wait(j, int64(s.study.Rest(j)))
 	}
 	for _, j := range s.start {
 		if p.Start(j) {
@@ -94,8 +97,8 @@ func (s *srtf) choose(p *cluster.Pool) {
 	s.running.Append(rest)
 }
 
-// chooseTyped is choose if types of nodes matter. It visits each job. Jobs on slow nodes have later ends than others
-// with the same remaining work, so running jobs are sorted again.
+// chooseTyped is choose if types of nodes matter or rates change. It visits each job. Jobs on slow nodes have later
+// ends than others with the same remaining work, so running jobs are sorted again.
 func (s *srtf) chooseTyped(p *cluster.Pool) {
 	rooms := roomsOf(p)
 	waiting := s.waiting.Next(nil, anyRoom)
@@ -107,7 +110,7 @@ func (s *srtf) chooseTyped(p *cluster.Pool) {
 	}
 	left := map[*cluster.Job]int64{}
 	for j := range p.Running() {
-		left[j] = int64(p.Left(j))
+		left[j] = int64(p.Rest(j))
 	}
 	for _, j := range slices.SortedStableFunc(p.Running(), func(a, b *cluster.Job) int {
 		return cmp.Compare(left[a], left[b])

@@ -15,17 +15,17 @@ const (
 // Tiresias: a GPU cluster manager for distributed deep learning, NSDI 2019). It uses the attained service, and no
 // durations. It decides once a minute.
 //
-// Between two rounds without an arrival, an end or a change of queues, the same jobs fit: running jobs keep their
-// devices, since their order stays the same, and a job that found no nodes still finds none. So it is called only after
-// such events. If types of nodes matter, a round without changes must come between, because a stopped job may fit on
-// another type, and because a job that accepts several types has one from its start on.
+// Between two rounds without an arrival, an end, or a change of queues or nodes, the same jobs fit: running jobs keep
+// their devices, since their order stays the same, and a job that found no nodes still finds none. So it is called only
+// after such events. If types of nodes matter, a round without changes must come between, because a stopped job may fit
+// on another type, and because a job that accepts several types has one from its start on.
 type tiresias struct {
 	queues  [2]*treap.Tree
 	seq     int64                     // position counter of jobs that start to wait
 	had     []attained                // by job number
 	leaves  events.Heap[*cluster.Job] // running jobs, by the time at which they would leave the first queue
 	changed bool
-	gpus    int  // number of devices at the last call
+	moves   int  // changes of nodes before the last call
 	typed   bool // types of nodes matter
 
 	start, stop []*cluster.Job
@@ -76,8 +76,8 @@ func (s *tiresias) enter(j *cluster.Job) {
 
 func (s *tiresias) Schedule(p *cluster.Pool) int64 {
 	s.demote(p.Now())
-	if p.GPUs() != s.gpus {
-		s.gpus, s.changed = p.GPUs(), true
+	if p.Moves() != s.moves {
+		s.moves, s.changed = p.Moves(), true
 	}
 	if s.changed && p.Now()%roundEvery == 0 {
 		s.changed = false

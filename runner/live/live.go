@@ -55,6 +55,15 @@ func base(env *app.Env, o live.Options) (*config.Job, error) {
 	return &s.Job, nil
 }
 
+// Digest returns the digest of the job file and of the files that it names, such as a device profile.
+func Digest(env *app.Env, o live.Options) (string, error) {
+	job, err := base(env, o)
+	if err != nil {
+		return "", err
+	}
+	return config.Digest(job), nil
+}
+
 // assignments returns the keys that give the job a timeline, instead of a timeline of its own file.
 func assignments(t *live.Timeline) []string { return append(t.Assignments(), "time.timeline=") }
 

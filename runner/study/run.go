@@ -67,11 +67,26 @@ func sameInputs(ctx context.Context, env *app.Env, f study.File, folder, digest 
 		return nil
 	}
 	s, err := Prepare(ctx, env, f, "", false)
-	if err != nil || s.Plan().Inputs == digest {
+	if err != nil {
+		return err
+	}
+	plan := s.Plan()
+	if err := withLive(env, f, plan); err != nil || plan.Inputs == digest {
 		return err
 	}
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the run is complete, but its input files have "+
 		"changed since; choose another run folder, or set option \"force\" to move this one aside", folder))
+}
+
+// withLive adds the job file of live jobs, and the files that it names, to the inputs of a plan.
+func withLive(env *app.Env, f study.File, p *study.Plan) error {
+	o := liveJobs(f)
+	if !o.On() {
+		return nil
+	}
+	digest, err := live.Digest(env, o)
+	p.Inputs = runs.DigestOfTexts(p.Inputs, digest)
+	return err
 }
 
 // simulate simulates into a run folder, and writes the outcome.
@@ -128,6 +143,9 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 		if p.Metric != nil {
 			track.Measure(p.Metric.Name, p.Metric.Unit, p.Value)
 		}
+	}
+	if err := withLive(env, f, job.Plan); err != nil {
+		return nil, err
 	}
 	job.Inputs = runs.DigestOfTexts(config.Digest(f), env.Version, job.Plan.Inputs)
 	cells, parts, err := streams(run, job.Plan.Metrics) // these tables identify the folder

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/failure"
+)
+
+// troubledRows is a trace of Slurm with jobs that a replay must not take at their word: a job without GPUs, a job that
+// was cancelled before its start, a pending job, a runaway job, and a job that a failing node stopped after 5,000 s.
+const troubledRows = `JobID|Submit|Start|End|ElapsedRaw|Timelimit|State|AllocTRES|ReqTRES|NodeList
+1|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:16:50|1000|1-00:00:00|COMPLETED|gres/gpu=8|gres/gpu=8|n1
+2|2024-01-01T00:00:05|2024-01-01T00:00:10|2024-01-01T00:16:50|1000|1-00:00:00|COMPLETED|cpu=4|cpu=4|n1
+3|2024-01-01T00:00:20|None|2024-01-01T00:30:00|0|1-00:00:00|CANCELLED by 7||gres/gpu=16|None assigned
+4|2024-01-01T00:00:30|Unknown|Unknown|0|1-00:00:00|PENDING||gres/gpu=16|None assigned
+5|2024-01-01T00:00:40|2024-01-01T01:00:00|Unknown|9000000|1-00:00:00|RUNNING|gres/gpu=8|gres/gpu=8|n2
+6|2024-01-01T00:01:00|2024-01-01T00:20:00|2024-01-01T01:43:20|5000|1-00:00:00|NODE_FAIL|gres/gpu=16|gres/gpu=16|n[1-2]
+6|2024-01-01T01:43:20|2024-01-01T02:00:00|2024-01-01T03:40:00|6000|1-00:00:00|COMPLETED|gres/gpu=16|gres/gpu=16|n[1-2]
+`
+
+// Jobs that did not run on the traced cluster are left out with a sentence, and a failure of a node in the trace is not
+// repeated on top of the simulated failures.
+func TestClusterReplaysWhatRan(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "sacct.txt", troubledRows)
+	write(t, "outages.csv", "node,from [s],to [s]\n1,90000,90010\n")
+	args := []string{"cluster", "run", "--trace", "sacct.txt", "--nodes", "2", "--scheduler", "fifo,fair", "--quiet"}
+	text := done(t, append(args, "--out", "plain")...).stdout
+	containsAll(t, text, "Left out of the trace: 1 job without GPUs, 2 jobs that never started, 1 job without an end, "+
+		"although the time limit passed more than an hour ago.",
+		"On the traced cluster, these jobs waited for 575.0 s on average.",
+		"Schedulers that resize every job: fair; the speed of a job is proportional to its GPUs.")
+	ends := func(folder string) (list []string) {
+		for _, row := range lines(t, folder+"/fifo/jobs.csv") {
+			list = append(list, row["end [s]"])
+		}
+		return list
+	}
+	require.Equal(t, []string{"1000", "12000"}, ends("plain"), "a replay repeats the lost work")
+	text = done(t, append(args, "--out", "failing", "--failures", "outages.csv")...).stdout
+	require.Contains(t, text, "22 GPU hours of earlier starts in the trace")
+	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
+}
+
+// Flags and sections that would have no effect, or a wrong one, are refused.
+func TestClusterRefusesCombinations(t *testing.T) {
+	aCluster(t, 50)
+	rigid := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "8", "--quiet"}
+	for says, more := range map[string][]string{
+		"lucid does not enforce time limits in its profiler": {"--scheduler", "lucid", "--set",
+			"cluster.enforce_limits=true"},
+		"spot jobs and other jobs would not share links": {"--set", "cluster.spot.evict=true", "--set",
+			`training.models=["x"]`, "--set", `training.networks=["ConvNet2"]`, "--set", "training.batches=[64]"},
+	} {
+		require.Contains(t, fails(t, failure.Configuration, "", append(rigid, more...)...).stderr, says)
+	}
+	write(t, "adaptive.toml", "[adaptive]\nnodes = 2\n[workload]\ntraces = [\"jobs.csv\"]\n[schedule]\n"+
+		"schedulers = [\"pollux\"]\n")
+	fails(t, failure.Usage, "--failures does not apply to simulations of adaptive jobs", "cluster", "run",
+		"adaptive.toml", "--failures", "outages.csv")
+}
