@@ -66,7 +66,7 @@ type NodeOutage struct {
 	Node  int    // name of the node
 	From  int64  // second of the beginning
 	To    int64  // second of the end; Never if the simulation ended before
-	Kind  string // [failures.Failure] or [failures.Drain]
+	Kind  string // [failures.Failure], [failures.Drain] or [failures.UnannouncedDrain]
 	Class string // class of the fault; may be empty
 	Jobs  int    // number of jobs that ran on the node at the beginning of the outage and had to stop or shrink
 }
@@ -85,7 +85,7 @@ func (o *Outcome) Outages() Outages {
 	for _, p := range o.Pools {
 		all += int64(p.Nodes+p.Spares) * max(0, p.Ended-o.Begin)
 		for _, n := range p.Outages {
-			if n.Kind == failures.Drain {
+			if n.Kind != failures.Failure {
 				s.Drains++
 				continue
 			}

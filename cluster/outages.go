@@ -127,7 +127,11 @@ func (o *outages) change(e *engine, c failures.Change) {
 		}
 	case failures.Drains:
 		if s.drains++; s.drains == 1 {
-			s.drained = o.begin(e, c, failures.Drain, o.drain(e, c.Node))
+			kind := failures.Drain
+			if c.Sudden {
+				kind = failures.UnannouncedDrain
+			}
+			s.drained = o.begin(e, c, kind, o.drain(e, c.Node))
 			e.pool.nodes.setOut(c.Node, outDrained, true)
 		}
 	case failures.Drained:

@@ -55,7 +55,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.String("vc-file", "",
 		"file that lists the virtual clusters and their nodes (default without --nodes: vc_config.csv in the --data "+
 			"folder)")
-	f.given.String("failures", "", "fault trace or list of outages of the nodes (rigid jobs); "+
+	f.given.String("failures", "", "fault trace, list of outages, or Slurm events of the nodes (rigid jobs); "+
 		"'graft trace failures' describes and generates fault traces")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
 		"names of schedulers, or paths of scheduler programs, separated by commas; "+

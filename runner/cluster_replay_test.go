@@ -44,6 +44,15 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))
 }
 
+// Jobs that ran on a type of GPUs that the cluster does not have are counted.
+func TestClusterNamesOtherTypes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus,gpu_type\n1,0,10,1,A100\n2,0,10,1,v100\n3,0,10,1,\n")
+	write(t, "c.toml", "[[cluster.types]]\nname = \"a100\"\nnodes = 1\n[workload]\ntraces = [\"jobs.csv\"]\n")
+	require.Contains(t, done(t, "cluster", "run", "c.toml", "--quiet").stdout, "Types of GPUs: 8 GPUs of a100. In the "+
+		"trace, 1 job ran on types that are not among them; their durations count as times on a100.")
+}
+
 // Flags and sections that would have no effect, or a wrong one, are refused.
 func TestClusterRefusesCombinations(t *testing.T) {
 	aCluster(t, 50)

@@ -206,6 +206,8 @@ type Change struct {
 	Node  int
 	What  What
 	Class string // class of a failure
+	// whether schedulers did not know the drain before it began
+	Sudden bool
 }
 
 // Feed yields the changes of a schedule in order of time.
@@ -226,9 +228,13 @@ type track struct {
 // not, so count the failures and drains of each node.
 func NewFeed(s Schedule) *Feed {
 	f := &Feed{}
+	sudden := changesOf(s.Sudden, Drains, Drained, Never)
+	for k := range sudden {
+		sudden[k].Sudden = true
+	}
 	for _, t := range []track{{changesOf(s.Failures, Fails, Recovers, s.Period), 0, s.Start, s.Period},
-		{changesOf(s.Listed, Fails, Recovers, Never), 0, 0, 0}, {changesOf(s.Drains, Drains, Drained, Never), 0, 0,
-			0}, {changesOf(s.Sudden, Drains, Drained, Never), 0, 0, 0}} {
+		{changesOf(s.Listed, Fails, Recovers, Never), 0, 0, 0},
+		{changesOf(s.Drains, Drains, Drained, Never), 0, 0, 0}, {sudden, 0, 0, 0}} {
 		if len(t.changes) > 0 {
 			f.tracks = append(f.tracks, t)
 		}
@@ -243,12 +249,12 @@ func changesOf(outages []Outage, begins, ends What, last int64) (list []Change) 
 			o.To = min(o.To, last)
 		}
 		if o.From == o.To && begins == Fails {
-			list = append(list, Change{o.From, o.Node, Blinks, o.Class})
+			list = append(list, Change{At: o.From, Node: o.Node, What: Blinks, Class: o.Class})
 			continue
 		}
-		list = append(list, Change{o.From, o.Node, begins, o.Class})
+		list = append(list, Change{At: o.From, Node: o.Node, What: begins, Class: o.Class})
 		if o.To < Never {
-			list = append(list, Change{o.To, o.Node, ends, o.Class})
+			list = append(list, Change{At: o.To, Node: o.Node, What: ends, Class: o.Class})
 		}
 	}
 	slices.SortFunc(list, func(a, b Change) int { return before(&a, &b) })

@@ -85,8 +85,8 @@ func flags() []study.Flag {
 			About: "factors of the arrival rate relative to the trace, separated by commas", List: true},
 		{Name: "deadline-factor", Key: "schedule.deadline_factor",
 			About: "deadlines of jobs after their submissions, relative to their time limits"},
-		{Name: "failures", Key: "failures.file", About: "fault trace or list of outages of the nodes (rigid jobs)",
-			Text: true},
+		{Name: "failures", Key: "failures.file", Text: true,
+			About: "fault trace, list of outages, or Slurm events of the nodes (rigid jobs)"},
 		{Name: "from", Key: "cluster.from_seconds", About: "drop jobs submitted before this second of the trace"},
 		{Name: "to", Key: "cluster.to_seconds", About: "drop jobs submitted after this second of the trace"},
 	}

@@ -82,8 +82,13 @@ func (s *simulations) spotText(jobs int) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %s are spot jobs, which are evicted with a notice of %d s.", spot,
+	text := fmt.Sprintf("%d of %s are spot jobs, which are evicted with a notice of %d s.", spot,
 		words.Plural(jobs, "job"), s.Cluster.Spot.Notice)
+	if spot == 0 {
+		text += " To mark the jobs of a partition or quality of service of Slurm as spot jobs, convert the trace " +
+			"with 'graft trace convert --spot'."
+	}
+	return text
 }
 
 // spotMetrics are the metrics of a simulation that evicts spot jobs.

@@ -47,7 +47,7 @@ func (s *simulations) Plan() *study.Plan {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
 	if len(c.Types) > 0 {
-		p.Remarks = append(p.Remarks, c.typesText())
+		p.Remarks = append(p.Remarks, s.typesText())
 	}
 	p.Metrics = slices.Clone(metrics)
 	if c.Spot.Evict {

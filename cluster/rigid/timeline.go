@@ -44,7 +44,7 @@ func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*l
 	}
 	if s.population != nil && len(f.Growth.Shares) != 1 {
 		return nil, failure.Usagef("a timeline of a job whose network can grow needs exactly one share; set " +
-			"growth.shares to [0] or [1]")
+			"one, such as --set growth.shares=[1.0]")
 	}
 	if s.population != nil {
 		one.Learner = s.population.Learner(f.Growth.Shares[0], f.Schedule.Seed)

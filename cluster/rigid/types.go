@@ -3,6 +3,7 @@ package rigid
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"graft/cluster"
@@ -121,13 +122,41 @@ func (f *File) validateTypes() error {
 	return nil
 }
 
-// typesText describes the types of GPUs of a plan.
-func (o *Options) typesText() string {
+// typesText describes the types of GPUs of a plan, and the jobs that ran on other types in the traces.
+func (s *simulations) typesText() string {
+	o := &s.Cluster
 	var parts []string
 	for _, t := range o.Types {
 		parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(t.Nodes*o.PerNode, "GPU"), t.Name))
 	}
-	return "Types of GPUs: " + strings.Join(parts, ", ") + "."
+	text := "Types of GPUs: " + strings.Join(parts, ", ") + "."
+	other := 0
+	for _, w := range s.workloads {
+		for k := range w.base.Jobs {
+			if o.onOtherType(&w.base.Jobs[k]) {
+				other++
+			}
+		}
+	}
+	if other > 0 {
+		text += fmt.Sprintf(" In the trace, %s ran on types that are not among them; their durations count as times "+
+			"on %s.", words.Plural(other, "job"), o.Types[0].Name)
+	}
+	return text
+}
+
+// onOtherType reports whether a job ran on a type that the cluster does not have. Jobs that require such a type are
+// left out anyway.
+func (o *Options) onOtherType(j *trace.Job) bool {
+	if j.GPUType == "" || j.NeedsType {
+		return false
+	}
+	for name := range strings.SplitSeq(j.GPUType, "|") {
+		if slices.ContainsFunc(o.Types, func(t GPUType) bool { return strings.EqualFold(t.Name, name) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // typeParts computes the metrics of jobs by the type of their last GPUs.
