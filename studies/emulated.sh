@@ -19,7 +19,7 @@ mask='\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xfc\xff\x
 [ -e $formats/emulated ] || printf '%s' ":emulated:M::$magic:$mask:/usr/bin/qemu-x86_64:" >$formats/register
 export QEMU_CPU=Haswell,-tsc-deadline,-hle,-rtm,-invpcid,-pcid,-x2apic
 for scenario in "$@"; do
-  $out/graft simulate "studies/transfer/$scenario.toml" --folder "$out/$scenario" --workers 1 --quiet
+  $out/graft simulate "studies/transfer/$scenario.toml" --folder "$out/$scenario" --workers 1 --quiet >/dev/null
   python3 - "$out/kept/tables/$scenario/grid-1.jsonl" "$out/$scenario/table/grid-1.jsonl" <<'PY'
 import json, sys
 
