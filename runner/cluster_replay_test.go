@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,10 @@ func TestClusterReplaysWhatRan(t *testing.T) {
 		return list
 	}
 	require.Equal(t, []string{"1000", "12000"}, ends("plain"), "a replay repeats the lost work")
+	write(t, "sacct.txt", strings.ReplaceAll(troubledRows, "1-00:00:00", "01:50:00"))
+	done(t, append(args, "--out", "limited", "--set", "cluster.enforce_limits=true")...)
+	require.Equal(t, []string{"1000", "12000"}, ends("limited"), "each start has its own limit")
+	write(t, "sacct.txt", troubledRows)
 	text = done(t, append(args, "--out", "failing", "--failures", "outages.csv")...).stdout
 	require.Contains(t, text, "22 GPU hours of earlier starts in the trace")
 	require.Equal(t, []string{"1000", "7000"}, ends("failing"))

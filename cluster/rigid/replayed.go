@@ -29,8 +29,19 @@ func (s *inputs) replay(jobs []trace.Job) []trace.Job {
 	}
 	for k := range jobs {
 		s.replayed.add(&jobs[k], s.File.Failures.Enabled())
+		if s.Cluster.EnforceLimits {
+			extendLimit(&jobs[k])
+		}
 	}
 	return jobs
+}
+
+// extendLimit adds the time of the earlier starts that a job repeats to its time limit, because Slurm counts the limit
+// of a requeued job from its last start.
+func extendLimit(j *trace.Job) {
+	if h := j.History; h != nil && j.Limit > 0 && j.Duration > h.Lost {
+		j.Limit += h.Lost
+	}
 }
 
 func (r *replayed) leavesOut(j trace.Job) bool {
@@ -60,7 +71,7 @@ func (r *replayed) add(j *trace.Job, failing bool) {
 		r.waits += float64(h.Wait)
 	}
 	if lost := min(h.Lost, j.Duration-1); failing && lost > 0 {
-		j.Duration -= lost
+		j.Duration, h.Lost = j.Duration-lost, h.Lost-lost
 		r.repeated += float64(lost) * float64(j.GPUs)
 	}
 }
