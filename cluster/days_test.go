@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
+	"graft/internal/stat"
 )
 
 // Completion times differ by day and by seed; the interval contains the true mean in most of 200 studies. With equal
@@ -44,4 +45,40 @@ func TestIntervalsOverDaysAndSeeds(t *testing.T) {
 	require.Equal(t, Interval{Windows: days}, OverDaysAndSeeds(jobs, same))
 	require.True(t, math.IsNaN(OverDaysAndSeeds(jobs, same[:1]).Low), "one seed")
 	require.True(t, math.IsNaN(OverDaysAndSeeds(jobs[:perDay], same).Low), "one day")
+}
+
+// If successive days depend on each other, as with long queues, the interval contains the true mean in most studies,
+// because blocks have several days. With blocks of a day, it contains the mean in fewer than six of ten. Days that are
+// independent keep blocks of a day in most studies.
+func TestIntervalsOverDependentDays(t *testing.T) {
+	const days, studies = 256, 200
+	var jobs []trace.Job
+	for k := range days {
+		jobs = append(jobs, trace.Job{Submit: int64(k) * 86_400})
+	}
+	for _, c := range []struct{ memory, hits, hitsOfDays, ofOneDay float64 }{{0.85, 0.8, 0.6, 0}, {0, 0.9, 1, 0.9}} {
+		r, hits, hitsOfDays, ofOneDay := rand.New(rand.NewPCG(3, 4)), 0., 0., 0.
+		for range studies {
+			values, level := make([]float64, days), r.NormFloat64()
+			for k := range values {
+				level = c.memory*level + math.Sqrt(1-c.memory*c.memory)*r.NormFloat64()
+				values[k] = 5 + level
+			}
+			i := OverDays(jobs, values)
+			if i.Low <= 5 && 5 <= i.High {
+				hits += 1. / studies
+			}
+			if i.Windows == days {
+				ofOneDay += 1. / studies
+			}
+			if half := 1.96 * stat.Deviation(values) / math.Sqrt(days); math.Abs(stat.Mean(values)-5) <= half {
+				hitsOfDays += 1. / studies
+			}
+		}
+		require.GreaterOrEqual(t, hits, c.hits, "memory %v", c.memory)
+		require.LessOrEqual(t, hitsOfDays, c.hitsOfDays, "memory %v", c.memory)
+		require.GreaterOrEqual(t, ofOneDay, c.ofOneDay, "memory %v", c.memory)
+		t.Logf("measured: memory %v: %.0f%% of the intervals contain the mean, and %.0f%% with blocks of a day",
+			c.memory, 100*hits, 100*hitsOfDays)
+	}
 }
