@@ -78,7 +78,8 @@ type Outages struct {
 	Availability float64 // share of the time of all nodes, including spare nodes, without a failure; NaN without time
 }
 
-// Outages returns the failures of an outcome's nodes until the last simulated second of each pool.
+// Outages returns the failures of an outcome's nodes until the last simulated second of each pool: the end of its last
+// job, and at least the last submission to any pool.
 func (o *Outcome) Outages() Outages {
 	var s Outages
 	down, all := int64(0), int64(0)

@@ -24,15 +24,28 @@ func (p *Pool) limited(j *Job) bool { return p.limits && j.Trace.Limit > 0 }
 
 // Rest returns the remaining work of a job or, if it is shorter, the rest of its time limit, if limits are enforced.
 func (p *Pool) Rest(j *Job) float64 {
-	left := p.Left(j)
 	if !p.limited(j) {
-		return left
+		return p.Left(j)
 	}
-	l := j.Lost()
+	held := int64(0)
 	if j.Running() {
-		l.ran += max(0, p.Now()-l.began)
+		held = max(0, p.Now()-j.Lost().began)
 	}
-	return min(left, float64(j.Trace.Limit-l.ran))
+	return j.untilLimit(p.Left(j), held)
+}
+
+// Rest returns the same as [Pool.Rest] for a waiting job.
+func (s *Study) Rest(j *Job) float64 {
+	if s.Limits && j.Trace.Limit > 0 {
+		return j.untilLimit(j.work, 0)
+	}
+	return j.work
+}
+
+// untilLimit returns the remaining work of a job or, if it is shorter, the rest of its time limit, for a job that has
+// held its current devices for a number of seconds.
+func (j *Job) untilLimit(left float64, held int64) float64 {
+	return min(left, float64(j.Trace.Limit-j.Lost().ran-held))
 }
 
 // beforeLimit returns the second at which a running job ends that would otherwise end at a given second. A job has used

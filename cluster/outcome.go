@@ -38,7 +38,7 @@ type PoolOutcome struct {
 	Ended int64   // last simulated second: outages are known until then
 	Used  float64 // device-seconds in which a device had a job
 	All   float64 // device-seconds of all devices
-	// device-seconds with a job, and of all devices in service, until the pool's last second
+	// device-seconds with a job, and of all devices in service, until Last
 	UsedEver, AllEver float64
 	InService         int     // number of devices in service in the last second
 	Usage             []Usage // usage over time, one row per change; empty unless requested

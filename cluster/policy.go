@@ -45,15 +45,6 @@ type Setup struct {
 	Linked bool
 }
 
-// Rest returns the remaining work of a waiting job or, if it is shorter, the rest of its time limit, if limits are
-// enforced.
-func (s *Study) Rest(j *Job) float64 {
-	if s.Limits && j.Trace.Limit > 0 {
-		return min(j.work, float64(j.Trace.Limit-j.Lost().ran))
-	}
-	return j.work
-}
-
 func (r *Run) speed() SpeedModel {
 	model := r.Study.Speed
 	if model == nil {

@@ -418,8 +418,10 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 		p.given(j)
 		j.running.saved = j.work
 		from := max(j.running.since, p.Now()+p.spots.delay(j))
-		j.Queue += from - j.running.since
-		j.running.since = from
+		if from > j.running.since { // it waits for spot jobs, beyond a restart delay
+			j.Queue += from - j.running.since
+			j.running.since, j.running.delayed = from, false
+		}
 		rate, _ := p.rates(j)
 		p.setRate(j, rate)
 		p.tell(j, "resize")

@@ -58,6 +58,14 @@ func TestClusterNamesOtherTypes(t *testing.T) {
 		"trace, 1 job ran on types that are not among them; their durations count as times on a100.")
 }
 
+// A trace without a job to replay is refused, also if it has jobs with durations.
+func TestClusterNeedsJobsThatRan(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,0,10,0\n")
+	fails(t, failure.Damaged, "jobs.csv has no job that ran on GPUs and whose end is known; name another trace",
+		"cluster", "run", "--trace", "jobs.csv", "--nodes", "1", "--load", "2", "--quiet")
+}
+
 // Flags and sections that would have no effect, or a wrong one, are refused.
 func TestClusterRefusesCombinations(t *testing.T) {
 	aCluster(t, 50)

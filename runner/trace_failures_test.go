@@ -52,7 +52,7 @@ func TestTraceFailuresRefusesFiles(t *testing.T) {
 	fails(t, failure.Usage, "drains.csv has no failures to fit a model to", "trace", "failures", "drains.csv", "--fit")
 }
 
-// The job starts at once, because nobody knows about the drain, and ends on the drained node. If the drain is
+// The job starts at once, because the drain is not announced, and ends on the drained node. If the drain is
 // announced, the job starts after it.
 func TestClusterRunsReplaySlurmEvents(t *testing.T) {
 	t.Chdir(t.TempDir())

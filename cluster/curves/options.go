@@ -63,6 +63,8 @@ func (o *Options) EnsureDefaults() {
 
 const usualMostWork = 2
 
+const secondsOfHour = 3600
+
 // mostHours limits the run time of jobs that can grow. A value beyond it is a typing error.
 const mostHours = 1e6
 
@@ -72,7 +74,7 @@ func (o Options) Selects() bool { return len(o.States) > 0 || o.MinHours != 0 ||
 // Accepts reports whether the network of a job can grow, by what the trace says about the job.
 func (o *Options) Accepts(j *trace.Job) bool {
 	return (len(o.States) == 0 || slices.Contains(o.States, j.State.String())) &&
-		float64(j.Duration) >= 3600*o.MinHours && j.GPUs >= o.MinGPUs
+		float64(j.Duration) >= secondsOfHour*o.MinHours && j.GPUs >= o.MinGPUs
 }
 
 // Validate returns an error that lists every invalid option.

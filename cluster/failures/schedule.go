@@ -202,12 +202,11 @@ const (
 
 // Change is a change of a node.
 type Change struct {
-	At    int64 // second
-	Node  int
-	What  What
-	Class string // class of a failure
-	// whether schedulers did not know the drain before it began
-	Sudden bool
+	At     int64 // second
+	Node   int
+	What   What
+	Class  string // class of a failure
+	Sudden bool   // a drain that was not announced to schedulers
 }
 
 // Feed yields the changes of a schedule in order of time.

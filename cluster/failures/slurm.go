@@ -62,8 +62,8 @@ func (r *slurmFile) fault(field, text, remedy string) error {
 	return &trace.Error{Path: r.path, Line: r.line, Field: field, Text: text, Remedy: remedy}
 }
 
-// mendRow is the remedy of most faults in a row.
-const mendRow = "correct or remove the line"
+// rowRemedy is the remedy of most faults in a row.
+const rowRemedy = "correct or remove the line"
 
 // read reads a line. It skips the header of each file if files were concatenated.
 func (r *slurmFile) read(line string) error {
@@ -71,7 +71,7 @@ func (r *slurmFile) read(line string) error {
 	case line == "" || line == r.header:
 		return nil
 	case len(line) > maxLine:
-		return r.fault("", fmt.Sprintf("the line is longer than the limit of %d bytes", maxLine), mendRow)
+		return r.fault("", fmt.Sprintf("the line is longer than the limit of %d bytes", maxLine), rowRemedy)
 	case r.header == "":
 		return r.readHeader(line)
 	case len(r.rows) == maxListed:
@@ -109,7 +109,8 @@ func (r *slurmFile) cells(line string) ([]string, error) {
 		return slices.Replace(cells, at, at+extra+1, reason), nil
 	}
 	if extra != 0 {
-		return nil, r.fault("", fmt.Sprintf("the line has %d fields, expected %d", len(cells), len(r.columns)), mendRow)
+		return nil, r.fault("", fmt.Sprintf("the line has %s, expected %d", words.Plural(len(cells), "field"),
+			len(r.columns)), rowRemedy)
 	}
 	return cells, nil
 }
@@ -151,7 +152,7 @@ func (r *slurmFile) checkCluster(name string) error {
 func (r *slurmFile) event(cell func(column string) string) (e entry, err error) {
 	e.name, e.line = cell(columnNode), r.line
 	if len(e.name) > maxName || strings.ContainsFunc(e.name, invalidInName) {
-		return e, r.fault(columnNode, fmt.Sprintf("is %.40q: expected the name of a node", e.name), mendRow)
+		return e, r.fault(columnNode, fmt.Sprintf("is %.40q: expected the name of a node", e.name), rowRemedy)
 	}
 	if e.Kind, err = r.kind(cell(columnState), cell(columnRaw)); err != nil {
 		return e, err
@@ -163,7 +164,7 @@ func (r *slurmFile) event(cell func(column string) string) (e entry, err error) 
 		return e, err
 	}
 	if e.To, err = r.date(columnEnd, cell(columnEnd)); err == nil && e.To < e.From {
-		err = r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", cell(columnEnd), cell(columnStart)), mendRow)
+		err = r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", cell(columnEnd), cell(columnStart)), rowRemedy)
 	}
 	return e, err
 }
@@ -186,7 +187,7 @@ func (r *slurmFile) date(column, text string) (int64, error) {
 	if column == columnEnd {
 		want += " or Unknown"
 	}
-	return 0, r.fault(column, fmt.Sprintf("is %.40q: expected %s", text, want), mendRow)
+	return 0, r.fault(column, fmt.Sprintf("is %.40q: expected %s", text, want), rowRemedy)
 }
 
 // States of nodes in events, without the suffixes of a state. Slurm combines states with plus signs.
@@ -202,7 +203,7 @@ func (r *slurmFile) kind(state, raw string) (string, error) {
 	const baseMask, baseDown = 0xf, 1 // NODE_STATE_BASE and NODE_STATE_DOWN in slurm.h
 	number, err := strconv.ParseUint(raw, 10, 32)
 	if err != nil && raw != "" {
-		return "", r.fault(columnRaw, fmt.Sprintf("is %.40q: expected a whole number", raw), mendRow)
+		return "", r.fault(columnRaw, fmt.Sprintf("is %.40q: expected a whole number", raw), rowRemedy)
 	}
 	if hasState(state, failureStates) || number&baseMask == baseDown {
 		return Failure, nil
@@ -211,7 +212,7 @@ func (r *slurmFile) kind(state, raw string) (string, error) {
 		return UnannouncedDrain, nil
 	}
 	return "", r.fault(columnState, fmt.Sprintf("is %.40q: expected DOWN, FAIL, DRAIN or a combination with them",
-		state), mendRow)
+		state), rowRemedy)
 }
 
 // hasState reports whether one of some states is part of a state.

@@ -203,11 +203,11 @@ func TestDamagedSlurmFiles(t *testing.T) {
 		row    = "c|n1|2026-11-29T01:07:58|2026-11-29T01:08:05|DOWN|r|u\n"
 		begin  = header + row
 		print  = "print the events with 'sacctmgr --parsable2 show event'"
-		mend   = "; correct or remove the line"
-		name   = ": expected the name of a node" + mend
-		state  = ": expected DOWN, FAIL, DRAIN or a combination with them" + mend
+		remedy = "; correct or remove the line"
+		name   = ": expected the name of a node" + remedy
+		state  = ": expected DOWN, FAIL, DRAIN or a combination with them" + remedy
 		date   = ": expected a date such as 2026-05-01T00:03:37"
-		end    = date + " or Unknown" + mend
+		end    = date + " or Unknown" + remedy
 	)
 	replaced := func(old, new string) string { return begin + strings.Replace(row, old, new, 1) }
 	long := strings.Repeat("x", 1<<16)
@@ -221,8 +221,8 @@ func TestDamagedSlurmFiles(t *testing.T) {
 		"NodeName|TimeStart|State\n" + row:   "e:1: column TimeEnd is missing; " + print + ", with its header",
 		"NodeName|NodeName|State\n" + row:    `e:1: duplicate column "NodeName"; remove one`,
 		"JobID|Submit|State\n1|2|3\n":        "e:1: column NodeName is missing; " + print + ", with its header",
-		begin + "c|n1|2026-11-29T01:07:58\n": "e:3: the line has 3 fields, expected 7" + mend,
-		begin + "graft: error\n":             "e:3: the line has 1 fields, expected 7" + mend,
+		begin + "c|n1|2026-11-29T01:07:58\n": "e:3: the line has 3 fields, expected 7" + remedy,
+		begin + "graft: error\n":             "e:3: the line has 1 field, expected 7" + remedy,
 		replaced("c|", "d|"): `e:3: Cluster is "d", but the file also has events of "c"; print one cluster ` +
 			`with 'sacctmgr --parsable2 show event Clusters=NAME'`,
 		replaced("n1", "n 1"):                      `e:3: NodeName is "n 1"` + name,
@@ -231,16 +231,16 @@ func TestDamagedSlurmFiles(t *testing.T) {
 		replaced("DOWN", ""):                       `e:3: State is ""` + state,
 		replaced("DOWN", "IDLE"):                   `e:3: State is "IDLE"` + state,
 		replaced("DOWN", "DOWNX"):                  `e:3: State is "DOWNX"` + state,
-		replaced("2026-11-29T01:07:58", "Unknown"): `e:3: TimeStart is "Unknown"` + date + mend,
-		replaced("01:07:58", "25:07:58"):           `e:3: TimeStart is "2026-11-29T25:07:58"` + date + mend,
-		replaced("11-29", "02-30"):                 `e:3: TimeStart is "2026-02-30T01:07:58"` + date + mend,
+		replaced("2026-11-29T01:07:58", "Unknown"): `e:3: TimeStart is "Unknown"` + date + remedy,
+		replaced("01:07:58", "25:07:58"):           `e:3: TimeStart is "2026-11-29T25:07:58"` + date + remedy,
+		replaced("11-29", "02-30"):                 `e:3: TimeStart is "2026-02-30T01:07:58"` + date + remedy,
 		replaced("2026-11-29T01:08:05", ""):        `e:3: TimeEnd is ""` + end,
 		replaced("2026-11-29T01:08:05", "-5"):      `e:3: TimeEnd is "-5"` + end,
 		replaced("01:08:05", "01:07:05"): "e:3: TimeEnd is 2026-11-29T01:07:05, before TimeStart 2026-11-29T01:07:58" +
-			mend,
+			remedy,
 		replaced("|r|", "|"+long[:5000]+"|"):        "e:3: Reason is longer than the limit of 4096 bytes; shorten it",
-		replaced("|r|", "|"+long+"|"):               "e:3: the line is longer than the limit of 65536 bytes" + mend,
-		strings.Replace(rawText, "|514|", "|x|", 1): `e:2: StateRaw is "x": expected a whole number` + mend,
+		replaced("|r|", "|"+long+"|"):               "e:3: the line is longer than the limit of 65536 bytes" + remedy,
+		strings.Replace(rawText, "|514|", "|x|", 1): `e:2: StateRaw is "x": expected a whole number` + remedy,
 	} {
 		_, err := failures.ParseRecord([]byte(text), "e", failures.ReadOptions{})
 		require.EqualError(t, err, want)

@@ -26,7 +26,7 @@ type inputs struct {
 	failing    *failures.Source     // failures of nodes; nil if no node fails
 	format     string               // of the trace
 	undivided  bool                 // one virtual cluster has all jobs and overrides the trace
-	replayed   replayed
+	replayed   replayed             // how the jobs of the trace are replayed
 }
 
 // mostChecked is the largest trace, in bytes, that a quick check reads completely.
@@ -73,12 +73,14 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
 			"change or remove cluster.from_seconds and cluster.to_seconds", path, f.Cluster.From, f.Cluster.To)
 	}
-	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 && !j.Runaway() }) {
+	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
 		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or set "+
 			"adaptive.data to a folder of applications to simulate adaptive jobs", path)
 	}
 	first := read.Jobs[0].Submit
-	read.Jobs = s.replay(read.Jobs)
+	if read.Jobs = s.replay(read.Jobs); len(read.Jobs) == 0 {
+		return nil, fmt.Errorf("%s has no job that ran on GPUs and whose end is known; name another trace", path)
+	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
 	s.base.Memory, s.base.WholeGPUs, s.base.Spot = f.Cluster.Memory, f.Cluster.WholeGPUs, f.spot()

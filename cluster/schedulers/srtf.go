@@ -58,7 +58,7 @@ func (s *srtf) Schedule(p *cluster.Pool) int64 {
 	for _, j := range s.stop {
 		s.running.Take(j)
 		p.Preempt(j)
-		s.wait(j, int64(s.study.Rest(j)))
+		s.wait(j, int64(p.Rest(j)))
 	}
 	for _, j := range s.start {
 		if p.Start(j) {
