@@ -47,6 +47,15 @@ func TestIntervalsOverDaysAndSeeds(t *testing.T) {
 	require.True(t, math.IsNaN(OverDaysAndSeeds(jobs[:perDay], same).Low), "one day")
 }
 
+// The bootstrap draws one seed fewer than there are. Three draws of four seeds, one of which differs, have it at least
+// twice in one of six cases, and three times in one of 64; four draws would have it three times in one of twenty.
+func TestIntervalsOverFewSeeds(t *testing.T) {
+	jobs := []trace.Job{{}, {Submit: 86_400}}
+	i := OverDaysAndSeeds(jobs, [][]float64{{0, 0}, {0, 0}, {0, 0}, {1, 1}})
+	require.InDelta(t, 0, i.Low, 1e-9)
+	require.InDelta(t, 2./3, i.High, 1e-9)
+}
+
 // If successive days depend on each other, as with long queues, the interval contains the true mean in most studies,
 // because blocks have several days. With blocks of a day, it contains the mean in fewer than six of ten. Days that are
 // independent keep blocks of a day in most studies.

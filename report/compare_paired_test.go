@@ -29,7 +29,15 @@ func TestColumnsArePairedBySeed(t *testing.T) {
 	second = paired(first, []float64{11, 21, 31}, equal).Cells[1]
 	require.InDelta(t, 0.25, *second.Chance, 1e-9, "equal differences: two of eight flips are as far")
 
-	q := paired(first, []float64{10, 20 * (1 + 1e-12), 30}, equal)
+	q := &comparedQuantity{Better: "less", paired: true,
+		Cells: []*comparedValue{{values: []float64{1}}, {values: []float64{2}}, {values: []float64{1}}}}
+	q.test()
+	require.Nil(t, q.Cells[1].Chance, "single simulations are not tested")
+	require.True(t, q.Cells[1].untested)
+	require.Empty(t, q.cell(q.Cells[1]).After)
+	require.False(t, q.Cells[2].untested, "equal values need no test")
+
+	q = paired(first, []float64{10, 20 * (1 + 1e-12), 30}, equal)
 	require.Equal(t, 1.0, *q.Cells[1].Chance)
 	require.True(t, q.everywhere(), "equal up to rounding")
 	require.False(t, paired(first, []float64{10, 20.1, 30}, equal).everywhere())

@@ -163,6 +163,15 @@ func TestClusterLoads(t *testing.T) {
 	require.FileExists(t, filepath.Join(r.Folder, "arrivals-x0.5", "fifo", "jobs.csv"))
 }
 
+// The arrival factor divides the times from the first submission, which stays where it is.
+func TestClusterLoadsKeepTheFirstSubmission(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,submit [s],duration [s],gpus\n1,36000,10,1\n2,36100,10,1\n")
+	done(t, "cluster", "run", "--trace", "jobs.csv", "--nodes", "1", "--load", "2", "--out", "run", "--quiet")
+	rows := lines(t, "run/fifo/jobs.csv")
+	require.Equal(t, []string{"36000", "36050"}, []string{rows[0]["start [s]"], rows[1]["start [s]"]})
+}
+
 // Jobs that cannot run are counted, the others run, and the exit code says so.
 func TestClusterRefusesJobs(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -202,6 +202,72 @@ func TestGrowthIsMeasured(t *testing.T) {
 	require.Greater(t, grown, 20)
 }
 
+// An offer values growth by the work that remains to be learned. Work that a job repeats after a failure changes
+// nothing.
+func TestOffersIgnoreRepeatedWork(t *testing.T) {
+	compared := 0
+	for k := range 200 {
+		r := rand.New(rand.NewPCG(37, uint64(k)))
+		p := drawPopulation(r, Options{Ends: ByBudget, Knowledge: OwnKnowledge})
+		job := &cluster.Job{Trace: &trace.Job{ID: "1", GPUs: 4}}
+		learner := p.Learner(1, 1)([]*cluster.Job{job}).(*Learner)
+		s := &learner.states[0]
+		s.budget, s.work = 1000, 1000
+		plain := learner.Offer(job, 4, 1000)
+		s.work, s.debt = 1300, 300
+		require.Equal(t, plain, learner.Offer(job, 4, 1300))
+		if plain.Action != "" {
+			compared++
+		}
+	}
+	require.Greater(t, compared, 50)
+}
+
+// A job that reached its time limit is worse only if it is less accurate than without growth at the limit.
+func TestWorseAtTheLimit(t *testing.T) {
+	better := 0
+	for k := range 200 {
+		r := rand.New(rand.NewPCG(41, uint64(k)))
+		fifo, err := schedulers.Named("fifo")
+		require.NoError(t, err)
+		c := &schedtest.Case{Study: cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, Limits: true,
+			Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: 1, Duration: 10_000, Limit: 5000}}}}
+		p := drawPopulation(r, Options{Ends: ByBudget, Knowledge: OwnKnowledge})
+		_, plain := results(t, c, fifo, p, 0)
+		o, list := results(t, c, fifo, p, 1)
+		require.True(t, o.Jobs[0].TimedOut())
+		grew := list[0].Network.Total() > 0
+		require.Equal(t, grew && list[0].Accuracy < plain[0].Accuracy-1e-9, list[0].Worse)
+		if grew && !list[0].Worse && list[0].Accuracy < list[0].Never {
+			better++
+		}
+	}
+	require.Greater(t, better, 10, "better than without growth, and less accurate than after all work")
+}
+
+// Only jobs that the options select can grow.
+func TestSelectedJobsGrow(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    Options
+		want []bool
+	}{
+		"all":    {Options{}, []bool{true, true, true}},
+		"states": {Options{States: []string{"COMPLETED", "TIMEOUT"}}, []bool{true, true, false}},
+		"hours":  {Options{MinHours: 1}, []bool{false, true, true}},
+		"GPUs":   {Options{MinGPUs: 2}, []bool{true, false, true}},
+	} {
+		p := drawPopulation(rand.New(rand.NewPCG(1, 1)), c.o)
+		jobs := []*cluster.Job{
+			{Trace: &trace.Job{ID: "1", GPUs: 2, Duration: 3599, State: trace.Completed}},
+			{Trace: &trace.Job{ID: "2", GPUs: 1, Duration: 3600, State: trace.TimedOut}},
+			{Trace: &trace.Job{ID: "3", GPUs: 2, Duration: 9000, State: trace.Failed}}}
+		learner := p.Learner(1, 1)(jobs).(*Learner)
+		for k, s := range learner.states {
+			require.Equal(t, c.want[k], s.grows, "%s, job %d", name, k+1)
+		}
+	}
+}
+
 func (t Terms) of(k Kind) float64 { return [kinds]float64{t.Deepen, t.Widen}[k] }
 
 func (t Terms) without(k Kind) Terms {
@@ -223,7 +289,8 @@ func TestOptions(t *testing.T) {
 		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"},
 		"knowledge is \"x\"": {Knowledge: "x"},
 		"most_work is 0.5":   {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
-		"shares[0] is 2": {Shares: []float64{2}},
+		"shares[0] is 2": {Shares: []float64{2}}, "states[0]: unknown state": {States: []string{"DONE"}},
+		"min_hours is -1": {MinHours: -1}, "min_gpus is -1": {MinGPUs: -1},
 	} {
 		o.Curves = "curves.json"
 		o.EnsureDefaults()

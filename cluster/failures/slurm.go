@@ -164,7 +164,8 @@ func (r *slurmFile) event(cell func(column string) string) (e entry, err error) 
 		return e, err
 	}
 	if e.To, err = r.date(columnEnd, cell(columnEnd)); err == nil && e.To < e.From {
-		err = r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", cell(columnEnd), cell(columnStart)), rowRemedy)
+		err = r.fault(columnEnd, fmt.Sprintf("is %s, before TimeStart %s", cell(columnEnd), cell(columnStart)),
+			rowRemedy)
 	}
 	return e, err
 }

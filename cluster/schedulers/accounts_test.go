@@ -118,6 +118,28 @@ func TestShortestUntilLimit(t *testing.T) {
 	}
 }
 
+// halved is a speed model in which jobs on several nodes halve each other's rates.
+type halved struct{ cluster.LinearSpeed }
+
+func (halved) Together(running []*cluster.Job, rates []float64) {
+	for k := range running {
+		rates[k] = 1
+		if len(running) > 1 {
+			rates[k] = 0.5
+		}
+	}
+}
+
+// srtf compares the remaining work of jobs whose rates changed after their start: at second 600, the first job has
+// 600 s of work left and not 300 s, so a job of 400 s preempts it.
+func TestSRTFWithLinks(t *testing.T) {
+	o := accounted(t, "srtf", cluster.Study{VCs: oneCluster(3), Speed: halved{},
+		Jobs: []trace.Job{{ID: "a", GPUs: 12, Duration: 900}, {ID: "b", Submit: 1, GPUs: 12, Duration: 450},
+			{ID: "w", Submit: 600, GPUs: 12, Duration: 400}}})
+	require.Equal(t, int32(1), o.Jobs[0].Preemptions)
+	require.LessOrEqual(t, o.Jobs[2].Start, int64(601))
+}
+
 // The slowdown of a job that reached its time limit is relative to the limit.
 func TestSlowdownOfTimedOutJobs(t *testing.T) {
 	o := accounted(t, "fifo", cluster.Study{VCs: oneCluster(1), Limits: true,
