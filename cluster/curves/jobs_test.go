@@ -289,8 +289,9 @@ func TestOptions(t *testing.T) {
 		"shares[1] is 0.5": {Shares: []float64{0.5, 0.5}}, "ends is \"x\"": {Ends: "x"},
 		"knowledge is \"x\"": {Knowledge: "x"},
 		"most_work is 0.5":   {MostWork: 0.5}, "noise_scale is -1": {NoiseScale: -1},
-		"shares[0] is 2": {Shares: []float64{2}}, "states[0]: unknown state": {States: []string{"DONE"}},
-		"min_hours is -1": {MinHours: -1}, "min_gpus is -1": {MinGPUs: -1},
+		"shares[0] is 2": {Shares: []float64{2}}, "states[0] is \"DONE\"": {States: []string{"DONE"}},
+		"states[1] is \"Pass\"": {States: []string{"COMPLETED", "Pass"}},
+		"min_hours is -1":       {MinHours: -1}, "min_gpus is -1": {MinGPUs: -1},
 	} {
 		o.Curves = "curves.json"
 		o.EnsureDefaults()

@@ -91,9 +91,9 @@ func (o Options) Validate() error {
 			"shares[%d] is %v; expected unique numbers from 0 to 1", k, share)
 	}
 	for k, name := range o.States {
-		var s trace.State
-		err := s.UnmarshalText([]byte(name))
-		faults.When(err != nil || name == "", "states[%d]: %v", k, err)
+		var s trace.State // whose text can be another name, from another format
+		faults.When(s.UnmarshalText([]byte(name)) != nil || s.String() != name || name == "", "states[%d] is %.40q; "+
+			"expected a state that 'graft trace describe' prints, such as COMPLETED", k, name)
 	}
 	faults.Unless(o.MinHours >= 0 && o.MinHours <= mostHours, "min_hours is %v; must be between 0 and %v", o.MinHours,
 		float64(mostHours))
