@@ -75,8 +75,8 @@ var failureMetrics = []study.Metric{
 		Format: "%.3f"},
 	{Name: "hit", Unit: "jobs", Title: "jobs hit", About: "jobs that were hit by a failure", Better: study.Lower,
 		Format: "%.0f", Hidden: true, Total: true},
-	{Name: "node_failures", Title: "node failures", About: "failures of nodes until the last job of their " +
-		"virtual cluster ended, and at least until the last submission",
+	{Name: "node_failures", Title: "node failures", About: "failures of nodes until the last submission, and " +
+		"until the last job of their virtual cluster ended",
 		Better: study.Neutral, Hidden: true, Total: true},
 	{Name: "drains", Title: "drains", About: "planned outages of nodes", Better: study.Neutral, Hidden: true,
 		Total: true},
