@@ -22,62 +22,91 @@ type Tree struct {
 
 // Arena holds the nodes of several trees. A job is in at most one tree of an arena. The zero value is empty.
 type Arena struct {
-	jobs  []*cluster.Job // by job number
-	nodes []node         // by job number
+	places []int32 // by job number: index of the job's node; 0 for jobs in no tree
+	nodes  []node  // nodes[0] is unused
+	free   []int32 // unused nodes
 }
 
 type node struct {
 	key         Key
+	job         *cluster.Job
 	left, right int32
 	rank        uint32 // heap priority
 	demand      int32  // demand of the job when it was inserted
 	least       int32  // minimum demand in the subtree
 	runs        int32  // number of running jobs in the subtree, as of insertion
 	waits       int32  // number of waiting jobs in the subtree
-	in          bool
 	running     bool
 	sum         int64 // sum of demands in the subtree
 }
 
-const nobody = int32(-1)
+const nobody = int32(0)
 
-// NewArena returns an arena with memory for a number of jobs. It grows for more.
-func NewArena(jobs int) *Arena { return &Arena{make([]*cluster.Job, 0, jobs), make([]node, 0, jobs)} }
+// NewArena returns an arena with memory for a number of jobs. It grows for more. The nodes of jobs that left are used
+// again, so that all nodes stay in the processor's caches.
+func NewArena(jobs int) *Arena { return &Arena{places: make([]int32, 0, jobs)} }
 
 // Tree returns an empty tree of the arena.
 func (a *Arena) Tree() *Tree { return &Tree{a, nobody} }
+
+// place returns an unused node for a job.
+func (a *Arena) place(j *cluster.Job) (at int32) {
+	for len(a.places) <= int(j.Number) {
+		a.places = append(a.places, nobody)
+	}
+	if len(a.nodes) == 0 {
+		a.nodes = append(a.nodes, node{}) // of nobody
+	}
+	if last := len(a.free) - 1; last >= 0 {
+		at, a.free = a.free[last], a.free[:last]
+	} else {
+		at, a.nodes = int32(len(a.nodes)), append(a.nodes, node{})
+	}
+	a.places[j.Number] = at
+	return at
+}
 
 // Empty reports whether the tree has no jobs.
 func (o *Tree) Empty() bool { return o.root == nobody }
 
 // Put inserts a job, and records its current demand and whether it is running.
 func (o *Tree) Put(j *cluster.Job, k Key) {
-	for len(o.nodes) <= int(j.Number) {
-		o.nodes = append(o.nodes, node{})
-		o.jobs = append(o.jobs, nil)
+	at := o.place(j)
+	o.nodes[at] = node{key: k, job: j, rank: hash(uint32(j.Number)), demand: int32(j.Demand()), running: j.Running()}
+	o.root = o.with(o.root, at)
+}
+
+// with inserts a node into a subtree, above the nodes with a lower priority.
+func (o *Tree) with(at, added int32) int32 {
+	n, a := &o.nodes[at], &o.nodes[added]
+	switch {
+	case at == nobody || a.rank > n.rank:
+		a.left, a.right = o.split(at, &a.key)
+		at = added
+	case n.key.Before(&a.key):
+		n.right = o.with(n.right, added)
+	default:
+		n.left = o.with(n.left, added)
 	}
-	at := j.Number
-	o.jobs[at] = j
-	o.nodes[at] = node{key: k, left: nobody, right: nobody, rank: hash(uint32(at)), demand: int32(j.Demand()), in: true,
-		running: j.Running()}
 	o.update(at)
-	left, right := o.split(o.root, &k)
-	o.root = o.merge(o.merge(left, at), right)
+	return at
 }
 
 // Take removes a job, if it is in the tree.
 func (o *Tree) Take(j *cluster.Job) {
 	if o.has(j) {
-		o.root = o.without(o.root, j.Number)
-		o.nodes[j.Number].in = false
-		o.jobs[j.Number] = nil
+		at := o.places[j.Number]
+		o.root = o.without(o.root, at)
+		o.nodes[at].job, o.places[j.Number], o.free = nil, nobody, append(o.free, at)
 	}
 }
 
 // KeyOf returns the key of a job. The job must be in a tree of the arena.
-func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
+func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[a.places[j.Number]].key }
 
-func (o *Tree) has(j *cluster.Job) bool { return int(j.Number) < len(o.nodes) && o.nodes[j.Number].in }
+func (o *Tree) has(j *cluster.Job) bool {
+	return int(j.Number) < len(o.places) && o.places[j.Number] != nobody
+}
 
 // hash maps numbers to priorities (the finalizer of MurmurHash3).
 func hash(x uint32) uint32 {
@@ -186,7 +215,7 @@ func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
 // key means the start of the tree.
 func (o *Tree) Next(behind *Key, room int64) *cluster.Job {
 	if at := o.nextIn(o.root, behind, int32(min(room, math.MaxInt32))); at != nobody {
-		return o.jobs[at]
+		return o.nodes[at].job
 	}
 	return nil
 }
@@ -237,10 +266,10 @@ func (f *filling) part(at int32) {
 	case int64(n.demand) <= f.room:
 		f.room -= int64(n.demand)
 		if !n.running {
-			f.start = append(f.start, f.jobs[at])
+			f.start = append(f.start, n.job)
 		}
 	case n.running:
-		f.stop = append(f.stop, f.jobs[at])
+		f.stop = append(f.stop, n.job)
 	}
 	f.part(n.right)
 }
@@ -256,7 +285,7 @@ func (f *filling) each(at int32, running bool, list *[]*cluster.Job) {
 	}
 	f.each(n.left, running, list)
 	if n.running == running {
-		*list = append(*list, f.jobs[at])
+		*list = append(*list, n.job)
 	}
 	f.each(n.right, running, list)
 }
