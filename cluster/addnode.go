@@ -14,8 +14,8 @@ func (p *Pool) AddNode(name int) bool {
 	if p.nodes.find(name) != nil {
 		return false
 	}
-	nd := &node{name: name, free: p.nodes.all(), used: make([]int64, len(p.nodes.limits)), drain: Never,
-		kind: p.nodes.types.added()}
+	nd := &node{name: name, used: make([]int64, len(p.nodes.limits)), drain: Never, kind: p.nodes.types.added()}
+	nd.resize(p.nodes.sizeOf(nd.kind))
 	p.nodes.list = append(p.nodes.list, nd)
 	p.nodes.name(name, nd)
 	p.nodes.reindex()

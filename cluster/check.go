@@ -12,7 +12,7 @@ import (
 func (p *Pool) Check() error {
 	users := map[int][]int{} // jobs on each device of a node
 	for _, nd := range p.nodes.list {
-		users[nd.name] = make([]int, p.nodes.each)
+		users[nd.name] = make([]int, bits.OnesCount64(nd.all))
 	}
 	count := 0
 	for j := range p.Running() {
@@ -40,12 +40,12 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 	gpus := 0
 	for _, s := range j.Nodes {
 		on, known := users[s.Node]
-		if !known || bits.Len64(s.GPUs) > p.nodes.each {
+		if !known || bits.Len64(s.GPUs) > len(on) {
 			return fmt.Errorf("job %s is assigned to devices that node %d does not have (device mask %b)",
 				j.Trace.ID, s.Node, s.GPUs)
 		}
 		gpus += bits.OnesCount64(s.GPUs)
-		for g := range p.nodes.each {
+		for g := range on {
 			on[g] += int(s.GPUs >> g & 1)
 		}
 	}

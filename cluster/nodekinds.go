@@ -13,22 +13,25 @@ type nodeKinds struct {
 }
 
 type kindCount struct {
+	size       int // devices per node
 	nodes      int
 	free, lost int   // wholly free devices of nodes in service and out of service
 	room       int64 // free thousandths of partly used devices
 	away       int   // for spot jobs: devices of other jobs that no spot job uses
 }
 
-// kindSet is the index of the nodes of a set of types.
+// kindSet is the index of the nodes of a set of types, which have equal numbers of devices.
 type kindSet struct {
 	types uint64 // one bit per type
 	index
 }
 
-// divide gives the nodes their types, in order.
-func (n *Nodes) divide(counts []int, sets []uint64) {
+// divide gives the nodes their types, in order, and their devices.
+func (n *Nodes) divide(counts []int, s *Study, sets []uint64) {
 	t := &nodeKinds{per: make([]kindCount, len(counts))}
+	n.each = s.largest()
 	for k := range counts {
+		t.per[k].size = s.sizeOf(k)
 		t.sets = append(t.sets, kindSet{types: 1 << k})
 	}
 	for _, set := range sets {
@@ -40,6 +43,7 @@ func (n *Nodes) divide(counts []int, sets []uint64) {
 	for k, count := range counts {
 		for range min(count, len(n.list)-at) {
 			n.list[at].kind = uint8(k)
+			n.list[at].resize(t.per[k].size)
 			at++
 		}
 	}
@@ -52,10 +56,10 @@ func (t *nodeKinds) clear(n *Nodes) {
 		return
 	}
 	for k := range t.per {
-		t.per[k] = kindCount{room: t.per[k].room}
+		t.per[k] = kindCount{size: t.per[k].size, room: t.per[k].room}
 	}
 	for k := range t.sets {
-		t.sets[k].clear(len(n.list), n.each)
+		t.sets[k].clear(len(n.list), t.per[bits.TrailingZeros64(t.sets[k].types)].size)
 	}
 	for _, nd := range n.list {
 		t.per[nd.kind].nodes++
@@ -106,6 +110,14 @@ func (t *nodeKinds) added() (kind uint8) {
 	return kind
 }
 
+// sizeOf returns the number of devices of a node of a type.
+func (n *Nodes) sizeOf(kind uint8) int {
+	if n.types == nil {
+		return n.each
+	}
+	return n.types.per[kind].size
+}
+
 // see restricts the current job to a set of types. Zero means all types.
 func (n *Nodes) see(types uint64) {
 	n.view, n.only = &n.index, types
@@ -140,8 +152,8 @@ func (n *Nodes) mixes(shares []Share) bool {
 	return false
 }
 
-// findTyped looks for devices of one type for a job, on its fastest types first. Types on which it is equally fast
-// count as one type unless the job would mix them.
+// findTyped looks for devices of one type for a job, on its fastest types first. Types on which it is equally fast,
+// with nodes of equal size, count as one type unless the job would mix them.
 func (p *Pool) findTyped(j *Job, gpus int) (shares []Share, ok bool) {
 	defer p.nodes.see(0)
 	for _, set := range j.types().sets {
@@ -173,7 +185,7 @@ func (p *Pool) Types() int {
 // GPUsOf returns the number of devices of a type, numbered from zero, as [Pool.GPUs] counts them.
 func (p *Pool) GPUsOf(kind int) int {
 	t := &p.nodes.types.per[kind]
-	return t.nodes*p.nodes.each - t.lost - t.away
+	return t.nodes*t.size - t.lost - t.away
 }
 
 // RoomOf returns the free capacity of the devices of a type, numbered from zero, in thousandths of a device.

@@ -8,7 +8,8 @@ type Nodes struct {
 	list  []*node
 	named []*node       // by name, for the nodes with names below Names()
 	other map[int]*node // by name, for all other nodes
-	each  int           // devices per node
+	each  int           // devices of the largest node
+	sum   int           // devices of all nodes
 
 	index            // of all nodes
 	view  *index     // index of the nodes on which the current job may start
@@ -42,11 +43,13 @@ type index struct {
 	with  [][]uint64 // with[f] has a bit for each node with f free devices
 	some  []uint64   // one bit per node with free devices
 	count []int      // count[f] is the number of nodes with f free devices
+	each  int        // devices of each node; of the largest node if nodes of several sizes are indexed
 }
 
 type node struct {
 	name  int
 	at    int      // position in the order of nodes
+	all   uint64   // one bit per device
 	free  uint64   // one bit per wholly free device
 	jobs  int      // number of running jobs
 	used  []int64  // used other resources
@@ -96,8 +99,8 @@ func newNodes(count, each int, limits []int64) *Nodes {
 	n := &Nodes{each: each, limits: limits, named: make([]*node, count), other: map[int]*node{}}
 	memory, used := make([]node, count), make([]int64, count*len(limits))
 	for k := range memory {
-		memory[k] = node{name: k, free: n.all(), used: used[k*len(limits) : (k+1)*len(limits)],
-			drain: Never}
+		memory[k] = node{name: k, used: used[k*len(limits) : (k+1)*len(limits)], drain: Never}
+		memory[k].resize(each)
 		n.list, n.named[k] = append(n.list, &memory[k]), &memory[k]
 	}
 	n.view = &n.index
@@ -105,8 +108,11 @@ func newNodes(count, each int, limits []int64) *Nodes {
 	return n
 }
 
-// all returns a bit for each device of a node.
-func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
+// resize gives an idle node its devices.
+func (nd *node) resize(devices int) {
+	nd.all = uint64(1)<<devices - 1
+	nd.free = nd.all
+}
 
 // Names returns the number of nodes at the start. Nodes have numbers as names: 0 to Names()-1 at the start, and
 // possibly larger numbers for nodes that are added later.
@@ -134,18 +140,19 @@ func (n *Nodes) name(name int, nd *node) {
 // reindex rebuilds the indexes after nodes were added or removed.
 func (n *Nodes) reindex() {
 	n.moves++
-	n.lost, n.away, n.both = 0, 0, 0
+	n.sum, n.lost, n.away, n.both = 0, 0, 0, 0
 	n.index.clear(len(n.list), n.each)
 	n.types.clear(n)
 	for k, nd := range n.list {
 		nd.at = k
+		n.sum += bits.OnesCount64(nd.all)
 		n.enter(nd)
 	}
 }
 
 func (x *index) clear(nodes, each int) {
 	words := (nodes + 63) / 64
-	x.with, x.count, x.free = make([][]uint64, each+1), make([]int, each+1), 0
+	x.with, x.count, x.free, x.each = make([][]uint64, each+1), make([]int, each+1), 0, each
 	for f := range x.with {
 		x.with[f] = make([]uint64, words)
 	}
@@ -203,8 +210,9 @@ func (x *index) leave(at, f int) {
 // Free returns the number of devices that are completely free.
 func (n *Nodes) Free() int { return n.free }
 
-// Each returns the number of devices per node.
-func (n *Nodes) Each() int { return n.each }
+// Each returns the number of devices per node. If nodes have several sizes, it returns the size of the nodes on which
+// the job to be placed may start.
+func (n *Nodes) Each() int { return n.view.each }
 
 // With returns the number of nodes with the given number of free devices, of the types on which the job to be placed
 // may start.
@@ -225,7 +233,7 @@ func (n *Nodes) roomy(free, gpus, from int) int {
 
 // fullest returns the node with the fewest free devices that has room for the whole current job; -1 if none exists.
 func (n *Nodes) fullest(gpus int) int {
-	for f := gpus; f <= n.each; f++ {
+	for f := gpus; f <= n.view.each; f++ {
 		if n.view.count[f] == 0 {
 			continue
 		}

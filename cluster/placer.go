@@ -33,31 +33,32 @@ func PlacerNamed(name string) (Placer, error) {
 type consolidate struct{}
 
 func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
-	if gpus <= n.each {
+	each := n.Each()
+	if gpus <= each {
 		if at := n.fullest(gpus); at >= 0 {
 			return append(shares, n.Share(at, gpus)), true
 		}
 		return shares, false
 	}
-	whole, rest := gpus/n.each, gpus%n.each
-	if n.view.count[n.each] < whole {
+	whole, rest := gpus/each, gpus%each
+	if n.view.count[each] < whole {
 		return shares, false
 	}
 	at := -1
 	for range whole {
-		if at = n.roomy(n.each, n.each, at+1); at < 0 {
+		if at = n.roomy(each, each, at+1); at < 0 {
 			return shares, false
 		}
-		shares = append(shares, n.Share(at, n.each))
+		shares = append(shares, n.Share(at, each))
 	}
 	if rest == 0 {
 		return shares, true
 	}
 	// The rest must fit on the emptiest node.
-	if at = n.roomy(n.each, rest, at+1); at >= 0 {
+	if at = n.roomy(each, rest, at+1); at >= 0 {
 		return append(shares, n.Share(at, rest)), true
 	}
-	for f := n.each - 1; f >= rest; f-- {
+	for f := each - 1; f >= rest; f-- {
 		if at = n.roomy(f, rest, 0); at >= 0 {
 			return append(shares, n.Share(at, rest)), true
 		}
@@ -75,7 +76,7 @@ func (consolidateFirst) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool
 		return shares, true
 	}
 	shares = shares[:before]
-	for f := n.each; f > 0; f-- {
+	for f := n.Each(); f > 0; f-- {
 		for at := n.roomy(f, 1, 0); at >= 0 && gpus > 0; at = n.roomy(f, 1, at+1) {
 			take := min(n.Room(at), gpus)
 			shares = append(shares, n.Share(at, take))

@@ -74,7 +74,7 @@ func (p *Pool) Now() int64 { return p.agenda.Now() }
 
 // GPUs returns the number of devices. Free devices of failed, drained and spare nodes do not count. For the scheduler
 // of spot jobs, the devices of other jobs do not count.
-func (p *Pool) GPUs() int { return len(p.nodes.list)*p.nodes.each - p.nodes.lost - p.nodes.away }
+func (p *Pool) GPUs() int { return p.nodes.sum - p.nodes.lost - p.nodes.away }
 
 // Moves counts the changes of the nodes that the pool can use: nodes that enter or leave the service and, for the
 // scheduler of spot jobs, devices that other jobs take or return.

@@ -60,9 +60,10 @@ func (r *Run) demand(j *Job) {
 	}
 }
 
-// lacking returns the resource that prevents a job from running on the given number of idle nodes; empty if none.
-func (r *Run) lacking(nodes int, j *Job) string {
-	if r.Holds(nodes, j) {
+// lacking returns the resource that prevents a job from running on the given number of idle nodes of a size; empty if
+// none.
+func (r *Run) lacking(nodes, size int, j *Job) string {
+	if r.holds(nodes, size, j) {
 		return ""
 	}
 	at := 0
@@ -75,17 +76,21 @@ func (r *Run) lacking(nodes int, j *Job) string {
 	return fmt.Sprintf("more %s requested than the nodes have", r.resources[at].Name)
 }
 
-// Holds reports whether the given number of idle nodes has enough resources, other than devices, for a job.
-func (r *Run) Holds(nodes int, j *Job) bool {
-	if len(r.resources) == 0 || j.GPUs > nodes*r.perNode() {
+// Holds reports whether the given number of idle nodes has enough resources, other than devices, for a job. The nodes
+// have the study's number of devices.
+func (r *Run) Holds(nodes int, j *Job) bool { return r.holds(nodes, r.perNode(), j) }
+
+func (r *Run) holds(nodes, size int, j *Job) bool {
+	if len(r.resources) == 0 || j.GPUs > nodes*size {
 		return true
 	}
-	if r.empty[nodes] == nil {
+	at := [2]int{nodes, size}
+	if r.empty[at] == nil {
 		if r.empty == nil {
-			r.empty = map[int]*Nodes{}
+			r.empty = map[[2]int]*Nodes{}
 		}
-		r.empty[nodes] = newNodes(nodes, r.perNode(), r.limits())
+		r.empty[at] = newNodes(nodes, size, r.limits())
 	}
-	_, ok := r.place.Place(r.empty[nodes].at(j), j.GPUs, nil)
+	_, ok := r.place.Place(r.empty[at].at(j), j.GPUs, nil)
 	return ok
 }

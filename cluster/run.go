@@ -21,10 +21,10 @@ type Run struct {
 
 	policy    Policy
 	place     Placer
-	resources []Resource     // counted resources other than devices
-	varied    bool           // jobs that request equal numbers of devices may need different placements
-	typed     typings        // how the jobs use the types of nodes
-	empty     map[int]*Nodes // idle nodes, by their number
+	resources []Resource        // counted resources other than devices
+	varied    bool              // jobs that request equal numbers of devices may need different placements
+	typed     typings           // how the jobs use the types of nodes
+	empty     map[[2]int]*Nodes // idle nodes, by their number and size
 }
 
 // PoolRun holds a pool whose simulation is being prepared.
@@ -228,7 +228,7 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	nodes := newNodes(pr.Nodes+pr.Spares, r.perNode(), r.limits())
 	if pr.types != nil {
-		nodes.divide(pr.types, r.typed.sets)
+		nodes.divide(pr.types, r.Study, r.typed.sets)
 	}
 	p := newPool(nodes, r.place, r.speed(), r.Begin)
 	if pr.types != nil {

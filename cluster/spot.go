@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -67,13 +68,13 @@ func (s *spots) claim(upper *node) {
 	n := s.engine.pool.nodes
 	nd := n.find(upper.name)
 	n.leave(nd)
-	taken := n.all() &^ upper.free
+	taken := nd.all &^ upper.free
 	more := taken &^ nd.lent
 	if taken != nd.lent {
 		n.moves++
 	}
 	nd.lent = taken
-	nd.free = n.all() &^ (nd.own | nd.lent)
+	nd.free = nd.all &^ (nd.own | nd.lent)
 	n.enter(nd)
 	for k, used := range upper.used {
 		nd.used[k] += used - nd.lentUsed[k]
@@ -155,7 +156,7 @@ func (s *spots) delay(to *Job) (delay int64) {
 		for _, share := range to.Nodes {
 			devices := share.GPUs
 			if len(p.nodes.limits) > 0 {
-				devices = p.nodes.all() // the job may wait for other resources of the node
+				devices = math.MaxUint64 // the job may wait for other resources of the node
 			}
 			if overlaps(j, share.Node, devices) {
 				delay = max(delay, min(j.losses.notice, j.Ends())-p.Now())
@@ -172,9 +173,9 @@ func (s *spots) check(upper *Nodes) error {
 	}
 	p := s.engine.pool
 	for _, nd := range p.nodes.list {
-		if above := upper.find(nd.name); above == nil || nd.lent != p.nodes.all()&^above.free {
+		if above := upper.find(nd.name); above == nil || nd.lent != nd.all&^above.free {
 			return fmt.Errorf("node %d lends devices %b to spot jobs, which differ from its free devices", nd.name,
-				p.nodes.all()&^nd.lent)
+				nd.all&^nd.lent)
 		}
 		for _, j := range p.on(nd.name) {
 			if overlaps(j, nd.name, nd.lent) && j.Lost().notice <= p.Now() {

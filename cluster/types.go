@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -8,16 +9,18 @@ import (
 	"slices"
 	"strings"
 
+	"graft/cluster/trace"
 	"graft/internal/validate"
 )
 
 // NodeType is a type of nodes, such as the nodes with A100 GPUs. All devices of a job are on nodes of one type. Jobs
 // that require a type (see [trace.Job]) run only on its nodes; other jobs start on the fastest type that has devices
-// for them. The duration of a job in the trace is its time on the type on which it ran there or, if the study has no
-// such type, on the first type.
+// for them, and on the first one of equally fast types. The duration of a job in the trace is its time on the type on
+// which it ran there or, if the study has no such type, on the first type.
 type NodeType struct {
 	Name  string         // name, as in the trace except for upper and lower case
 	Nodes map[string]int // number of nodes by virtual cluster
+	GPUs  int            // devices per node, up to 64; zero means the study's number
 	Speed float64        // speed of a job relative to the other types; zero means 1
 	// speed by the model that a job trains, for models with a speed other than Speed; may be nil
 	Speeds map[string]float64
@@ -50,6 +53,8 @@ func (s *Study) validateTypes() (faults validate.Faults) {
 			"a type of nodes has the name %q; expected a name without vertical bars", t.Name)
 		faults.When(seen[name], "duplicate type of nodes %q; rename or remove one", t.Name)
 		seen[name] = true
+		faults.When(t.GPUs < 0 || t.GPUs > mostDevices, "a node of type %q has %d devices; expected 1 to %d", t.Name,
+			t.GPUs, mostDevices)
 		for _, speed := range append(slices.Collect(maps.Values(t.Speeds)), t.speedOf("")) {
 			faults.Unless(speed > 0 && speed <= math.MaxFloat64, "type %q has the speed %g; expected a positive, "+
 				"finite number", t.Name, speed)
@@ -69,6 +74,33 @@ func (s *Study) validateTypes() (faults validate.Faults) {
 	faults.When(len(s.Types) > 0 && s.Failures != nil && s.Failures.Spares > 0, "spare nodes have no type; remove "+
 		"the spare nodes or the types of nodes")
 	return faults
+}
+
+// sizeOf returns the number of devices of a node of a type.
+func (s *Study) sizeOf(kind int) int { return cmp.Or(s.Types[kind].GPUs, s.perNode()) }
+
+// largest returns the number of devices of the largest node.
+func (s *Study) largest() (devices int) {
+	if len(s.Types) == 0 {
+		return s.perNode()
+	}
+	for k := range s.Types {
+		devices = max(devices, s.sizeOf(k))
+	}
+	return devices
+}
+
+// Devices returns the number of devices of a virtual cluster, in total and by type. The list is nil if all nodes are
+// alike.
+func (s *Study) Devices(vc *trace.VC) (sum int, byType []int) {
+	if len(s.Types) == 0 {
+		return vc.Nodes * s.perNode(), nil
+	}
+	for k := range s.Types {
+		n := s.Types[k].Nodes[vc.Name] * s.sizeOf(k)
+		sum, byType = sum+n, append(byType, n)
+	}
+	return sum, byType
 }
 
 // nodesOf returns the number of nodes of a virtual cluster by type; nil if all nodes are alike.
@@ -92,13 +124,14 @@ func (o *Outcome) TypeOf(j *Job) string {
 type typed struct {
 	all   uint64    // one bit per type
 	needs bool      // some types are excluded
-	sets  []typeSet // fastest first; types with equal speeds are in one set
+	sets  []typeSet // fastest first
 }
 
-// typeSet is a set of types on which a job has the same speed.
+// typeSet is a set of types on which a job has the same speed, and whose nodes have the same number of devices.
 type typeSet struct {
 	types uint64  // one bit per type
 	rate  float64 // speed relative to the type on which the job ran in the trace
+	size  int     // devices per node
 }
 
 // accepts reports whether jobs can run on a type, numbered from one. Zero is no type.
@@ -154,7 +187,7 @@ func (r *Run) allow(j *Job) {
 	}
 	demand := r.typed.known[key]
 	if demand == nil {
-		demand = r.typed.add(key, r.Types)
+		demand = r.typed.add(key, r.Study)
 		r.varied = r.varied || demand.types.needs
 	}
 	if j.beside == nil {
@@ -164,7 +197,8 @@ func (r *Run) allow(j *Job) {
 	}
 }
 
-func (t *typings) add(key typedKey, types []NodeType) *beside {
+func (t *typings) add(key typedKey, s *Study) *beside {
+	types := s.Types
 	named := typesNamed(key.types, types)
 	from := 0
 	if len(named) > 0 {
@@ -177,13 +211,15 @@ func (t *typings) add(key typedKey, types []NodeType) *beside {
 		}
 	}
 	speed := func(k int) float64 { return types[k].speedOf(key.model) }
-	slices.SortStableFunc(named, func(a, b int) int { return compareSpeeds(speed(b), speed(a)) })
+	slices.SortFunc(named, func(a, b int) int { return cmp.Or(cmp.Compare(speed(b), speed(a)), a-b) })
 	one := &typed{needs: len(named) < len(types)}
-	for at, k := range named {
-		if at == 0 || speed(k) != speed(named[at-1]) {
-			one.sets = append(one.sets, typeSet{rate: speed(k) / speed(from)})
+	for _, k := range named {
+		rate, size := speed(k)/speed(from), s.sizeOf(k)
+		at := slices.IndexFunc(one.sets, func(set typeSet) bool { return set.rate == rate && set.size == size })
+		if at < 0 {
+			at, one.sets = len(one.sets), append(one.sets, typeSet{rate: rate, size: size})
 		}
-		one.sets[len(one.sets)-1].types |= 1 << k
+		one.sets[at].types |= 1 << k
 		one.all |= 1 << k
 	}
 	if t.known == nil {
@@ -197,16 +233,6 @@ func (t *typings) add(key typedKey, types []NodeType) *beside {
 		}
 	}
 	return t.known[key]
-}
-
-func compareSpeeds(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // typesNamed returns the positions of the types that a text names, without unknown types.
@@ -223,21 +249,25 @@ func typesNamed(text string, types []NodeType) (named []int) {
 
 // tooLargeOfType returns the demand of a job that no type of nodes in its pool can satisfy; empty if one can.
 func (r *Run) tooLargeOfType(pool *PoolRun, j *Job) string {
-	largest, from := 0, 0
+	largest, all, nodes, lacks := 0, 0, 0, ""
 	for k, n := range pool.types {
-		n = min(n, pool.Nodes-from) // a policy may take the last nodes
-		from += n
+		n = min(n, pool.Nodes-nodes) // a policy may take the last nodes
+		size := r.sizeOf(k)
+		nodes, all = nodes+n, all+n*size
 		if j.Accepts(k) {
-			largest = max(largest, n)
+			largest = max(largest, n*size)
+			if j.GPUs <= n*size {
+				if lacks = r.lacking(n, size, j); lacks == "" {
+					return ""
+				}
+			}
 		}
 	}
 	switch {
 	case largest == 0 && j.types().needs:
 		return fmt.Sprintf("requires GPU type %s, which its virtual cluster does not have", j.Trace.GPUType)
-	case j.GPUs > pool.Nodes*r.perNode():
+	case j.GPUs > all:
 		return "larger than its virtual cluster"
-	case j.GPUs > largest*r.perNode():
-		return "more devices requested than its virtual cluster has of one type"
 	}
-	return r.lacking(largest, j)
+	return cmp.Or(lacks, "more devices requested than its virtual cluster has of one type")
 }

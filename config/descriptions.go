@@ -378,8 +378,11 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.GPUType.ModelSpeeds": "Speed of each model at the same position of models, instead of speed.",
 	"graft/cluster/rigid.GPUType.Models": "Models in the trace whose jobs have another speed on this type. May be " +
 		"empty.",
-	"graft/cluster/rigid.GPUType.Name":  "Name of the type, as in the trace. Upper and lower case do not matter.",
-	"graft/cluster/rigid.GPUType.Nodes": "Number of nodes with GPUs of this type.",
+	"graft/cluster/rigid.GPUType.Name": "Name of the type, as in the trace. Upper and lower case do not matter.",
+	"graft/cluster/rigid.GPUType.Nodes": "Number of nodes with GPUs of this type. Zero means that cluster.vc_file " +
+		"lists them.",
+	"graft/cluster/rigid.GPUType.PerNode": "Number of GPUs per node of this type, at most 64. Zero means " +
+		"cluster.gpus_per_node.",
 	"graft/cluster/rigid.GPUType.Speed": "Speed of jobs on this type relative to the other types. Zero means 1.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",
@@ -411,12 +414,14 @@ var descriptions = map[string]string{
 		"Zero means the end of the trace or, if compat = \"lucid\", the end of the month that Lucid's authors " +
 		"simulated.",
 	"graft/cluster/rigid.Options.Types": "Types of GPUs, and their nodes in a single virtual cluster, instead of " +
-		"cluster.nodes. Empty means that all nodes are alike.",
+		"cluster.nodes. If vc_file has a column \"type\", it lists the nodes of each type. Empty means that all " +
+		"nodes are alike.",
 	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
 		"usage tables.",
 	"graft/cluster/rigid.Options.VCFile": "Path of a file that lists the virtual clusters and their nodes, such as " +
-		"vc_config.csv. If empty, and cluster.nodes is set, all jobs share a single virtual cluster with this number " +
-		"of nodes. If neither vc_file nor cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.",
+		"vc_config.csv, with or without types of GPUs. If empty, and cluster.nodes is set, all jobs share a single " +
+		"virtual cluster with this number of nodes. If neither vc_file nor cluster.nodes is set, graft reads " +
+		"vc_config.csv in the folder cluster.data.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
 		"the job only the requested part, and other jobs can use the remaining part.",
 	"graft/cluster/rigid.PowerOptions.Busy": "Power of a GPU with a job, in watts, at most 100,000. Default 0: the " +

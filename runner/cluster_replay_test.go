@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,6 +57,37 @@ func TestClusterNamesOtherTypes(t *testing.T) {
 	write(t, "c.toml", "[[cluster.types]]\nname = \"a100\"\nnodes = 1\n[workload]\ntraces = [\"jobs.csv\"]\n")
 	require.Contains(t, done(t, "cluster", "run", "c.toml", "--quiet").stdout, "Types of GPUs: 8 GPUs of a100. In the "+
 		"trace, 1 job ran on types that are not among them; their durations count as times on a100.")
+}
+
+// Nodes of two types have different numbers of GPUs, and partitions have both types. A job of 8 GPUs takes two nodes of
+// 4, two jobs of 6 do not fit on a node of 8, and no job runs in a partition without a type that it requires.
+func TestClusterOfPartitionsWithTypes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "id,vc,submit [s],duration [s],gpus,gpu_type,needs_type\n1,short,0,100,8,v100,1\n"+
+		"2,long,0,100,6,a100,1\n3,long,1,100,6,a100,1\n"+
+		"4,long,2,100,4,,0\n5,short,3,100,2,a100,1\n6,long,4,100,9,v100,1\n")
+	write(t, "nodes.csv", "partition,num,type\nshort,2,V100\nlong,1,V100\nlong,1,A100\n")
+	write(t, "c.toml", "[cluster]\nvc_file = \"nodes.csv\"\n[[cluster.types]]\nname = \"a100\"\nspeed = 2.0\n"+
+		"[[cluster.types]]\nname = \"v100\"\ngpus_per_node = 4\n[workload]\ntraces = [\"jobs.csv\"]\n")
+	r := fails(t, failure.Partial, "1 requires GPU type a100, which its virtual cluster does not have, such as job 5; "+
+		"1 more devices requested than its virtual cluster has of one type, such as job 6",
+		"cluster", "run", "c.toml", "--out", "run", "--scheduler", "fair,fifo", "--quiet")
+	containsAll(t, r.stdout, "on 20 GPUs in 2 virtual clusters", "Types of GPUs: 8 GPUs of a100, 12 GPUs of v100.")
+	var got []string
+	for _, row := range lines(t, "run/fifo/jobs.csv") {
+		got = append(got, fmt.Sprint(row["job"], " ", row["start [s]"], "-", row["end [s]"], " ", row["gpu_type"], " ",
+			row["nodes"]))
+	}
+	require.Equal(t, []string{"1 0-100 v100 [{0: [0, 1, 2, 3]}, {1: [0, 1, 2, 3]}]",
+		"2 0-100 a100 [{0: [0, 1, 2, 3, 4, 5]}]", "3 100-200 a100 [{0: [0, 1, 2, 3, 4, 5]}]",
+		"4 100-300 v100 [{1: [0, 1, 2, 3]}]"}, got)
+
+	write(t, "plain.csv", "partition,num\nshort,2\nlong,2\n")
+	fails(t, failure.Usage, `plain.csv has no types of GPUs; add the column "type", or remove cluster.types`,
+		"cluster", "run", "c.toml", "--vc-file", "plain.csv", "--quiet")
+	write(t, "nodes.csv", "partition,num,type\nshort,2,h100\n")
+	fails(t, failure.Configuration, `virtual cluster "short" in nodes.csv has nodes of type "h100"; add a section`,
+		"config", "check", "c.toml")
 }
 
 // A trace without a job to replay is refused, also if it has jobs with durations.

@@ -135,7 +135,8 @@ const undividedName = "all"
 
 // readNodes reads the virtual clusters, or makes one for all jobs from a number of nodes.
 func (s *inputs) readNodes() (err error) {
-	if s.base.Types = s.Cluster.types(); s.base.Types != nil {
+	if s.Cluster.VCFile == "" && len(s.Cluster.Types) > 0 {
+		s.base.Types = s.Cluster.types(nil)
 		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: s.Cluster.typedNodes()}}, true
 		return nil
 	}
@@ -151,6 +152,9 @@ func (s *inputs) readNodes() (err error) {
 	if s.base.VCs, err = trace.ReadNodes(s.env.Files, path); errors.Is(err, fs.ErrNotExist) {
 		return failure.Usagef("read virtual clusters: file %s not found; name another with option vc-file, or give a "+
 			"number of nodes with option nodes", path)
+	}
+	if err == nil {
+		s.base.Types, err = s.Cluster.types(s.base.VCs), s.Cluster.checkTypes(s.base.VCs, path)
 	}
 	return err
 }

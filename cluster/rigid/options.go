@@ -22,14 +22,15 @@ type Options struct {
 	Data string `config:",path"`
 	// Trace format: a name that 'graft list formats' prints. Empty detects the format from the trace's first lines.
 	Format string
-	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv. If empty, and
+	// Path of a file that lists the virtual clusters and their nodes, such as vc_config.csv, with or without types of
+	// GPUs. If empty, and
 	// cluster.nodes is set, all jobs share a single virtual cluster with this number of nodes. If neither vc_file nor
 	// cluster.nodes is set, graft reads vc_config.csv in the folder cluster.data.
 	VCFile string `config:"vc_file,path"`
 	// Number of nodes, if all jobs share a single virtual cluster. Zero means that vc_file lists the nodes.
 	Nodes int
-	// Types of GPUs, and their nodes in a single virtual cluster, instead of cluster.nodes. Empty means that all nodes
-	// are alike.
+	// Types of GPUs, and their nodes in a single virtual cluster, instead of cluster.nodes. If vc_file has a column
+	// "type", it lists the nodes of each type. Empty means that all nodes are alike.
 	Types []GPUType `json:",omitempty"`
 	// Number of GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`

@@ -26,8 +26,9 @@ func (s *simulations) Plan() *study.Plan {
 		Interval: s.overDays, Crossed: s.overDaysAndSeeds, Remark: remark,
 	}
 	gpus := 0
-	for _, vc := range first.base.VCs {
-		gpus += vc.Nodes * first.base.PerNode
+	for k := range first.base.VCs {
+		all, _ := first.base.Devices(&first.base.VCs[k])
+		gpus += all
 	}
 	for _, w := range s.workloads {
 		p.Jobs += len(w.base.Jobs)

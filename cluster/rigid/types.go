@@ -9,6 +9,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/study"
 	"graft/cluster/trace"
+	"graft/internal/failure"
 	"graft/internal/validate"
 	"graft/internal/words"
 )
@@ -17,8 +18,10 @@ import (
 type GPUType struct {
 	// Name of the type, as in the trace. Upper and lower case do not matter.
 	Name string
-	// Number of nodes with GPUs of this type.
+	// Number of nodes with GPUs of this type. Zero means that cluster.vc_file lists them.
 	Nodes int
+	// Number of GPUs per node of this type, at most 64. Zero means cluster.gpus_per_node.
+	PerNode int `config:"gpus_per_node" json:",omitempty"`
 	// Speed of jobs on this type relative to the other types. Zero means 1.
 	Speed float64
 	// Models in the trace whose jobs have another speed on this type. May be empty.
@@ -27,12 +30,18 @@ type GPUType struct {
 	ModelSpeeds []float64
 }
 
-func (t *GPUType) validate() error {
+// validate returns the first fault of a type whose nodes are listed here or in a file.
+func (t *GPUType) validate(file bool) error {
 	var faults validate.Faults
 	faults.When(strings.TrimSpace(t.Name) == "" || strings.Contains(t.Name, "|"),
 		"name is %q; expected the name of a type of GPUs, without vertical bars", t.Name)
-	faults.When(t.Nodes < 1 || t.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", t.Nodes,
-		trace.MaxNodes)
+	if file {
+		faults.When(t.Nodes != 0, "nodes is %d, but vc_file lists the nodes too; remove one of them", t.Nodes)
+	} else {
+		faults.When(t.Nodes < 1 || t.Nodes > trace.MaxNodes, "nodes is %d; must be between 1 and %d", t.Nodes,
+			trace.MaxNodes)
+	}
+	faults.When(t.PerNode < 0 || t.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", t.PerNode)
 	faults.Unless(t.Speed >= 0 && t.Speed <= mostSpeed, "speed is %g; must be above 0 and at most %g", t.Speed,
 		float64(mostSpeed))
 	faults.When(len(t.Models) != len(t.ModelSpeeds), "model_speeds has %d entries for %d models; expected one for each",
@@ -67,17 +76,15 @@ func (o *Options) validateTypes() (faults validate.Faults) {
 	seen := map[string]bool{}
 	for k := range o.Types {
 		t := &o.Types[k]
-		if err := t.validate(); err != nil {
+		if err := t.validate(o.VCFile != ""); err != nil {
 			faults = append(faults, fmt.Errorf("types: entry %d: %w", k+1, err))
 		}
 		name := strings.ToLower(t.Name)
 		faults.When(seen[name], "types: duplicate name %q; rename or remove one", t.Name)
 		seen[name] = true
 	}
-	faults.When(o.Nodes != 0 && o.Nodes != o.typedNodes(), "nodes is %d, but types has %d nodes; remove nodes", o.Nodes,
-		o.typedNodes())
-	faults.When(o.VCFile != "", "vc_file and types are both set; remove vc_file, because the types have the nodes of "+
-		"a single virtual cluster")
+	faults.When(o.VCFile == "" && o.Nodes != 0 && o.Nodes != o.typedNodes(), "nodes is %d, but types has %d nodes; "+
+		"remove nodes", o.Nodes, o.typedNodes())
 	faults.When(o.Compat == CompatLucid, "compat is \"lucid\", but Lucid's simulator has no types of GPUs; remove "+
 		"compat or types")
 	return faults
@@ -91,10 +98,20 @@ func (o *Options) typedNodes() (sum int) {
 	return sum
 }
 
-// types returns the types of the nodes of the undivided cluster.
-func (o *Options) types() (list []cluster.NodeType) {
+// types returns the types of the nodes of virtual clusters, or of the undivided cluster if there are none.
+func (o *Options) types(vcs []trace.VC) (list []cluster.NodeType) {
 	for _, t := range o.Types {
-		one := cluster.NodeType{Name: t.Name, Nodes: map[string]int{undividedName: t.Nodes}, Speed: t.Speed}
+		one := cluster.NodeType{Name: t.Name, Nodes: map[string]int{}, Speed: t.Speed, GPUs: t.PerNode}
+		if vcs == nil {
+			one.Nodes[undividedName] = t.Nodes
+		}
+		for _, vc := range vcs {
+			for _, of := range vc.Types {
+				if strings.EqualFold(of.Name, t.Name) {
+					one.Nodes[vc.Name] = of.Nodes
+				}
+			}
+		}
 		for k, model := range t.Models {
 			if one.Speeds == nil {
 				one.Speeds = map[string]float64{}
@@ -104,6 +121,22 @@ func (o *Options) types() (list []cluster.NodeType) {
 		list = append(list, one)
 	}
 	return list
+}
+
+// checkTypes compares the types of GPUs with the types of the nodes in a file of virtual clusters.
+func (o *Options) checkTypes(vcs []trace.VC, path string) error {
+	for _, vc := range vcs {
+		if len(o.Types) > 0 && vc.Types == nil {
+			return failure.Usagef("%s has no types of GPUs; add the column \"type\", or remove cluster.types", path)
+		}
+		for _, of := range vc.Types {
+			if !slices.ContainsFunc(o.Types, func(t GPUType) bool { return strings.EqualFold(of.Name, t.Name) }) {
+				return failure.Usagef("virtual cluster %q in %s has nodes of type %q; add a section [[cluster.types]] "+
+					"with this name, or remove the column \"type\"", vc.Name, path, of.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // validateTypes returns an error for sections that types of GPUs exclude.
@@ -126,8 +159,15 @@ func (f *File) validateTypes() error {
 func (s *simulations) typesText() string {
 	o := &s.Cluster
 	var parts []string
-	for _, t := range o.Types {
-		parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(t.Nodes*o.PerNode, "GPU"), t.Name))
+	sums := make([]int, len(o.Types))
+	for k := range s.workloads[0].base.VCs {
+		_, byType := s.workloads[0].base.Devices(&s.workloads[0].base.VCs[k])
+		for i, n := range byType {
+			sums[i] += n
+		}
+	}
+	for k, t := range o.Types {
+		parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(sums[k], "GPU"), t.Name))
 	}
 	text := "Types of GPUs: " + strings.Join(parts, ", ") + "."
 	other := 0

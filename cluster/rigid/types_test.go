@@ -23,7 +23,8 @@ func TestTypesOfGPUs(t *testing.T) {
 			one.Models, one.ModelSpeeds = []string{"bert", "bert"}, []float64{1, 2}
 		},
 		"nodes is 3, but types has 2 nodes; remove nodes": func(o *Options, _ *GPUType) { o.Nodes = 3 },
-		"vc_file and types are both set; remove vc_file":  func(o *Options, _ *GPUType) { o.VCFile = "vc.csv" },
+		"nodes is 2, but vc_file lists the nodes too":     func(o *Options, _ *GPUType) { o.VCFile = "vc.csv" },
+		"gpus_per_node is 65; must be between 1 and 64":   func(_ *Options, one *GPUType) { one.PerNode = 65 },
 		"Lucid's simulator has no types of GPUs; remove":  func(o *Options, _ *GPUType) { o.Compat = CompatLucid },
 		`types: duplicate name "A100"; rename or remove`: func(o *Options, _ *GPUType) {
 			o.Types = append(o.Types, GPUType{Name: "A100", Nodes: 1})

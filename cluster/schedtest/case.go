@@ -172,13 +172,16 @@ func readProfiler(c *Case, s *scan) {
 	}
 }
 
-// readType reads a type of nodes, such as "type a100 speed 1.5 a 2", with two nodes in virtual cluster a.
+// readType reads a type of nodes, such as "type a100 gpus 4 speed 1.5 a 2", with two nodes in virtual cluster a.
 func readType(c *Case, s *scan) {
 	t := cluster.NodeType{Name: s.text(), Nodes: map[string]int{}}
 	for len(s.words) > 0 {
-		if word := s.text(); word == "speed" {
+		switch word := s.text(); word {
+		case "speed":
 			t.Speed = s.number()
-		} else {
+		case "gpus":
+			t.GPUs = int(s.whole())
+		default:
 			t.Nodes[word] = int(s.whole())
 		}
 	}
@@ -264,7 +267,7 @@ func (c *Case) String() string {
 
 func (c *Case) writeTypes(w io.Writer) {
 	for _, t := range c.Study.Types {
-		fmt.Fprintf(w, "type %s speed %v", t.Name, t.Speed)
+		fmt.Fprintf(w, "type %s gpus %d speed %v", t.Name, t.GPUs, t.Speed)
 		for _, vc := range slices.Sorted(maps.Keys(t.Nodes)) {
 			fmt.Fprintf(w, " %s %d", vc, t.Nodes[vc])
 		}

@@ -57,11 +57,15 @@ func Draw(r *rand.Rand, s Shape) *Case {
 	return c
 }
 
-// drawTypes divides the nodes among up to three types. Some jobs require a type, or ran on a type in the trace.
+// drawTypes divides the nodes among up to three types, which may have nodes of other sizes. Some jobs require a type,
+// or ran on a type in the trace.
 func drawTypes(r *rand.Rand, c *Case) {
 	equal := r.IntN(3) == 0
 	for k := range 1 + r.IntN(3) {
 		t := cluster.NodeType{Name: fmt.Sprint("t", k), Nodes: map[string]int{}, Speed: 1}
+		if r.IntN(3) == 0 {
+			t.GPUs = pick(r, 1, 2, 4, 8, c.Study.PerNode)
+		}
 		if !equal {
 			t.Speed = pick(r, 1, 1, 2, 0.5, 0.3+r.Float64())
 			if r.IntN(2) == 0 {

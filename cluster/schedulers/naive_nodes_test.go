@@ -44,10 +44,35 @@ func (s *ticker) divide(vc string) {
 	at := 0
 	for kind, t := range s.study.Types {
 		for k := 0; k < t.Nodes[vc] && at < len(s.nodes); k++ {
-			s.nodes[at].kind = kind
+			s.nodes[at].kind, s.nodes[at].users = kind, make([][]*tjob, s.size(kind))
 			at++
 		}
 	}
+}
+
+// size is the number of devices of a node of a type.
+func (s *ticker) size(kind int) int {
+	if s.hasTypes() && s.study.Types[kind].GPUs > 0 {
+		return s.study.Types[kind].GPUs
+	}
+	return s.each
+}
+
+// widest is the number of devices of the largest node, of any virtual cluster.
+func (s *ticker) widest() int {
+	most := s.size(0)
+	for kind := range s.study.Types {
+		most = max(most, s.size(kind))
+	}
+	return most
+}
+
+// devices are the devices of all nodes.
+func (s *ticker) devices() (sum int) {
+	for _, n := range s.nodes {
+		sum += len(n.users)
+	}
+	return sum
 }
 
 // speed returns the speed of a job on a type.
@@ -97,7 +122,7 @@ func (s *ticker) factor(j *tjob, kind int) float64 {
 	return s.speed(j, kind) / s.speed(j, from)
 }
 
-// place finds devices of one type; nil is that there are none. All types of a speed come together
+// place finds devices of one type; nil is that there are none. All types of a speed and a size come together
 // unless the job would have several of them.
 func (s *ticker) place(j *tjob) []tshare {
 	if !s.hasTypes() {
@@ -108,20 +133,24 @@ func (s *ticker) place(j *tjob) []tshare {
 		return slices.DeleteFunc(slices.Clone(s.nodes), func(n *tnode) bool { return !slices.Contains(some, n.kind) })
 	}
 	for len(kinds) > 0 {
-		equal := 1
-		for equal < len(kinds) && s.speed(j, kinds[equal]) == s.speed(j, kinds[0]) {
-			equal++
+		var equal, other []int
+		for _, kind := range kinds {
+			list := &other
+			if s.speed(j, kind) == s.speed(j, kinds[0]) && s.size(kind) == s.size(kinds[0]) {
+				list = &equal
+			}
+			*list = append(*list, kind)
 		}
-		shares := s.among(of(kinds[:equal]), j.GPUs)
+		shares := s.among(of(equal), j.GPUs)
 		if shares != nil && !s.mixed(shares) {
 			return shares
 		}
-		for _, kind := range kinds[:equal] {
+		for _, kind := range equal {
 			if shares := s.among(of([]int{kind}), j.GPUs); shares != nil {
 				return shares
 			}
 		}
-		kinds = kinds[equal:]
+		kinds = other
 	}
 	return nil
 }
@@ -167,7 +196,8 @@ func spread(nodes []*tnode, gpus int) (shares []tshare) {
 }
 
 func (s *ticker) consolidate(emptiest []*tnode, gpus int) (shares []tshare) {
-	if gpus <= s.each {
+	each := len(emptiest[0].users)
+	if gpus <= each {
 		fullest := slices.Clone(emptiest)
 		slices.SortStableFunc(fullest, func(a, b *tnode) int { return len(a.free()) - len(b.free()) })
 		for _, n := range fullest {
@@ -179,10 +209,10 @@ func (s *ticker) consolidate(emptiest []*tnode, gpus int) (shares []tshare) {
 	}
 	for _, n := range emptiest {
 		free := n.free()
-		if gpus >= s.each && len(free) < s.each || len(free) < gpus && gpus < s.each {
+		if gpus >= each && len(free) < each || len(free) < gpus && gpus < each {
 			return nil
 		}
-		take := min(gpus, s.each)
+		take := min(gpus, each)
 		shares = append(shares, tshare{n.name, free[:take]})
 		if gpus -= take; gpus == 0 {
 			return shares
@@ -202,10 +232,11 @@ func (s *ticker) node(name int) *tnode {
 
 func (s *ticker) add(name int) {
 	if s.node(name) == nil {
-		n := &tnode{name: name, users: make([][]*tjob, s.each)}
+		n := &tnode{name: name}
 		if last := len(s.gone) - 1; last >= 0 {
 			n.kind, s.gone = s.gone[last], s.gone[:last]
 		}
+		n.users = make([][]*tjob, s.size(n.kind))
 		s.nodes = append(s.nodes, n)
 	}
 }

@@ -160,7 +160,7 @@ func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
 	kinds, of := s.kinds(j), map[int]int{}
 	for _, n := range s.nodes {
 		if slices.Contains(kinds, n.kind) {
-			of[n.kind] += s.each
+			of[n.kind] += len(n.users)
 		}
 	}
 	largest := 0
@@ -170,7 +170,7 @@ func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
 	switch {
 	case largest == 0 && s.hasTypes() && len(kinds) < len(s.study.Types):
 		return "requires GPU type " + j.GPUType + ", which its virtual cluster does not have"
-	case j.GPUs > nodes*s.each:
+	case j.GPUs > s.devices():
 		return "larger than its virtual cluster"
 	case j.GPUs > largest:
 		return "more devices requested than its virtual cluster has of one type"
@@ -197,6 +197,9 @@ func (o *outcome) seen() (list []string) {
 	}
 	note("preemption", preempted)
 	note("several types", len(o.c.Study.Types) > 1)
+	note("nodes of several sizes", slices.ContainsFunc(o.c.Study.Types, func(t cluster.NodeType) bool {
+		return t.GPUs > 0 && t.GPUs != o.c.Study.PerNode
+	}))
 	note("another speed", slower && len(o.c.Study.Types) > 0)
 	note("packing", packed)
 	note("demotion", demoted)

@@ -278,9 +278,9 @@ func (s *ticker) tiresias() {
 
 // selected lets jobs in by a quota, first ones first, and preempts those that are out.
 func (s *ticker) selected(list []*tjob) {
-	quota, of := len(s.nodes)*s.each, map[int]int{}
+	quota, of := s.devices(), map[int]int{}
 	for _, n := range s.nodes {
-		of[n.kind] += s.each
+		of[n.kind] += len(n.users)
 	}
 	var start, stop []*tjob
 	for _, j := range list {
@@ -434,7 +434,7 @@ func (s *ticker) note(j *tjob, what string, rate float64) {
 }
 
 func (s *ticker) sample() cluster.Usage {
-	u := cluster.Usage{At: s.time, GPUs: int64(len(s.nodes) * s.each), Running: int64(len(s.run)),
+	u := cluster.Usage{At: s.time, GPUs: int64(s.devices()), Running: int64(len(s.run)),
 		Waiting: int64(len(s.que)), Nodes: int64(len(s.nodes))}
 	for _, n := range s.nodes {
 		u.Idle += int64(len(n.free()))
@@ -447,7 +447,7 @@ func (s *ticker) sample() cluster.Usage {
 	}
 	for _, j := range s.que {
 		u.WaitingGPUs += int64(j.GPUs)
-		if j.GPUs <= s.each {
+		if j.GPUs <= s.widest() {
 			u.WaitingFew++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"graft/cluster"
+	"graft/cluster/trace"
 	"graft/internal/coprocess"
 )
 
@@ -33,18 +34,25 @@ func programPolicy(path string) cluster.Policy {
 type programSetup struct {
 	Pool    string `json:"pool"` // name of the virtual cluster
 	GPUs    int    `json:"gpus"`
-	PerNode int    `json:"gpus_per_node"`
+	PerNode int    `json:"gpus_per_node"` // on nodes without another number in NodeTypes
 	// number of GPUs by type; absent if all nodes are alike
 	Types map[string]int `json:"gpu_types,omitempty"`
+	// GPUs per node by type, for types with another number than PerNode
+	NodeTypes map[string]int `json:"gpus_per_node_by_type,omitempty"`
 }
 
 func setupOf(pool string, nodes int, s *cluster.Study) programSetup {
-	setup := programSetup{Pool: pool, GPUs: nodes * s.PerNode, PerNode: s.PerNode}
-	for _, t := range s.Types {
+	setup := programSetup{Pool: pool, PerNode: s.PerNode}
+	gpus, byType := s.Devices(&trace.VC{Name: pool, Nodes: nodes})
+	setup.GPUs = gpus
+	for k, n := range byType {
+		t := &s.Types[k]
 		if setup.Types == nil {
-			setup.Types = map[string]int{}
+			setup.Types, setup.NodeTypes = map[string]int{}, map[string]int{}
 		}
-		setup.Types[t.Name] = t.Nodes[pool] * s.PerNode
+		if setup.Types[t.Name] = n; t.GPUs > 0 && t.GPUs != s.PerNode {
+			setup.NodeTypes[t.Name] = t.GPUs
+		}
 	}
 	return setup
 }

@@ -23,14 +23,14 @@ func untyped(c *schedtest.Case) *schedtest.Case {
 	return other
 }
 
-// Types change nothing if all are equally fast, no job requires one and each job fits on a node. The same is true of a
-// single type, on which large jobs run too.
+// Types change nothing if all are equally fast and have equal nodes, no job requires one and each job fits on a node.
+// The same is true of a single type, on which large jobs run too.
 func TestEqualTypesChangeNothing(t *testing.T) {
 	changed(t, kindNames(), 60, schedtest.Shape{Span: 600, Jobs: 30, Types: true, Parts: true},
 		func(t *testing.T, r *rand.Rand, kind string, c, _ *schedtest.Case) {
 			single := r.IntN(2) == 0
 			for k := range c.Study.Types {
-				c.Study.Types[k].Speed, c.Study.Types[k].Speeds = 1.5, nil
+				c.Study.Types[k].Speed, c.Study.Types[k].Speeds, c.Study.Types[k].GPUs = 1.5, nil, 0
 				if single && k > 0 {
 					for vc, nodes := range c.Study.Types[k].Nodes {
 						c.Study.Types[0].Nodes[vc] += nodes

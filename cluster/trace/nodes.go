@@ -2,11 +2,11 @@ package trace
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"graft/internal/files"
 )
@@ -16,7 +16,14 @@ const MaxNodes = 1_000_000
 
 // VC is a virtual cluster: a part of a cluster with its own queue.
 type VC struct {
-	Name  string // name in traces
+	Name  string   // name in traces
+	Nodes int      // number of machines
+	Types []TypeOf // machines by type of GPUs; nil if the types are unknown
+}
+
+// TypeOf holds the number of machines with a type of GPUs.
+type TypeOf struct {
+	Name  string // name of the type
 	Nodes int    // number of machines
 }
 
@@ -30,7 +37,8 @@ func Nodes(vcs []VC) int {
 }
 
 // ReadNodes reads the sizes of virtual clusters, in the order of the file. The file has a header such as ",num", and
-// one line per virtual cluster with its name and its number of nodes.
+// one line per virtual cluster with its name and its number of nodes. With a third column, "type", it has one line per
+// virtual cluster and type of GPUs.
 func ReadNodes(fsys files.FS, path string) ([]VC, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -46,11 +54,13 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 		return nil, err
 	}
 	rows := cells{lines: lines{in: text, path: path}}
-	if err := readNodesHeader(&rows); err != nil {
+	columns, err := readNodesHeader(&rows)
+	if err != nil {
 		return nil, err
 	}
 	var vcs []VC
-	lineOf := map[string]int{}
+	lineOf := map[[2]string]int{} // by virtual cluster and type
+	places := map[string]int{}    // of virtual clusters in the list
 	for {
 		err := rows.next()
 		if isEOF(err) {
@@ -59,16 +69,20 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 		if err != nil {
 			return nil, err
 		}
-		vc, err := vcOf(&rows)
+		vc, err := vcOf(&rows, columns)
 		if err != nil {
 			return nil, err
 		}
-		if before := lineOf[vc.Name]; before > 0 {
+		at := [2]string{vc.Name}
+		if vc.Types != nil {
+			at[1] = strings.ToLower(vc.Types[0].Name)
+		}
+		if before := lineOf[at]; before > 0 {
 			return nil, rows.faultAt(0, "", fmt.Sprintf("%q is already in line %d", vc.Name, before),
 				"remove one of the two lines with this name")
 		}
-		lineOf[vc.Name] = rows.first
-		vcs = append(vcs, vc)
+		lineOf[at] = rows.first
+		vcs = addNodes(vcs, vc, places)
 	}
 	if len(vcs) == 0 {
 		return nil, rows.fault(rows.number, 0, "", "the file has no virtual clusters",
@@ -77,24 +91,38 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 	return vcs, nil
 }
 
-// readNodesHeader reads the first line. The name of its first column is empty in files written by pandas.
-func readNodesHeader(rows *cells) error {
-	const remedy = "begin the file with the line \",num\""
-	err := rows.next()
-	switch {
-	case isEOF(err):
-		return rows.fault(0, 0, "", "the file is empty", remedy)
-	case err != nil:
-		return err
-	case len(rows.row) != 2 || !bytes.Equal(rows.row[1], []byte("num")):
-		return rows.fault(rows.first, 0, "", "unknown header; expected a list of virtual clusters", remedy)
+// addNodes adds the nodes of a line to its virtual cluster.
+func addNodes(vcs []VC, more VC, places map[string]int) []VC {
+	at, known := places[more.Name]
+	if !known {
+		places[more.Name] = len(vcs)
+		return append(vcs, more)
 	}
-	return nil
+	vcs[at].Nodes += more.Nodes
+	vcs[at].Types = append(vcs[at].Types, more.Types...)
+	return vcs
 }
 
-func vcOf(rows *cells) (VC, error) {
-	if len(rows.row) != 2 {
-		return VC{}, rows.wrongCount(2)
+// readNodesHeader reads the first line, and returns its number of columns. The name of its first column is empty in
+// files written by pandas.
+func readNodesHeader(rows *cells) (columns int, err error) {
+	const remedy = "begin the file with the line \",num\" or \",num,type\""
+	err = rows.next()
+	columns = len(rows.row)
+	switch {
+	case isEOF(err):
+		return 0, rows.fault(0, 0, "", "the file is empty", remedy)
+	case err != nil:
+		return 0, err
+	case columns < 2 || columns > 3 || string(rows.row[1]) != "num" || columns == 3 && string(rows.row[2]) != "type":
+		return 0, rows.fault(rows.first, 0, "", "unknown header; expected a list of virtual clusters", remedy)
+	}
+	return columns, nil
+}
+
+func vcOf(rows *cells, columns int) (VC, error) {
+	if len(rows.row) != columns {
+		return VC{}, rows.wrongCount(columns)
 	}
 	if len(rows.row[0]) == 0 {
 		return VC{}, rows.faultAt(0, "name", isButWants(nil, "the name of a virtual cluster"), mendLine)
@@ -104,7 +132,15 @@ func vcOf(rows *cells) (VC, error) {
 		return VC{}, rows.faultAt(1, "num",
 			isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", MaxNodes)), mendLine)
 	}
-	return VC{Name: string(rows.row[0]), Nodes: n}, nil
+	vc := VC{Name: string(rows.row[0]), Nodes: n}
+	if columns == 3 {
+		name := string(rows.row[2])
+		if strings.TrimSpace(name) == "" {
+			return VC{}, rows.faultAt(2, "type", isButWants(nil, "the name of a type of GPUs"), mendLine)
+		}
+		vc.Types = []TypeOf{{name, n}}
+	}
+	return vc, nil
 }
 
 // WriteNodes writes a file in the format of ReadNodes, and replaces an existing file.

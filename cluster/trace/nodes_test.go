@@ -32,6 +32,11 @@ func TestFaultsInNodes(t *testing.T) {
 		"twice": {",num\nred,1\nblue,1\nred,2\n",
 			`nodes.csv:4:1: "red" is already in line 2; remove one of the two lines with this name`},
 		"three fields": {",num\nred,1,2\n", `the line has 3 fields, expected 2`},
+		"no type": {",num,type\nred,1,a100\nred,1,\n",
+			`nodes.csv:3:7: type is empty: expected the name of a type`},
+		"a type twice": {",num,type\nred,1,a100\nred,1,v100\nred,1,A100\n",
+			`nodes.csv:4:1: "red" is already in line 2`},
+		"two fields": {",num,type\nred,1\n", `the line has 2 fields, expected 3`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := trace.ReadNodes(files.OS{}, write(t, "nodes.csv", c.text))
@@ -41,6 +46,16 @@ func TestFaultsInNodes(t *testing.T) {
 	}
 	_, err := trace.ReadNodes(files.OS{}, filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestNodesWithTypes(t *testing.T) {
+	vcs, err := trace.ReadNodes(files.OS{}, write(t, "nodes.csv", "partition,num,type\nlong,4,A100\nshort,1,a100\n"+
+		"long,2,V100\n"))
+	require.NoError(t, err)
+	require.Equal(t, []trace.VC{
+		{Name: "long", Nodes: 6, Types: []trace.TypeOf{{Name: "A100", Nodes: 4}, {Name: "V100", Nodes: 2}}},
+		{Name: "short", Nodes: 1, Types: []trace.TypeOf{{Name: "a100", Nodes: 1}}},
+	}, vcs)
 }
 
 // Whatever fails, the file is the old one or the new one.
