@@ -125,6 +125,8 @@ func (s *spots) notify(j *Job) {
 		s.evict(j)
 	default:
 		l.notice = s.engine.pool.Now() + s.Notice
+		// an earlier notice of a job that was preempted since then would end first
+		s.noticed = slices.DeleteFunc(s.noticed, func(other *Job) bool { return other == j })
 		s.noticed = append(s.noticed, j)
 	}
 }
