@@ -142,7 +142,7 @@ func TestAdaptivePage(t *testing.T) {
 func TestClusterPage(t *testing.T) {
 	source, env := docFolder(t)
 	copyScenarios(t, source, "types")
-	require.Equal(t, 4, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
+	require.Equal(t, 7, followPage(t, source, filepath.Join(source, "docs/cluster.md"), env))
 }
 
 // copyScenarios copies a folder of scenarios of the source into the current folder.

@@ -27,7 +27,8 @@ var growthMetrics = []study.Metric{
 }
 
 // compared are the metrics whose differences from the simulation without adaptation are reported.
-var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share", "live_jct_mean_s", "energy_kwh"}
+var compared = []string{"jct_mean_s", "queue_mean_s", "accuracy_share", "live_jct_mean_s", "allocated_gpu_h",
+	"energy_kwh"}
 
 // readGrowth reads the learning curves.
 func (s *inputs) readGrowth() error {

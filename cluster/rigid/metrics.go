@@ -146,6 +146,9 @@ var sizes = []struct {
 	from, to int
 }{{"1 GPU", 1, 1}, {"2 to 8 GPUs", 2, 8}, {"more than 8 GPUs", 9, math.MaxInt}}
 
+// poolGroup is the group of the parts that are virtual clusters.
+const poolGroup = "virtual cluster"
+
 // partsOf computes the metrics of jobs by size and by virtual cluster.
 func partsOf(o *cluster.Outcome, z *cluster.Summarizer) (parts []study.Part) {
 	memory := make([]*cluster.Job, 0, len(o.Jobs))
@@ -159,7 +162,7 @@ func partsOf(o *cluster.Outcome, z *cluster.Summarizer) (parts []study.Part) {
 	for _, p := range o.Pools {
 		v := jobValues(z.Summarize(p.Jobs), o.Begin)
 		v["used_share"] = finite(p.Used / p.All)
-		parts = append(parts, study.Part{Group: "virtual cluster", Name: p.Name, Values: v})
+		parts = append(parts, study.Part{Group: poolGroup, Name: p.Name, Values: v})
 	}
 	return parts
 }

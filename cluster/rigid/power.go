@@ -28,6 +28,31 @@ func (o PowerOptions) validate() error {
 
 func (o PowerOptions) on() bool { return o.Busy > 0 }
 
+// gpuTime is the metric of simulations in which the work of jobs is not always the same: nodes fail, jobs grow, or spot
+// jobs are evicted.
+var gpuTime = study.Metric{Name: "allocated", Unit: "GPU h", Title: "allocated", About: "GPU time allocated to jobs, " +
+	"except on GPUs of Lucid's profiler", Better: study.Lower, Format: "%.1f", Main: true, Total: true}
+
+// countsGPUTime reports whether the metrics of the simulations include the GPU hours.
+func (s *simulations) countsGPUTime() bool {
+	return s.workloads[0].failing != nil || s.adapting() || s.Cluster.Spot.Evict
+}
+
+// addGPUTime adds the GPU hours of a simulation and of its virtual clusters.
+func addGPUTime(r *study.Result, out *cluster.Outcome) {
+	of := map[string]study.Number{}
+	for k := range out.Pools {
+		p := &out.Pools[k]
+		of[p.Name] = study.Number(p.UsedEver / secondsOfHour)
+		r.Values[gpuTime.Key()] += of[p.Name]
+	}
+	for k := range r.Parts {
+		if part := &r.Parts[k]; part.Group == poolGroup {
+			part.Values[gpuTime.Key()] = of[part.Name]
+		}
+	}
+}
+
 // energyMetric is the metric of a cluster whose GPUs have a power.
 var energyMetric = study.Metric{Name: "energy", Unit: "kWh", Title: "energy", About: "energy of the GPUs in service " +
 	"until the last job ended, from the configured power", Better: study.Lower, Format: "%.1f", Main: true}

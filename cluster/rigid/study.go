@@ -55,6 +55,9 @@ func (s *simulations) Plan() *study.Plan {
 		p.Metrics = append(p.Metrics, spotMetrics...)
 		p.Remarks = append(p.Remarks, s.spotText(p.Jobs))
 	}
+	if s.countsGPUTime() {
+		p.Metrics = append(p.Metrics, gpuTime)
+	}
 	if c.Power.on() {
 		p.Metrics = append(p.Metrics, energyMetric)
 	}
@@ -202,5 +205,8 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	w.addLive(values, out)
 	r := &study.Result{Values: values, Parts: partsOf(out, z), Left: leftOut(out.Refused),
 		Samples: out.Completions()}
+	if s.countsGPUTime() {
+		addGPUTime(r, out)
+	}
 	return r, s.write(c.Tables, out)
 }
