@@ -57,7 +57,7 @@ type path struct {
 	steps  []float64 // time of a step in each part
 	before []Network // network of each part
 	kind   []int     // growth after each part; negative for none
-	errors []float64 // error at the end of each part; the last one is final
+	errors []float64 // error at the end of each part, NaN if the job had not evaluated yet; the last one is final
 	noise  float64   // standard error of the final accuracy; zero for one seed
 }
 
@@ -75,7 +75,11 @@ func pathsOf(t *tables.Table) (paths []path, err error) {
 		}
 		network, at := Network{}, t.Budget
 		for d, action := range r.Sequence {
-			p.part(at-r.Left[d], r.Step[d], network, 1-r.Before[d], t.Budget)
+			before := math.NaN()
+			if r.Before[d] > 0 {
+				before = 1 - r.Before[d]
+			}
+			p.part(at-r.Left[d], r.Step[d], network, before, t.Budget)
 			kind, err := kindOf(action)
 			if err != nil {
 				return nil, err
@@ -218,7 +222,9 @@ func (c *Curve) residuals(paths []path) (r []float64) {
 		p := &paths[k]
 		list := c.follow(p)
 		for i, e := range list[:len(list)-1] {
-			r = append(r, beforeWeight*(e-p.errors[i]))
+			if !math.IsNaN(p.errors[i]) {
+				r = append(r, beforeWeight*(e-p.errors[i]))
+			}
 		}
 		r = append(r, finalWeight*(last(list)-p.final()))
 	}

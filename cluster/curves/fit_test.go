@@ -72,6 +72,20 @@ func TestFitOfACurve(t *testing.T) {
 	require.Greater(t, noisy.Fit.Error, 0.3, "errors of sequences outside the fit contain their noise")
 }
 
+// A job that decides before its first evaluation has no accuracy before its decisions. The fit uses the other accuracies.
+func TestFitWithoutEarlyAccuracies(t *testing.T) {
+	c := &Curve{Chance: 0.9, Power: 1, Rate: Terms{2, 0.3, -0.2}, Floor: Terms{0, 0.2, 0.3},
+		Loss: Terms{0, -3, -4}, Step: Terms{0, 0.2, 0.1}}
+	table := tableOf(t, c, 0)
+	for k := range table.Records {
+		table.Records[k].Before[0], table.Records[k].Before[1] = 0, 0
+	}
+	f, err := Fit(table, zoo(t))
+	require.NoError(t, err)
+	require.Less(t, f.Fit.Error, 0.1, "percentage points")
+	require.InDelta(t, c.Train(Network{}, c.Chance, 1), f.Train(Network{}, c.Chance, 1), 5e-3)
+}
+
 func TestFitRefusesTables(t *testing.T) {
 	whole := tableOf(t, drawCurve(rand.New(rand.NewPCG(5, 6))), 0)
 	for says, change := range map[string]func(r *tables.Record){
