@@ -72,7 +72,7 @@ func TestFitOfACurve(t *testing.T) {
 	require.Greater(t, noisy.Fit.Error, 0.3, "errors of sequences outside the fit contain their noise")
 }
 
-// A job that decides before its first evaluation has no accuracy before its decisions. The fit uses the other accuracies.
+// A job that decides before its first evaluation has no accuracy before its decisions. The fit uses the others.
 func TestFitWithoutEarlyAccuracies(t *testing.T) {
 	c := &Curve{Chance: 0.9, Power: 1, Rate: Terms{2, 0.3, -0.2}, Floor: Terms{0, 0.2, 0.3},
 		Loss: Terms{0, -3, -4}, Step: Terms{0, 0.2, 0.1}}

@@ -22,8 +22,8 @@ import (
 	"graft/internal/files"
 )
 
-// reference is the folder of the first simulator's inputs and results. Tests that need it
-// are left out where it is not there.
+// reference is the folder with the inputs and results of the published simulator. Tests that need it are skipped if it
+// is missing.
 func reference(t testing.TB, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{"..", "..", "..", "shared", "reference", "lucid"}, parts...)...)
@@ -33,7 +33,7 @@ func reference(t testing.TB, parts ...string) string {
 	return path
 }
 
-// lucidWindow is the month that the first simulator's experiment looks at.
+// lucidWindow is the month of the published experiment.
 var lucidWindow = trace.Window{From: 13_219_200, To: 15_465_540}
 
 func venus(t testing.TB, file, nodes string) *cluster.Study {
@@ -48,7 +48,7 @@ func venus(t testing.TB, file, nodes string) *cluster.Study {
 	return &cluster.Study{Jobs: tr.Jobs, VCs: vcs, Begin: lucidWindow.From}
 }
 
-// known adds to a study what the first simulator knew beforehand.
+// known adds the estimates, profiles and forecast of the published simulator to a study.
 func known(t testing.TB, study *cluster.Study) {
 	t.Helper()
 	var err error
@@ -59,14 +59,14 @@ func known(t testing.TB, study *cluster.Study) {
 	require.NoError(t, err)
 }
 
-// firstRuns are the runs whose results there are.
+// firstRuns lists the published runs.
 var firstRuns = []struct{ policy, golden, estimates string }{
 	{"fifo", "fifo", ""}, {"sjf", "sjf", ""}, {"srtf", "srtf", ""}, {"tiresias", "tiresias", ""},
 	{"qssf", "qssf", "Venus_Sept_lgb.csv"}, {"qssf", "qssf_ebm", "Venus_Sept_ebm_weekly_updated.csv"},
 	{"lucid", "lucid", "Venus_Sept_ebm_weekly_updated.csv"},
 }
 
-// simulated is an outcome with the first simulator's quirks.
+// simulated runs a simulation with the quirks of the published simulator.
 func simulated(t testing.TB, study cluster.Study, policy, estimates, placement string) *cluster.Outcome {
 	t.Helper()
 	if estimates != "" {
@@ -81,8 +81,7 @@ func simulated(t testing.TB, study cluster.Study, policy, estimates, placement s
 	return o
 }
 
-// Every job starts, ends, waits and is preempted as in the first simulator, on the same
-// devices.
+// Starts, ends, waiting times, preemptions and devices of all jobs equal the published results.
 func TestPublishedOrder(t *testing.T) {
 	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
 	known(t, study)
@@ -96,7 +95,7 @@ func TestPublishedOrder(t *testing.T) {
 	}
 }
 
-// So it is on smaller virtual clusters, with both ways to choose places.
+// They also equal the published results on smaller virtual clusters, with two placement rules.
 func TestMini(t *testing.T) {
 	study := venus(t, reference(t, "mini", "cluster_full_log.csv"), reference(t, "mini", "vc_config.csv"))
 	known(t, study)
@@ -105,7 +104,7 @@ func TestMini(t *testing.T) {
 		for _, c := range firstRuns {
 			name := c.golden + "_" + placement
 			if c.golden == "qssf_ebm" {
-				continue // there is none
+				continue // no published result
 			}
 			t.Run(name, func(t *testing.T) {
 				o := simulated(t, *study, c.policy, c.estimates, placement)
@@ -116,7 +115,7 @@ func TestMini(t *testing.T) {
 	}
 }
 
-// In the order of job ids the results are others; of these the averages are known.
+// If jobs are sorted by ID, the averages equal the published averages of such a run.
 func TestOrderOfIDs(t *testing.T) {
 	study := venus(t, reference(t, "venus_sept_trace.csv"), reference(t, "vc_config.csv"))
 	known(t, study)
@@ -140,7 +139,7 @@ func sums(t *testing.T, path string) map[string]map[string]any {
 	return all.Policies
 }
 
-// requireSums holds the sums to those that are known, of all jobs and of each pool.
+// requireSums compares sums over all jobs and over the jobs of each pool with published sums.
 func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin int64) {
 	t.Helper()
 	all := want["all"].(map[string]any)
@@ -183,7 +182,7 @@ func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin in
 	}
 }
 
-// busyIn adds up the devices of a pool with a job, and all, at each minute of 26 days.
+// busyIn sums the devices with a job and all devices of a pool over the minutes of 26 days.
 func busyIn(p cluster.PoolOutcome, begin int64) (busy, all float64) {
 	for u := range cluster.Sampled(p.Usage, 60, p.Ended) {
 		if u.At < begin+26*86_400 {
@@ -217,7 +216,7 @@ func requireFigures(t *testing.T, where string, want map[string]any, got map[str
 	}
 }
 
-// requireSame holds an outcome to the first simulator's, job by job.
+// requireSame compares an outcome with the published one, job by job.
 func requireSame(t *testing.T, path string, o *cluster.Outcome) {
 	t.Helper()
 	want := golden(t, path)
@@ -259,7 +258,7 @@ func flag(is bool) string {
 	return "0"
 }
 
-// whole is a whole number without the point that tables of floats give it.
+// whole removes the decimal point from a whole number.
 func whole(text string) string { return strings.TrimSuffix(text, ".0") }
 
 func nodesText(j *cluster.Job) string {
@@ -291,7 +290,7 @@ func golden(t *testing.T, path string) map[string]map[string]string {
 	return want
 }
 
-// To correct the fault that costs most alone has the effect that is known of it.
+// Correcting only the most expensive bug has the published effect.
 func TestSlowPartnerCorrected(t *testing.T) {
 	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
 	known(t, study)

@@ -10,8 +10,8 @@ import (
 	"graft/cluster/schedtest"
 )
 
-// A job that reaches its limit ends there, and no other job is said to have timed out. Limits that no job reaches
-// change nothing.
+// A job that reaches its limit ends there, and no other job counts as timed out. Limits that no job reaches change
+// nothing.
 func TestLimits(t *testing.T) {
 	for _, kind := range kindNames() {
 		t.Run(kind, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// held is the time for which each job had devices.
+// held returns the time for which each job had devices.
 func held(o *cluster.Outcome) map[*cluster.Job]int64 {
 	had, since := map[*cluster.Job]int64{}, map[*cluster.Job]int64{}
 	for _, ch := range o.Changes {

@@ -17,12 +17,12 @@ import (
 	"graft/cluster/trace"
 )
 
-// What is known of two simulations without knowing what comes of either.
+// This file checks relations between two simulations whose results are unknown.
 
-// kindNames are all schedulers that there are.
+// kindNames lists all schedulers.
 func kindNames() []string { return Kinds().Names() }
 
-// changed are cases drawn at random, each with a changed copy.
+// changed draws random cases and calls a test with each case and a changed copy.
 func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape,
 	try func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case)) {
 	t.Helper()
@@ -32,7 +32,7 @@ func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape,
 				r := rand.New(rand.NewPCG(uint64(k), 99))
 				shape.Quirks = allQuirks
 				c := schedtest.Draw(r, shape)
-				c.Enlarge(2) // so that all can run
+				c.Enlarge(2) // so that all jobs can run
 				try(t, r, kind, c, copied(c))
 			}
 		})
@@ -57,7 +57,7 @@ func ran(t *testing.T, kind string, c *schedtest.Case) *cluster.Outcome {
 	return o
 }
 
-// scaled makes all times of a case longer.
+// scaled multiplies all times of a case.
 func scaled(c *schedtest.Case, times int64) {
 	c.Study.Begin *= times
 	for k := range c.Study.Jobs {
@@ -67,10 +67,9 @@ func scaled(c *schedtest.Case, times int64) {
 	}
 }
 
-// Where every time is twice as long, every completion is. This holds for schedulers that know no
-// second and no minute: not for Tiresias and Lucid, which have rounds, profiles and thresholds in
-// seconds, not with the quirks of an extra second or of trying by size for a second, and for
-// SRTF, whose preemptions cost seconds, only where it preempts nobody.
+// If all times double, all completion times double. This excludes schedulers with constants in seconds: Tiresias and
+// Lucid have rounds, profiles and thresholds, and two quirks last a second. Preemptions under SRTF cost a constant
+// number of seconds, so only cases without preemptions count.
 func TestTwiceAsLong(t *testing.T) {
 	preempted := 0
 	changed(t, []string{"fifo", "sjf", "srtf", "qssf"}, 200, schedtest.Shape{Span: 300, Jobs: 20},
@@ -96,8 +95,8 @@ func TestTwiceAsLong(t *testing.T) {
 	require.Less(t, preempted, 150)
 }
 
-// Where everything is later by hours, everything is: the clock has no meaning but what is counted
-// from full hundreds and minutes, which this leaves where they are.
+// If all times are hours later, all results are hours later. The delay is a multiple of 100 s and of a minute, because
+// some rounds begin at such times.
 func TestLater(t *testing.T) {
 	changed(t, kindNames(), 100, schedtest.Shape{Span: 600, Jobs: 30},
 		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
@@ -122,8 +121,7 @@ func TestLater(t *testing.T) {
 		})
 }
 
-// Jobs that are equal but for their names may change places: each place has the outcome that it
-// had.
+// Jobs that differ only in their names can be exchanged: each position of the trace keeps its outcome.
 func TestEqualJobs(t *testing.T) {
 	changed(t, kindNames(), 60, schedtest.Shape{Span: 300, Jobs: 24},
 		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
@@ -150,7 +148,7 @@ func TestEqualJobs(t *testing.T) {
 		})
 }
 
-// shuffleEqual swaps names of jobs that are equal otherwise, and so their places.
+// shuffleEqual swaps the names of jobs that are otherwise equal.
 func shuffleEqual(r *rand.Rand, jobs []trace.Job) {
 	for range 3 * len(jobs) {
 		a, b := r.IntN(len(jobs)), r.IntN(len(jobs))
@@ -162,8 +160,7 @@ func shuffleEqual(r *rand.Rand, jobs []trace.Job) {
 	}
 }
 
-// Another node never makes a job wait longer where jobs on one device each come first, served
-// first.
+// Under fifo, an additional node never makes a job wait longer if each job needs one device.
 func TestAnotherNode(t *testing.T) {
 	changed(t, []string{"fifo"}, 300, schedtest.Shape{Span: 200, Jobs: 60},
 		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
@@ -178,7 +175,7 @@ func TestAnotherNode(t *testing.T) {
 		})
 }
 
-// Virtual clusters share nothing but a profiler: what came of each is what comes of it alone.
+// Virtual clusters share only a profiler, so the results of each equal its results in a simulation of its own.
 func TestApart(t *testing.T) {
 	kinds := slices.DeleteFunc(kindNames(), func(kind string) bool { return kind == "lucid" })
 	changed(t, kinds, 60, schedtest.Shape{Span: 300, Jobs: 30},
@@ -202,8 +199,8 @@ func TestApart(t *testing.T) {
 		})
 }
 
-// However many pools are simulated at a time, and whatever else is simulated of the same study
-// meanwhile, the outcome is the same.
+// The outcome depends neither on the number of pools simulated in parallel nor on concurrent simulations of the same
+// study.
 func TestAtTheSameTime(t *testing.T) {
 	changed(t, kindNames(), 12, schedtest.Shape{Span: 300, Jobs: 40},
 		func(t *testing.T, _ *rand.Rand, kind string, c, _ *schedtest.Case) {

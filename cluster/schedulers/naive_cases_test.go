@@ -21,15 +21,15 @@ import (
 	"graft/cluster/trace"
 )
 
-// casesAsked is the variable that says how many cases are simulated, and caseSeed which.
+// casesAsked is the environment variable with the number of cases, and caseSeed the one with their seed.
 const (
 	casesAsked = "GRAFT_CASES"
 	caseSeed   = "GRAFT_SEED"
 	someCases  = 7000
 )
 
-// What the simulator does by events is what the reference does by ticking, for clusters and
-// jobs drawn at random: no field of any job differs.
+// The event-driven simulator and the reference give equal results in all fields of all jobs, for random clusters and
+// jobs.
 func TestNaive(t *testing.T) {
 	cases, seed := fromEnvironment(t, casesAsked, someCases), uint64(fromEnvironment(t, caseSeed, 1))
 	tally := newTally()
@@ -65,14 +65,14 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// naiveKinds are the schedulers that the reference has.
+// naiveKinds lists the schedulers of the reference.
 var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "lucid", "edf"}
 
 // allQuirks lists the quirks of all schedulers, in the order in which cases draw them.
 var allQuirks = []string{"extra-second", "slow-partner", "free-profiling", "size-first", "four-models"}
 
-// drawn is a case by its number. Most are short, so that ticking is cheap; some are long, so that
-// what a scheduler does only after hours comes up.
+// drawn returns the case with a number. Most cases are short, because ticking is slow. Some are long, so that rules
+// with thresholds of hours apply.
 func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	r := rand.New(rand.NewPCG(seed, uint64(k)))
 	kind := naiveKinds[k%len(naiveKinds)]
@@ -88,7 +88,7 @@ func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	case kind == "lucid" && n < 350:
 		shape.Jobs, shape.Span, shape.Waves = 80, 200+2*shape.Span, true
 	}
-	// Tiresias takes nodes that come or go for nothing that happened.
+	// In this version of Tiresias, changes of nodes are not events.
 	shape.Scales = kind != "tiresias" && r.IntN(6) == 0
 	shape.Types, shape.Limits = k/len(naiveKinds)%4 == 3, kind == "edf"
 	if shape.Types && kind == "lucid" { // the quirk shows a rate that no job has
@@ -97,7 +97,7 @@ func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	return schedtest.Draw(r, shape), kind
 }
 
-// tally counts what was tried.
+// tally counts the cases of each situation.
 type tally struct {
 	sync.Mutex
 	counts map[string]int
@@ -134,7 +134,7 @@ func (y *tally) String() string {
 	return strings.Join(list, ", ")
 }
 
-// policyOf is the scheduler of a case. Nodes come and go as the case says.
+// policyOf returns a scheduler, with the changes of nodes of a case.
 func policyOf(kind string, c *schedtest.Case) cluster.Policy {
 	policy := plainPolicyOf(kind, c)
 	prepare := policy.Prepare
@@ -151,7 +151,7 @@ func policyOf(kind string, c *schedtest.Case) cluster.Policy {
 	return policy
 }
 
-// changesOf are changes of nodes as Lucid's profiler makes them.
+// changesOf returns changes of nodes as Lucid's profiler makes them.
 func changesOf(scalings []schedtest.Scaling) []cluster.NodeChange {
 	var at []int64
 	var nodes []int
@@ -172,7 +172,7 @@ func plainPolicyOf(kind string, c *schedtest.Case) cluster.Policy {
 	return p
 }
 
-// differs simulates a case both ways; an error is the first difference. Seen is what came up.
+// differs simulates a case with both simulators. The error is the first difference, and seen lists the situations.
 func differs(kind string, c *schedtest.Case) (seen []string, err error) {
 	o := c.Options
 	o.Series, o.Workers = true, 1
@@ -189,7 +189,7 @@ func differs(kind string, c *schedtest.Case) (seen []string, err error) {
 	return want.seen(), want.against(got)
 }
 
-// shrunk takes jobs, virtual clusters and what is known away as long as there is a difference.
+// shrunk removes jobs, virtual clusters and estimates from a case while the simulators still differ.
 func shrunk(kind string, c *schedtest.Case, err error) (*schedtest.Case, error) {
 	for again := true; again; {
 		again = false
@@ -245,8 +245,7 @@ func smallerCases(c *schedtest.Case) (list []*schedtest.Case) {
 	return list
 }
 
-// What was found once stays found. A file names the scheduler in its first
-// line.
+// Cases in which the simulators once differed stay equal. The first line of a file names the scheduler.
 func TestNaiveFound(t *testing.T) {
 	files := must(filepath.Glob(filepath.Join("testdata", "found", "*.txt")))
 	require.NotEmpty(t, files)

@@ -19,7 +19,7 @@ type tnode struct {
 	name  int
 	kind  int       // type of the node
 	users [][]*tjob // of each device
-	jobs  []tentry  // in the order in which they came
+	jobs  []tentry  // in order of arrival
 }
 
 type tentry struct {
@@ -50,7 +50,7 @@ func (s *ticker) divide(vc string) {
 	}
 }
 
-// size is the number of devices of a node of a type.
+// size returns the number of devices of a node of a type.
 func (s *ticker) size(kind int) int {
 	if s.hasTypes() && s.study.Types[kind].GPUs > 0 {
 		return s.study.Types[kind].GPUs
@@ -58,7 +58,7 @@ func (s *ticker) size(kind int) int {
 	return s.each
 }
 
-// widest is the number of devices of the largest node, of any virtual cluster.
+// widest returns the number of devices of the largest node of all virtual clusters.
 func (s *ticker) widest() int {
 	most := s.size(0)
 	for kind := range s.study.Types {
@@ -67,7 +67,7 @@ func (s *ticker) widest() int {
 	return most
 }
 
-// devices are the devices of all nodes.
+// devices returns the number of devices of all nodes.
 func (s *ticker) devices() (sum int) {
 	for _, n := range s.nodes {
 		sum += len(n.users)
@@ -84,7 +84,7 @@ func (s *ticker) speed(j *tjob, kind int) float64 {
 	return t.Speed
 }
 
-// named are the types that a job names, in its order.
+// named returns the types that a job names, in the order of the trace.
 func (s *ticker) named(j *tjob) (kinds []int) {
 	for _, name := range strings.Split(j.GPUType, "|") {
 		for kind, t := range s.study.Types {
@@ -96,7 +96,7 @@ func (s *ticker) named(j *tjob) (kinds []int) {
 	return kinds
 }
 
-// kinds are the types that a job can run on, the fastest first.
+// kinds returns the types that a job can run on, the fastest first.
 func (s *ticker) kinds(j *tjob) (kinds []int) {
 	if !s.hasTypes() {
 		return []int{0}
@@ -110,7 +110,7 @@ func (s *ticker) kinds(j *tjob) (kinds []int) {
 	return kinds
 }
 
-// factor is the rate of a job on a type.
+// factor returns the rate of a job on a type.
 func (s *ticker) factor(j *tjob, kind int) float64 {
 	if !s.hasTypes() {
 		return 1
@@ -122,8 +122,8 @@ func (s *ticker) factor(j *tjob, kind int) float64 {
 	return s.speed(j, kind) / s.speed(j, from)
 }
 
-// place finds devices of one type; nil is that there are none. All types of a speed and a size come together
-// unless the job would have several of them.
+// place finds devices of one type, or returns nil. It treats types of equal speed and size as one type, unless the job
+// would get devices of several of them.
 func (s *ticker) place(j *tjob) []tshare {
 	if !s.hasTypes() {
 		return s.among(s.nodes, j.GPUs)
@@ -161,7 +161,7 @@ func (s *ticker) mixed(shares []tshare) bool {
 	})
 }
 
-// among finds devices of some nodes; nil is that there are none.
+// among finds devices on some nodes, or returns nil.
 func (s *ticker) among(nodes []*tnode, gpus int) []tshare {
 	free := 0
 	for _, n := range nodes {
@@ -241,8 +241,8 @@ func (s *ticker) add(name int) {
 	}
 }
 
-// scale adds the temporary node, or takes the idle one with the highest name away. Where a node
-// went before, the temporary one stays under that name.
+// scale adds the temporary node, or removes the idle node with the highest name. If a node was removed before, the
+// temporary node keeps the removed node's name.
 func (s *ticker) scale(nodes int) {
 	if nodes > 0 {
 		s.add(lucid.Temporary)
@@ -272,7 +272,7 @@ func (s *ticker) scale(nodes int) {
 	s.removed = true
 }
 
-// window is the rest of a forecast.
+// window holds the future values of a forecast.
 type window struct {
 	at     []int64
 	values []float64
@@ -282,8 +282,7 @@ func newWindow(f *cluster.Forecast, values []float64) *window {
 	return &window{slices.Clone(f.At), slices.Clone(values)}
 }
 
-// future drops what has passed, and is the mean of the next five; none if nothing was left
-// before.
+// future drops past values, and returns the mean of the next five, or nothing if no values were left.
 func (w *window) future(now int64, none float64) float64 {
 	if w == nil || len(w.at) == 0 {
 		return none

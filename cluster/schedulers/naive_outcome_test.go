@@ -10,19 +10,19 @@ import (
 	"graft/cluster/schedtest"
 )
 
-// outcome is the result of the reference.
+// outcome holds the result of the reference.
 type outcome struct {
 	kind     string
 	c        *schedtest.Case
-	jobs     []*tjob // in the order of submission
+	jobs     []*tjob // in order of submission
 	refused  []cluster.Refusal
-	pools    []*ticker // nil is one without a simulation
+	pools    []*ticker // nil for a pool without a simulation
 	members  [][]*tjob
 	scalings int
 	stuck    bool
 }
 
-// ticked simulates a case by ticking.
+// ticked simulates a case with the reference.
 func ticked(kind string, c *schedtest.Case) *outcome {
 	o := &outcome{kind: kind, c: c, members: make([][]*tjob, len(c.Study.VCs))}
 	nodes := make([]int, len(c.Study.VCs))
@@ -88,14 +88,14 @@ func (o *outcome) admit(k int) {
 	}
 }
 
-// fresh is a job that has not run.
+// fresh returns a job that has not run.
 func (j *tjob) fresh(seconds int64) {
 	j.remain, j.rate, j.factor, j.exclusive = float64(seconds), 1, 1, true
 	j.start, j.end = cluster.Never, cluster.Never
 }
 
-// profile runs jobs through the profiler, which takes its nodes from virtual clusters. It returns
-// how another one changes with it.
+// profile runs jobs in the profiler, which takes its nodes from virtual clusters. It returns the resulting changes of
+// the nodes of another virtual cluster.
 func (o *outcome) profile(nodes []int) (echo []schedtest.Scaling) {
 	p := o.c.Profiler
 	for k, vc := range o.c.Study.VCs {
@@ -153,7 +153,7 @@ func (o *outcome) refuseLarge(nodes []int) {
 	}
 }
 
-// tooLarge is why a job never finds a place; empty if it may.
+// tooLarge returns why a job can never start; empty if it can.
 func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
 	s := newTicker(o.kind, nodes, &o.c.Study, o.c.Options, nil)
 	s.divide(vc)
@@ -178,8 +178,7 @@ func (o *outcome) tooLarge(j *tjob, nodes int, vc string) string {
 	return ""
 }
 
-// seen lists the situations that occurred, so that a run of many cases reports its
-// coverage.
+// seen lists the situations that occurred, for the report on the coverage of many cases.
 func (o *outcome) seen() (list []string) {
 	note := func(what string, is bool) {
 		if is {
@@ -210,7 +209,7 @@ func (o *outcome) seen() (list []string) {
 	return list
 }
 
-// against is the first difference of an outcome from this one.
+// against returns the first difference between another outcome and this one.
 func (o *outcome) against(got *cluster.Outcome) error {
 	if fmt.Sprint(got.Refused) != fmt.Sprint(o.refused) {
 		return fmt.Errorf("refused are %v and should be %v", got.Refused, o.refused)
@@ -235,7 +234,7 @@ func (o *outcome) against(got *cluster.Outcome) error {
 	return nil
 }
 
-// row is all fields of a job.
+// row prints all fields of a job.
 func (j *tjob) row() string {
 	nodes := ""
 	for _, s := range j.nodes {
@@ -261,7 +260,7 @@ func rowOf(j *cluster.Job) string {
 		lucid.Rate(j), j.Priority, nodes)
 }
 
-// changes compares those of the job that was followed.
+// changes compares the changes of the followed job.
 func (o *outcome) changes(got *cluster.Outcome) error {
 	g, w := "", ""
 	for _, c := range got.Changes {
@@ -280,7 +279,7 @@ func (o *outcome) changes(got *cluster.Outcome) error {
 	return nil
 }
 
-// pool compares the use of a pool, second by second.
+// pool compares the use of a pool second by second.
 func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 	s, last := o.pools[k], o.pools[k].usage[len(o.pools[k].usage)-1].At
 	// Devices count until the last submission, also after the last job of their pool.

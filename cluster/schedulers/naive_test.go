@@ -10,11 +10,10 @@ import (
 	"graft/cluster/trace"
 )
 
-// The reference: a simulator that ticks. In each second it goes through plain lists, sorts them
-// anew and takes the rate off the work, as the rules are written down. What the simulator does
-// by events, heaps and sums is held to it.
+// This file has the reference simulator. It ticks: in each second it sorts plain lists and subtracts the rate from the
+// work, literally as the rules are written. The event-driven simulator must give the same results.
 
-// tjob is a job there.
+// tjob is a job of the reference.
 type tjob struct {
 	*trace.Job
 	index                int // in the trace
@@ -45,7 +44,7 @@ type ticker struct {
 	removed         bool
 	renamed         bool
 	time, until     int64
-	come            []*tjob // that have not arrived
+	come            []*tjob // jobs that have not arrived
 	que, run        []*tjob
 	ended           int
 	fresh           int // arrivals in this second
@@ -54,11 +53,11 @@ type ticker struct {
 	gpusAhead *window
 	jobsAhead *window
 	adaptive  bool
-	base      int // nodes of the profiler
-	largest   int // devices of a job that it takes
+	base      int // number of nodes of the profiler
+	largest   int // maximum number of devices of a job in the profiler
 	scalings  []schedtest.Scaling
 
-	horizon   int64 // up to which used and all are counted
+	horizon   int64 // second up to which used and all are counted
 	used, all float64
 	usage     []cluster.Usage
 	quiet     int
@@ -80,10 +79,10 @@ func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs
 	return s
 }
 
-// horizon is the second up to which the use of devices is counted.
+// horizon returns the second up to which the use of devices is counted.
 func horizon(s *cluster.Study) int64 { return s.Jobs[len(s.Jobs)-1].Submit }
 
-// simulate ticks until all has ended; false is that it never will.
+// simulate ticks until all jobs have ended. It returns false if some never end.
 func (s *ticker) simulate() bool {
 	jobs := len(s.come)
 	if jobs == 0 && s.until <= s.time {
@@ -121,7 +120,7 @@ func (s *ticker) simulate() bool {
 	}
 }
 
-// stuck is that nothing has happened for long, and that nothing will.
+// stuck reports whether nothing has happened for a long time and no event is pending.
 func (s *ticker) stuck() bool {
 	s.quiet++
 	last := int64(0)
@@ -134,7 +133,7 @@ func (s *ticker) stuck() bool {
 	return s.quiet > 300
 }
 
-// work is the second that has passed.
+// work subtracts the past second from the work of running jobs.
 func (s *ticker) work() {
 	for _, j := range s.run {
 		if s.extra && j.remain <= 0 {
@@ -147,7 +146,7 @@ func (s *ticker) work() {
 	s.work0()
 }
 
-// work0 marks jobs that are done.
+// work0 marks jobs without remaining work.
 func (s *ticker) work0() {
 	for _, j := range s.run {
 		j.ending = j.ending || !s.extra && j.remain <= 0
@@ -170,7 +169,7 @@ func (s *ticker) finish() {
 	}
 }
 
-// unpack frees one of two jobs. The quirk frees the one that stands first on the devices.
+// unpack separates two jobs that share devices. The quirk separates the first job on the devices.
 func (s *ticker) unpack(j *tjob) {
 	node := s.node(j.nodes[0].node)
 	freed := false
@@ -249,7 +248,7 @@ func stable(list []*tjob, less func(a, b *tjob) bool) {
 
 func (s *ticker) sort(less func(a, b *tjob) bool) { stable(s.que, less) }
 
-// inOrder starts jobs until one has no place.
+// inOrder starts jobs up to the first one without a placement.
 func (s *ticker) inOrder(less func(a, b *tjob) bool) {
 	if less != nil {
 		s.sort(less)
@@ -276,7 +275,7 @@ func (s *ticker) tiresias() {
 	s.selected(slices.Concat(first, second))
 }
 
-// selected lets jobs in by a quota, first ones first, and preempts those that are out.
+// selected admits jobs in order up to the number of devices, and preempts the running jobs that are not admitted.
 func (s *ticker) selected(list []*tjob) {
 	quota, of := s.devices(), map[int]int{}
 	for _, n := range s.nodes {
@@ -319,7 +318,7 @@ func (s *ticker) selected(list []*tjob) {
 	}
 }
 
-// resize lets the profiler grow and shrink.
+// resize adds and removes nodes of the profiler.
 func (s *ticker) resize() {
 	switch {
 	case s.time%10 == 0 && len(s.que) > 10 && len(s.nodes) == s.base:
@@ -351,7 +350,7 @@ func (s *ticker) lucid() {
 	}
 }
 
-// host is the first job that j can be packed onto.
+// host returns the first job whose devices j can share.
 func (s *ticker) host(j *tjob) *tjob {
 	score, known := s.study.Profiles.Scores[cluster.ConfigOf(j.Job)]
 	for _, r := range s.run {

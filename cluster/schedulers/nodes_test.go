@@ -11,10 +11,10 @@ import (
 	"graft/cluster/trace"
 )
 
-// A node that comes lets jobs in that waited for it, under every scheduler.
+// A new node lets waiting jobs start, under every scheduler.
 func TestNodesThatCome(t *testing.T) {
 	for _, policy := range Kinds() {
-		if policy.Name == "lucid" { // whose pools change with its profiler, as other tests have it
+		if policy.Name == "lucid" { // other tests cover its changes of nodes
 			continue
 		}
 		t.Run(policy.Name, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestNodesThatCome(t *testing.T) {
 			}
 			o := must(study.Run(context.Background(), policy, cluster.Options{}))
 			second := max(o.Jobs[0].Start, o.Jobs[1].Start)
-			if policy.Name == "fair" || policy.Name == "offers" { // which gave it a share of the first node before
+			if policy.Name == "fair" || policy.Name == "offers" { // which already gave the job a part of the first node
 				require.Less(t, max(o.Jobs[0].End, o.Jobs[1].End), int64(9000))
 				return
 			}
@@ -37,7 +37,7 @@ func TestNodesThatCome(t *testing.T) {
 	}
 }
 
-// The node that Lucid adds has a name that no other node has, in pools of any size.
+// The node that Lucid adds has a unique name in pools of any size.
 func TestTheTemporaryNodeHasANameOfItsOwn(t *testing.T) {
 	for nodes, want := range map[int]int{1: 9999, 9999: 9999, 10_000: 10_000, 20_000: 20_000} {
 		study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: nodes}}, PerNode: 1,

@@ -13,7 +13,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// crowd is jobs that ask for processors, on nodes of four devices.
+// crowd returns jobs that request processors, on nodes of four devices.
 func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 4}}, PerNode: 4, CPUs: cpus}
@@ -35,7 +35,7 @@ func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 	return s
 }
 
-// crowded returns the most processors of jobs on a node, of those that ran there last.
+// crowded returns the largest number of processors that the last jobs of a node requested together.
 func crowded(o *cluster.Outcome) int {
 	most := 0
 	for _, j := range o.Jobs {
@@ -59,12 +59,12 @@ func crowded(o *cluster.Outcome) int {
 	return most
 }
 
-// Processors are never given twice, and where there are enough nothing changes.
+// No processor is allocated twice, and enough processors change nothing.
 func TestProcessors(t *testing.T) {
 	for _, policy := range Kinds() {
 		t.Run(policy.Name, func(t *testing.T) {
 			waited, over := int64(0), 0
-			stay := slices.Contains([]string{"fifo", "sjf", "backfill"}, policy.Name) // where they start
+			stay := slices.Contains([]string{"fifo", "sjf", "backfill"}, policy.Name) // on the devices of their start
 			for seed := range uint64(20) {
 				few, none, plenty := crowd(seed, 60, 12), crowd(seed, 60, 0), crowd(seed, 60, 1000)
 				run := func(s *cluster.Study) *cluster.Outcome {

@@ -12,7 +12,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// benchmarkStudy is a generated month with estimates that are off by a factor of at most e.
+// benchmarkStudy returns a generated month whose estimates are wrong by a factor of at most e.
 func benchmarkStudy(b *testing.B) *cluster.Study {
 	o := trace.GenerateOptions{Load: 0.8, Seed: 1}
 	o.EnsureDefaults()
@@ -27,7 +27,7 @@ func benchmarkStudy(b *testing.B) *cluster.Study {
 	return s
 }
 
-// A month of jobs under each scheduler, on one thread.
+// BenchmarkSchedulers simulates a month of jobs under each scheduler on one thread.
 func BenchmarkSchedulers(b *testing.B) {
 	s := benchmarkStudy(b)
 	for _, policy := range schedulers.Kinds() {

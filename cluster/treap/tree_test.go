@@ -11,7 +11,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// idle is a scheduler that is told which jobs are to run.
+// idle is a scheduler that starts every third job.
 type idle struct{ start []*cluster.Job }
 
 func (s *idle) Arrived(j *cluster.Job) {
@@ -22,8 +22,7 @@ func (s *idle) Arrived(j *cluster.Job) {
 
 func (s *idle) Ended(*cluster.Job) {}
 
-// jobsSomeRunning are jobs of random sizes, of which each third runs, handed to a test in the
-// middle of a simulation.
+// jobsSomeRunning calls a test in the middle of a simulation with jobs of random sizes. Every third job runs.
 func jobsSomeRunning(t *testing.T, r *rand.Rand, count int, try func(jobs []*cluster.Job)) {
 	t.Helper()
 	study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 100}}}
@@ -59,8 +58,8 @@ func (s *trying) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// An order finds what a list does that is sorted and gone through: what fits, what does not,
-// what comes next, in whole and in parts, whatever is put in and taken out before.
+// After random insertions and removals, a tree gives the same answers as a sorted list: the jobs that fit, the jobs
+// that do not, and the next job, for the whole tree and for its parts.
 func TestTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 150 {
@@ -128,7 +127,7 @@ func requireTree(t *testing.T, r *rand.Rand, o *Tree, plain []placed) {
 	*o = a
 }
 
-// fillPlainly is fill by going through a list.
+// fillPlainly computes the result of Fill from a list.
 func fillPlainly(plain []placed, room int) (left int, start, stop []*cluster.Job) {
 	for _, p := range plain {
 		switch fits := p.job.GPUs <= room; {
