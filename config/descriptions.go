@@ -381,8 +381,8 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.GPUType.Name": "Name of the type, as in the trace. Upper and lower case do not matter.",
 	"graft/cluster/rigid.GPUType.Nodes": "Number of nodes with GPUs of this type. Zero means that cluster.vc_file " +
 		"lists them.",
-	"graft/cluster/rigid.GPUType.PerNode": "Number of GPUs per node of this type, at most 64. Zero means " +
-		"cluster.gpus_per_node.",
+	"graft/cluster/rigid.GPUType.PerNode": "Number of GPUs per node of this type, at most 64. Zero means the number " +
+		"in cluster.vc_file or, if the file has none, cluster.gpus_per_node.",
 	"graft/cluster/rigid.GPUType.Speed": "Speed of jobs on this type relative to the other types. Zero means 1.",
 	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
 		"evenly among its GPUs. Zero ignores processors.",

@@ -82,6 +82,9 @@ func TestClusterOfPartitionsWithTypes(t *testing.T) {
 		"2 0-100 a100 [{0: [0, 1, 2, 3, 4, 5]}]", "3 100-200 a100 [{0: [0, 1, 2, 3, 4, 5]}]",
 		"4 100-300 v100 [{1: [0, 1, 2, 3]}]"}, got)
 
+	write(t, "sizes.csv", "partition,num,type,gpus_per_node\nshort,2,V100,4\nlong,1,V100,8\nlong,1,A100,8\n")
+	fails(t, failure.Usage, `nodes of type "V100" have 8 GPUs in virtual cluster "long" of sizes.csv, but 4 elsewhere`,
+		"cluster", "run", "c.toml", "--vc-file", "sizes.csv", "--quiet")
 	write(t, "plain.csv", "partition,num\nshort,2\nlong,2\n")
 	fails(t, failure.Usage, `plain.csv has no types of GPUs; add the column "type", or remove cluster.types`,
 		"cluster", "run", "c.toml", "--vc-file", "plain.csv", "--quiet")

@@ -1,6 +1,7 @@
 package rigid
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,7 +21,8 @@ type GPUType struct {
 	Name string
 	// Number of nodes with GPUs of this type. Zero means that cluster.vc_file lists them.
 	Nodes int
-	// Number of GPUs per node of this type, at most 64. Zero means cluster.gpus_per_node.
+	// Number of GPUs per node of this type, at most 64. Zero means the number in cluster.vc_file or, if the file has none,
+	// cluster.gpus_per_node.
 	PerNode int `config:"gpus_per_node" json:",omitempty"`
 	// Speed of jobs on this type relative to the other types. Zero means 1.
 	Speed float64
@@ -108,7 +110,7 @@ func (o *Options) types(vcs []trace.VC) (list []cluster.NodeType) {
 		for _, vc := range vcs {
 			for _, of := range vc.Types {
 				if strings.EqualFold(of.Name, t.Name) {
-					one.Nodes[vc.Name] = of.Nodes
+					one.Nodes[vc.Name], one.GPUs = of.Nodes, cmp.Or(one.GPUs, of.GPUs)
 				}
 			}
 		}
@@ -125,15 +127,22 @@ func (o *Options) types(vcs []trace.VC) (list []cluster.NodeType) {
 
 // checkTypes compares the types of GPUs with the types of the nodes in a file of virtual clusters.
 func (o *Options) checkTypes(vcs []trace.VC, path string) error {
+	sizes := make([]int, len(o.Types))
 	for _, vc := range vcs {
 		if len(o.Types) > 0 && vc.Types == nil {
 			return failure.Usagef("%s has no types of GPUs; add the column \"type\", or remove cluster.types", path)
 		}
 		for _, of := range vc.Types {
-			if !slices.ContainsFunc(o.Types, func(t GPUType) bool { return strings.EqualFold(of.Name, t.Name) }) {
+			k := slices.IndexFunc(o.Types, func(t GPUType) bool { return strings.EqualFold(of.Name, t.Name) })
+			if k < 0 {
 				return failure.Usagef("virtual cluster %q in %s has nodes of type %q; add a section [[cluster.types]] "+
 					"with this name, or remove the column \"type\"", vc.Name, path, of.Name)
 			}
+			if other := cmp.Or(o.Types[k].PerNode, sizes[k]); other > 0 && of.GPUs > 0 && other != of.GPUs {
+				return failure.Usagef("nodes of type %q have %d GPUs in virtual cluster %q of %s, but %d elsewhere; give "+
+					"nodes of different sizes different types", of.Name, of.GPUs, vc.Name, path, other)
+			}
+			sizes[k] = of.GPUs
 		}
 	}
 	return nil

@@ -97,6 +97,8 @@ type Checker struct {
 	last  int64 // submission of the previous job
 	line  int   // line of the previous job
 	jobs  int
+	// submissions are dates: no job is before second 0, the midnight before the first submission
+	dated bool
 }
 
 // NewChecker returns a checker that has not checked a job yet.
@@ -110,7 +112,7 @@ func NewChecker(o CheckOptions) (*Checker, error) {
 		c.gpus = map[string]int{}
 	}
 	for _, vc := range o.VCs {
-		c.gpus[vc.Name] += vc.Nodes * o.GPUsPerNode
+		c.gpus[vc.Name] += vc.GPUs(o.GPUsPerNode)
 	}
 	return c, nil
 }
@@ -126,7 +128,7 @@ func (c *Checker) Add(job *Job, line int) bool {
 	_, twice := c.seen[job.ID]
 	c.seen[job.ID] = struct{}{}
 	odd(DuplicateID, twice)
-	odd(NegativeSubmit, job.Submit < 0)
+	odd(NegativeSubmit, job.Submit < 0 && !c.dated)
 	late := line < c.line // the reader held the job back
 	odd(Unsorted, c.jobs > 0 && job.Submit < c.last && !late)
 	odd(NoDuration, job.Duration == 0 && !job.NeverStarted())

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,19 @@ type VC struct {
 type TypeOf struct {
 	Name  string // name of the type
 	Nodes int    // number of machines
+	GPUs  int    // GPUs per machine; zero if unknown
+}
+
+// GPUs returns the number of GPUs of a virtual cluster. The argument is the number of GPUs of nodes for which it is
+// unknown.
+func (vc *VC) GPUs(each int) (sum int) {
+	if vc.Types == nil {
+		return vc.Nodes * each
+	}
+	for _, t := range vc.Types {
+		sum += t.Nodes * cmp.Or(t.GPUs, each)
+	}
+	return sum
 }
 
 // Nodes returns the total number of nodes in virtual clusters.
@@ -38,7 +52,7 @@ func Nodes(vcs []VC) int {
 
 // ReadNodes reads the sizes of virtual clusters, in the order of the file. The file has a header such as ",num", and
 // one line per virtual cluster with its name and its number of nodes. With a third column, "type", it has one line per
-// virtual cluster and type of GPUs.
+// virtual cluster and type of GPUs. A fourth column can have the number of GPUs per node.
 func ReadNodes(fsys files.FS, path string) ([]VC, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -103,18 +117,28 @@ func addNodes(vcs []VC, more VC, places map[string]int) []VC {
 	return vcs
 }
 
+// nodeColumns are the columns of a file of virtual clusters. The name of the first one does not matter.
+var nodeColumns = []string{"", "num", "type", "gpus_per_node"}
+
+// mostPerNode is the maximum number of GPUs per node.
+const mostPerNode = 64
+
 // readNodesHeader reads the first line, and returns its number of columns. The name of its first column is empty in
 // files written by pandas.
 func readNodesHeader(rows *cells) (columns int, err error) {
-	const remedy = "begin the file with the line \",num\" or \",num,type\""
+	const remedy = "begin the file with the line \",num\", \",num,type\" or \",num,type,gpus_per_node\""
 	err = rows.next()
 	columns = len(rows.row)
+	known := columns >= 2 && columns <= len(nodeColumns)
+	for k := 1; known && k < columns; k++ {
+		known = string(rows.row[k]) == nodeColumns[k]
+	}
 	switch {
 	case isEOF(err):
 		return 0, rows.fault(0, 0, "", "the file is empty", remedy)
 	case err != nil:
 		return 0, err
-	case columns < 2 || columns > 3 || string(rows.row[1]) != "num" || columns == 3 && string(rows.row[2]) != "type":
+	case !known:
 		return 0, rows.fault(rows.first, 0, "", "unknown header; expected a list of virtual clusters", remedy)
 	}
 	return columns, nil
@@ -133,12 +157,19 @@ func vcOf(rows *cells, columns int) (VC, error) {
 			isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", MaxNodes)), mendLine)
 	}
 	vc := VC{Name: string(rows.row[0]), Nodes: n}
-	if columns == 3 {
+	if columns > 2 {
 		name := string(rows.row[2])
 		if strings.TrimSpace(name) == "" {
 			return VC{}, rows.faultAt(2, "type", isButWants(nil, "the name of a type of GPUs"), mendLine)
 		}
-		vc.Types = []TypeOf{{name, n}}
+		vc.Types = []TypeOf{{Name: name, Nodes: n}}
+	}
+	if columns > 3 {
+		if n, ok = count(rows.row[3]); !ok || n < 1 || n > mostPerNode {
+			return VC{}, rows.faultAt(3, nodeColumns[3],
+				isButWants(rows.row[3], fmt.Sprintf("a whole number from 1 to %d", mostPerNode)), mendLine)
+		}
+		vc.Types[0].GPUs = n
 	}
 	return vc, nil
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +37,10 @@ func TestFaultsInNodes(t *testing.T) {
 			`nodes.csv:3:7: type is empty: expected the name of a type`},
 		"a type twice": {",num,type\nred,1,a100\nred,1,v100\nred,1,A100\n",
 			`nodes.csv:4:1: "red" is already in line 2`},
-		"two fields": {",num,type\nred,1\n", `the line has 2 fields, expected 3`},
+		"no size": {",num,type,gpus_per_node\nred,1,a100,65\n",
+			`nodes.csv:2:12: gpus_per_node is "65": expected a whole number from 1 to 64`},
+		"five columns": {",num,type,gpus_per_node,x\n", `unknown header; expected a list of virtual clusters`},
+		"two fields":   {",num,type\nred,1\n", `the line has 2 fields, expected 3`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := trace.ReadNodes(files.OS{}, write(t, "nodes.csv", c.text))
@@ -56,6 +60,35 @@ func TestNodesWithTypes(t *testing.T) {
 		{Name: "long", Nodes: 6, Types: []trace.TypeOf{{Name: "A100", Nodes: 4}, {Name: "V100", Nodes: 2}}},
 		{Name: "short", Nodes: 1, Types: []trace.TypeOf{{Name: "a100", Nodes: 1}}},
 	}, vcs)
+	require.Equal(t, 48, vcs[0].GPUs(8))
+
+	vcs, err = trace.ReadNodes(files.OS{}, write(t, "nodes.csv", ",num,type,gpus_per_node\nlong,4,A100,8\n"+
+		"long,2,V100,4\n"))
+	require.NoError(t, err)
+	require.Equal(t, 4, vcs[0].Types[1].GPUs)
+	require.Equal(t, 40, vcs[0].GPUs(1))
+}
+
+// The first row decides nothing: describing rows in any order gives the same times as reading them all.
+func TestDescribedTimesDoNotDependOnTheOrder(t *testing.T) {
+	const head = "JobID|User|Partition|Submit|Start|End|State|AllocTRES\n"
+	row := func(id, day string) string {
+		return id + "|u|p|2025-01-" + day + "T01:00:00|2025-01-" + day + "T02:00:00|2025-01-" + day +
+			"T03:00:00|COMPLETED|gres/gpu=1\n"
+	}
+	for _, text := range []string{row("1", "02") + row("2", "05"), row("2", "05") + row("1", "02")} {
+		r, err := trace.Open(files.OS{}, write(t, "jobs.txt", head+text), trace.Options{})
+		require.NoError(t, err)
+		s, err := trace.Summarize(r, trace.SummaryOptions{})
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		require.EqualValues(t, 3600, s.FirstSubmit)
+		require.EqualValues(t, 3*86_400+3600, s.LastSubmit)
+		require.Equal(t, time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC), *s.Start)
+		for _, f := range s.Findings {
+			require.NotEqual(t, trace.NegativeSubmit, f.Kind)
+		}
+	}
 }
 
 // Whatever fails, the file is the old one or the new one.

@@ -125,6 +125,7 @@ func Summarize(r *Reader, o SummaryOptions) (*Summary, error) {
 		if err != nil {
 			return t.finish(r, o), err
 		}
+		t.checker.dated = r.rows.clock().dates
 		t.add(&job, r.Line())
 		t.addStarts(&job, r)
 	}
@@ -134,6 +135,11 @@ func (t *tally) head(r *Reader, o SummaryOptions) {
 	t.sum.GPUs = o.GPUs
 	t.sum.Skipped = r.Skipped()
 	if start, known := r.Start(); known && t.sum.Jobs > 0 {
+		if r.rows.clock().dates { // as ReadAll sets second 0, whatever the order of the rows
+			zero := r.o.Origin.of(t.sum.FirstSubmit)
+			t.sum.FirstSubmit, t.sum.LastSubmit = t.sum.FirstSubmit-zero, t.sum.LastSubmit-zero
+			start = time.Unix(start.Unix()+zero, 0).UTC()
+		}
 		t.sum.Start = &start
 	}
 	if _, processors := r.Size(); len(o.VCs) == 0 && o.GPUs == 0 && r.o.Processors == AsGPUs {
@@ -264,17 +270,18 @@ func (t *tally) finishSizes() {
 
 // finishVCs sorts virtual clusters: the ones with known sizes first.
 func (t *tally) finishVCs(o SummaryOptions) {
-	s, place := &t.sum, map[string]int{}
+	s, place, gpus := &t.sum, map[string]int{}, map[string]int{}
 	for k, vc := range o.VCs {
 		if t.vcs[vc.Name] == nil {
 			t.vcs[vc.Name] = &VCSummary{Name: vc.Name}
 		}
 		t.vcs[vc.Name].Nodes += vc.Nodes
 		place[vc.Name] = k - len(o.VCs)
-		s.GPUs += vc.Nodes * o.GPUsPerNode
+		gpus[vc.Name] += vc.GPUs(o.GPUsPerNode)
+		s.GPUs += vc.GPUs(o.GPUsPerNode)
 	}
 	for _, vc := range t.vcs {
-		vc.Load = load(vc.GPUHours, vc.Nodes*o.GPUsPerNode, s.LastSubmit-s.FirstSubmit)
+		vc.Load = load(vc.GPUHours, gpus[vc.Name], s.LastSubmit-s.FirstSubmit)
 		vc.GPUHours /= secondsOfHour
 		s.VCs = append(s.VCs, *vc)
 	}
